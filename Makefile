@@ -1,0 +1,66 @@
+# Every target sets up what it needs in $(VENV): nothing but Python 3.11 or later, and make, has to be there before.
+#   make test PYTEST_ARGS="-k rnea"     a part of the tests
+#   make test PYTHON=python3.13         another interpreter (a new .venv only: `make clean` first)
+
+PYTHON      ?= python3
+VENV        ?= .venv
+PIP_ARGS    ?= -qq
+PYTEST_ARGS ?=
+
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS)
+
+export MPLBACKEND ?= Agg
+# Keep pyright from asking the network whether there is a newer one.
+export PYRIGHT_PYTHON_IGNORE_WARNINGS ?= 1
+# Keep mkdocs-material from announcing its successor on every build.
+export NO_MKDOCS_2_WARNING ?= 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test bench docs lint clean
+.NOTPARALLEL:
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.installed-plot ## the bundled arm: mass matrix, holding torque, a second of free swing, a plot
+	@$(BIN)/knuckle demo
+
+test: lint ## everything CI runs: lint, tests, docs
+	@echo "== pytest"
+	@$(BIN)/python -m pytest -q -n 2 $(PYTEST_ARGS)
+	@$(MAKE) --no-print-directory docs
+
+lint: $(VENV)/.installed-test ## ruff and pyright, nothing rewritten
+	@echo "== ruff check"
+	@$(BIN)/ruff check --no-fix .
+	@echo "== ruff format"
+	@$(BIN)/ruff format --check .
+	@echo "== pyright"
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+
+docs: $(VENV)/.installed-docs ## the documentation, into site/
+	@echo "== mkdocs"
+	@$(BIN)/mkdocs build --strict --quiet
+
+bench: $(VENV)/.installed-test ## the benchmarks
+	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; \
+	else echo "no benchmarks yet: benchmarks/run.py does not exist"; fi
+
+clean: ## remove the .venv and everything built
+	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis
+	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# One stamp per extra; a change of pyproject.toml installs again.
+$(VENV)/.installed-%: pyproject.toml | $(VENV)/.created
+	@echo "== installing knuckle[$*] into $(VENV)"
+	@$(INSTALL) -e '.[$*]'
+	@touch $@
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \
+	    f"knuckle needs Python 3.11 or later; $(PYTHON) is {sys.version.split()[0]}. Try: make PYTHON=python3.12")'
+	@echo "== creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@touch $@

@@ -1,0 +1,161 @@
+"""What every joint gives (RBDA 3.5, 4.4): where it is, how it may move, how its coordinates change."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+from knuckle.scalar import ZERO, Dual
+from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, lie
+from knuckle.spatial.three import matmul, matvec, transpose, unskew
+
+
+class JointMotion(NamedTuple):
+    """What the book's jcalc returns: X_J, S, v_J and c_J, in successor coordinates."""
+
+    X: Any
+    S: Any
+    v: Any
+    c: Any
+
+
+class Joint(ABC):
+    """A joint from a predecessor frame to a successor frame. Subclasses are frozen dataclasses.
+
+    A joint has to say its units (which fix `nq` and `nv`) and its `transform`. Everything else follows from that by
+    exact differentiation, and is overridden where a closed form is known.
+    """
+
+    _q: ClassVar[tuple[str, ...]] = ()
+    _v: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def q_units(self) -> tuple[str, ...]:
+        """The unit of each position variable: "rad", "m" or "1"."""
+        return self._q
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        """The unit of each velocity variable, before "/s"."""
+        return self._v
+
+    @property
+    def nq(self) -> int:
+        """Number of position variables."""
+        return len(self.q_units)
+
+    @property
+    def nv(self) -> int:
+        """Number of velocity variables: the joint's freedoms."""
+        return len(self.v_units)
+
+    @abstractmethod
+    def transform(self, q: Vector) -> Transform:
+        """X_J: from predecessor to successor coordinates."""
+
+    def motion(self, q: Vector, v: Vector) -> JointMotion:
+        """X_J, S, v_J = S v (+ σ) and c_J = S̊ v (+ σ̊) (RBDA 3.32-3.42)."""
+        S = self.subspace(q)
+        return JointMotion(self.transform(q), S, S @ v, self.subspace_rate(q, v) @ v)
+
+    def subspace(self, q: Vector) -> Subspace:
+        """S: the motions the joint allows, one column per velocity variable."""
+        units = Matrix.identity(self.nv).rows
+        return Subspace(Motion, (_velocity(self.transform(_along(q, self.rate(q, Vector(e))))) for e in units))
+
+    def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
+        """S̊: how S changes in successor coordinates while the joint moves with v."""
+        S = self.subspace(_along(q, self.rate(q, v)))
+        return Subspace(Motion, (Motion.of(map(_derivative, column.components)) for column in S))
+
+    def rate(self, q: Vector, v: Vector) -> Vector:
+        """q̇ for the velocity variables v (RBDA 3.6)."""
+        return v
+
+    def neutral(self) -> Vector:
+        """The position in which the joint is at rest by convention: zero, or no rotation."""
+        return Vector([0.0] * self.nq)
+
+    def random(self, rng: Any) -> Vector:
+        """A position drawn from all of the joint's range (angles within ±π, lengths within ±1)."""
+        return Vector(rng.uniform(-3.141592653589793 if u == "rad" else -1.0,
+                                  3.141592653589793 if u == "rad" else 1.0) for u in self.q_units)  # fmt: skip
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        """The position after moving with constant velocity variables `dv` for a unit of time."""
+        return q + dv
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        """`dv` with integrate(q0, dv) = q1, the shortest."""
+        return q1 - q0
+
+    def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        """The same state with unit quaternions and charts far from their singularities."""
+        return q, v
+
+    def constraints(self, q: Vector) -> Subspace:
+        """T: the constraint forces, a basis of the forces that do no work on S (RBDA 3.33)."""
+        T = self.subspace(q).matrix.complement()
+        return Subspace(Force, (Force.of(T.column(j)) for j in range(T.ncols)))
+
+    def actuation(self, q: Vector) -> Subspace:
+        """T_a: the active forces, one per velocity variable, with T_aᵀ S = 1 (RBDA 3.36)."""
+        S = self.subspace(q).matrix
+        T = S @ (S.T @ S).inverse()
+        return Subspace(Force, (Force.of(T.column(j)) for j in range(T.ncols)))
+
+    def locate(self, X: Transform) -> Vector:
+        """The position that brings X_J nearest to X: Gauss-Newton from the neutral position."""
+        q = self.neutral()
+        for _ in range(12):
+            S = self.subspace(q).matrix
+            d = Vector(lie.log(X @ self.transform(q).inverse()).components)
+            q = self.integrate(q, (S.T @ S).solve(S.T @ d))
+        return q
+
+    def loop(self, X: Transform) -> tuple[Vector, Subspace]:
+        """δ and T for a loop joint whose frames are X apart (RBDA 8.25-8.27, table 8.1)."""
+        q = self.locate(X)
+        T = self.constraints(q)
+        return T.T @ lie.displacement(X @ self.transform(q).inverse()), T
+
+    def reversed(self) -> Joint:
+        """The same joint seen from the other side: predecessor and successor exchanged (RBDA table 4.2)."""
+        from .reversed import Reversed
+
+        return Reversed(self)
+
+    def at(self, t: Any) -> Joint:
+        """The joint at time t. Only a joint that depends on time changes."""
+        return self
+
+
+class ConstantSubspace(Joint):
+    """A joint whose S does not change in successor coordinates."""
+
+    def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
+        return Subspace.zero(Motion, self.nv)
+
+    def motion(self, q: Vector, v: Vector) -> JointMotion:
+        S = self.subspace(q)
+        return JointMotion(self.transform(q), S, S @ v, Motion.zero())
+
+
+def _along(q: Vector, direction: Vector) -> Vector:
+    return Vector(Dual(x, dx) for x, dx in zip(q, direction, strict=True))
+
+
+def _derivative(x: Any) -> Any:
+    return x.derivative if isinstance(x, Dual) else ZERO
+
+
+def _value(x: Any) -> Any:
+    return x.value if isinstance(x, Dual) else x
+
+
+def _velocity(X: Transform) -> Motion:
+    """v with Ẋ = −v × X (RBDA 2.45), for a transform of dual numbers."""
+    E, dE = (tuple(tuple(map(part, row)) for row in X.E) for part in (_value, _derivative))
+    dr = tuple(map(_derivative, X.r))
+    w = matmul(dE, transpose(E))  # type: ignore[arg-type]
+    return Motion(tuple(-x for x in unskew(w)), matvec(E, dr))  # type: ignore[arg-type]

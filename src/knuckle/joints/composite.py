@@ -1,0 +1,94 @@
+"""Joints in a row with nothing between them (notes 2.4.10)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from knuckle.spatial import Motion, Subspace, Transform, Vector
+
+from .base import Joint, JointMotion
+
+
+@dataclass(frozen=True)
+class Composite(Joint):
+    """A chain of joints as one joint, from the predecessor outward: X = X_n … X_2 X_1."""
+
+    joints: tuple[Joint, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "joints", tuple(self.joints))
+
+    @property
+    def q_units(self) -> tuple[str, ...]:
+        return tuple(u for joint in self.joints for u in joint.q_units)
+
+    @property
+    def v_units(self) -> tuple[str, ...]:
+        return tuple(u for joint in self.joints for u in joint.v_units)
+
+    def _each(self, q: Vector, v: Vector) -> Iterator[tuple[Joint, Vector, Vector]]:
+        i = j = 0
+        for joint in self.joints:
+            yield joint, q[i : i + joint.nq], v[j : j + joint.nv]
+            i, j = i + joint.nq, j + joint.nv
+
+    def _join(self, f: Callable[..., Vector], q: Vector, v: Vector) -> Vector:
+        return Vector(x for joint, qk, vk in self._each(q, v) for x in f(joint, qk, vk))
+
+    def motion(self, q: Vector, v: Vector) -> JointMotion:
+        X, S = Transform.identity(), Subspace(Motion)
+        V = A = Motion.zero()
+        for joint, qk, vk in self._each(q, v):
+            XJ, SJ, vJ, cJ = joint.motion(qk, vk)
+            X, S = XJ @ X, (XJ @ S).join(SJ)
+            V = XJ @ V + vJ
+            A = XJ @ A + cJ + V.cross(vJ)
+        return JointMotion(X, S, V, A)
+
+    def transform(self, q: Vector) -> Transform:
+        X = Transform.identity()
+        for joint, qk, _ in self._each(q, Vector.zero(self.nv)):
+            X = joint.transform(qk) @ X
+        return X
+
+    def subspace(self, q: Vector) -> Subspace:
+        S = Subspace(Motion)
+        for joint, qk, _ in self._each(q, Vector.zero(self.nv)):
+            S = (joint.transform(qk) @ S).join(joint.subspace(qk))
+        return S
+
+    def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
+        """Ring derivatives along the chain: columns carried over a moving joint lose v_J × S (notes 2.53-2.55)."""
+        S = Sr = Subspace(Motion)
+        for joint, qk, vk in self._each(q, v):
+            XJ, SJ, vJ, _ = joint.motion(qk, vk)
+            S = XJ @ S
+            Sr = (XJ @ Sr - vJ.cross(S)).join(joint.subspace_rate(qk, vk))
+            S = S.join(SJ)
+        return Sr
+
+    def rate(self, q: Vector, v: Vector) -> Vector:
+        return self._join(lambda joint, qk, vk: joint.rate(qk, vk), q, v)
+
+    def neutral(self) -> Vector:
+        return Vector(x for joint in self.joints for x in joint.neutral())
+
+    def random(self, rng: Any) -> Vector:
+        return Vector(x for joint in self.joints for x in joint.random(rng))
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        return self._join(lambda joint, qk, vk: joint.integrate(qk, vk), q, dv)
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        zero = Vector.zero(self.nv)
+        pairs = zip(self._each(q0, zero), self._each(q1, zero), strict=True)
+        return Vector(x for (joint, a, _), (_, b, _) in pairs for x in joint.difference(a, b))
+
+    def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        parts = [joint.normalized(qk, vk) for joint, qk, vk in self._each(q, v)]
+        return Vector(x for qk, _ in parts for x in qk), Vector(x for _, vk in parts for x in vk)
+
+    def at(self, t: Any) -> Joint:
+        return Composite(tuple(joint.at(t) for joint in self.joints))

@@ -1,0 +1,29 @@
+"""The fixed joint: no freedom (RBDA 4.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knuckle.spatial import Force, Motion, Subspace, Transform, Vector
+
+from .base import ConstantSubspace
+
+
+@dataclass(frozen=True)
+class Fixed(ConstantSubspace):
+    """Welds the successor to the predecessor."""
+
+    def transform(self, q: Vector) -> Transform:
+        return Transform.identity()
+
+    def subspace(self, q: Vector) -> Subspace:
+        return Subspace(Motion)
+
+    def constraints(self, q: Vector) -> Subspace:
+        return Subspace(Force, Force.basis())
+
+    def actuation(self, q: Vector) -> Subspace:
+        return Subspace(Force)
+
+    def locate(self, X: Transform) -> Vector:
+        return Vector()

@@ -1,0 +1,64 @@
+"""The free joint: six freedoms, Euler parameters and a position (RBDA table 4.1 and 4.5; made consistent)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
+from knuckle.spatial.three import add, matvec, sub, tmatvec
+
+from .base import ConstantSubspace
+from .spherical import random_quaternion
+
+
+@dataclass(frozen=True)
+class Free(ConstantSubspace):
+    """No constraint. q = (w, x, y, z, px, py, pz), p in predecessor coordinates; v = (ω, v) in successor coordinates.
+
+    The rates of p are Eᵀv: the printed table leaves them open, and p in successor coordinates would change fast on a
+    distant spinning body.
+    """
+
+    _q = ("1", "1", "1", "1", "m", "m", "m")
+    _v = ("rad", "rad", "rad", "m", "m", "m")
+
+    def transform(self, q: Vector) -> Transform:
+        return Transform(rotation.from_quaternion(q.items[:4]), q.items[4:])
+
+    def subspace(self, q: Vector) -> Subspace:
+        return Subspace(Motion, Motion.basis())
+
+    def rate(self, q: Vector, v: Vector) -> Vector:
+        E = rotation.from_quaternion(q.items[:4])
+        return Vector([*rotation.quaternion_rate(q.items[:4], v.items[:3]), *tmatvec(E, v.items[3:])])
+
+    def neutral(self) -> Vector:
+        return Vector([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+
+    def random(self, rng: Any) -> Vector:
+        return Vector([*random_quaternion(rng), *(rng.uniform(-1.0, 1.0) for _ in range(3))])
+
+    def integrate(self, q: Vector, dv: Vector) -> Vector:
+        p, r = q.items[:4], q.items[4:]
+        step = lie.exp(Motion(dv.items[:3], dv.items[3:]))
+        turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(dv.items[:3])))
+        return Vector([*turned, *add(r, tmatvec(rotation.from_quaternion(p), step.r))])
+
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        p0, p1 = q0.items[:4], q1.items[:4]
+        phi = rotation.quaternion_log(rotation.normalized(rotation.multiply(rotation.conjugate(p0), p1)))
+        r = matvec(rotation.from_quaternion(p0), sub(q1.items[4:], q0.items[4:]))
+        return Vector([*phi, *lie.left_jacobian_inverse(phi, r)])
+
+    def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        return Vector([*rotation.normalized(q.items[:4]), *q.items[4:]]), v
+
+    def constraints(self, q: Vector) -> Subspace:
+        return Subspace(Force)
+
+    def actuation(self, q: Vector) -> Subspace:
+        return Subspace(Force, Force.basis())
+
+    def locate(self, X: Transform) -> Vector:
+        return Vector([*rotation.to_quaternion(X.E), *X.r])

@@ -1,0 +1,48 @@
+"""The description of a mechanism (RBDA chapter 4)."""
+
+from .model import STANDARD_GRAVITY, Model
+from .parts import (
+    ROOT,
+    Body,
+    Box,
+    Capsule,
+    Cylinder,
+    Ellipsoid,
+    Frame,
+    Geometry,
+    Limits,
+    LoopJoint,
+    Material,
+    Mesh,
+    Mimic,
+    Note,
+    Plane,
+    Provenance,
+    Shape,
+    Sphere,
+    TreeJoint,
+)
+
+__all__ = [
+    "ROOT",
+    "STANDARD_GRAVITY",
+    "Body",
+    "Box",
+    "Capsule",
+    "Cylinder",
+    "Ellipsoid",
+    "Frame",
+    "Geometry",
+    "Limits",
+    "LoopJoint",
+    "Material",
+    "Mesh",
+    "Mimic",
+    "Model",
+    "Note",
+    "Plane",
+    "Provenance",
+    "Shape",
+    "Sphere",
+    "TreeJoint",
+]

@@ -1,0 +1,198 @@
+"""The parts a model is made of: bodies, joints, frames, loops, couplings, shapes, notes. All frozen data."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from knuckle.joints import Joint
+from knuckle.spatial import Inertia, Transform
+
+ROOT = -1
+"""The number of the fixed base. Bodies count from 0, and joint i moves body i."""
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box centred at the origin, by its side lengths."""
+
+    size: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Cylinder:
+    """A cylinder along z, centred at the origin."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Capsule:
+    """A cylinder along z with round ends; `length` is that of the cylinder between the ends' centres."""
+
+    radius: float
+    length: float
+
+
+@dataclass(frozen=True)
+class Sphere:
+    """A ball centred at the origin."""
+
+    radius: float
+
+
+@dataclass(frozen=True)
+class Ellipsoid:
+    """An ellipsoid centred at the origin, by its half axes."""
+
+    radii: tuple[float, float, float]
+
+
+@dataclass(frozen=True)
+class Plane:
+    """The xy plane; `size` holds half lengths, 0 for an endless one."""
+
+    size: tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Mesh:
+    """A mesh file: its name as written, and the path it was found at, if it was."""
+
+    uri: str
+    scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
+    path: str | None = None
+
+
+Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Ellipsoid | Plane | Mesh
+
+
+@dataclass(frozen=True)
+class Material:
+    """A colour (red, green, blue, opacity, each 0 to 1) or a texture."""
+
+    name: str = ""
+    color: tuple[float, float, float, float] | None = None
+    texture: str | None = None
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """A shape placed on a body: `X` goes from body to shape coordinates."""
+
+    shape: Shape
+    X: Transform = Transform()
+    name: str = ""
+    material: Material | None = None
+
+
+@dataclass(frozen=True)
+class Body:
+    """A rigid body: its inertia about its own frame, and what it looks like."""
+
+    name: str
+    inertia: Inertia
+    visuals: tuple[Geometry, ...] = ()
+    collisions: tuple[Geometry, ...] = ()
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds of a joint, one entry per variable; infinite where there is none."""
+
+    lower: tuple[float, ...] = ()
+    upper: tuple[float, ...] = ()
+    velocity: tuple[float, ...] = ()
+    effort: tuple[float, ...] = ()
+
+    @classmethod
+    def none(cls, nq: int, nv: int) -> Limits:
+        inf = math.inf
+        return cls((-inf,) * nq, (inf,) * nq, (inf,) * nv, (inf,) * nv)
+
+
+@dataclass(frozen=True)
+class TreeJoint:
+    """A joint of the spanning tree: connects body `parent` to the body with this joint's number.
+
+    `X_tree` goes from the parent's frame to the joint's predecessor frame. `damping` (force per velocity), `friction`
+    (Coulomb force), `rotor_inertia` (as felt at the joint) and `stiffness` with `rest` have one entry per velocity
+    variable.
+    """
+
+    name: str
+    kind: Joint
+    parent: int
+    X_tree: Transform = Transform()
+    limits: Limits | None = None
+    damping: tuple[float, ...] = ()
+    friction: tuple[float, ...] = ()
+    rotor_inertia: tuple[float, ...] = ()
+    stiffness: tuple[float, ...] = ()
+    rest: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        nq, nv = self.kind.nq, self.kind.nv
+        if self.limits is None:
+            object.__setattr__(self, "limits", Limits.none(nq, nv))
+        for name in ("damping", "friction", "rotor_inertia", "stiffness", "rest"):
+            value = getattr(self, name)
+            value = (float(value),) * nv if isinstance(value, (int, float)) else tuple(value) or (0.0,) * nv
+            if len(value) != nv:
+                raise ValueError(f"joint {self.name!r}: {name} needs {nv} entries, one per velocity variable: {value}")
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class LoopJoint:
+    """A joint that closes a loop (RBDA 4.2): between two bodies of the tree, with a frame on each (X_P, X_S)."""
+
+    name: str
+    kind: Joint
+    predecessor: int
+    successor: int
+    X_predecessor: Transform = Transform()
+    X_successor: Transform = Transform()
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """q of one joint follows another: q[joint] = ratio q[source] + offset, for joints of one freedom."""
+
+    joint: int
+    source: int
+    ratio: float = 1.0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named place on a body (or on the base, ROOT): `X` goes from body to frame coordinates."""
+
+    name: str
+    body: int
+    X: Transform = Transform()
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something an engineer should know about a model: how serious, where, what."""
+
+    level: str  # "info", "warning" or "error"
+    subject: str
+    text: str
+    line: int | None = None
+
+
+Properties: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a model came from and what happened to it on the way; not part of its identity."""
+
+    file: str | None = None
+    format: str | None = None
+    notes: tuple[Note, ...] = field(default=())

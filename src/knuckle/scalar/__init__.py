@@ -1,0 +1,40 @@
+"""Scalars of any kind: what an algorithm may do with a number, whatever the number is.
+
+Arithmetic is Python's own operators. The functions below choose their implementation by the kind of their
+arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or any class with a `scalar_kind`.
+"""
+
+from .dual import Dual
+from .functions import (
+    absolute,
+    arctan2,
+    cos,
+    less,
+    maximum,
+    minimum,
+    select,
+    sin,
+    sqrt,
+    value_of,
+)
+from .kinds import Kind, kind_of
+from .structural import ONE, ZERO, constant
+
+__all__ = [
+    "ONE",
+    "ZERO",
+    "Dual",
+    "Kind",
+    "absolute",
+    "arctan2",
+    "constant",
+    "cos",
+    "kind_of",
+    "less",
+    "maximum",
+    "minimum",
+    "select",
+    "sin",
+    "sqrt",
+    "value_of",
+]

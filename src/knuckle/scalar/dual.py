@@ -1,0 +1,119 @@
+"""Dual numbers: exact directional derivatives of anything written over scalars.
+
+`Dual(x, dx)` carries a value and its derivative; the parts may be scalars of any kind, also duals (then the
+derivative of the derivative is carried along). A joint that only says where it is gets its motion subspace this way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .kinds import Kind, kind_of
+from .structural import ZERO, _Structural
+
+
+def _plain(x: Any) -> Any:
+    return x.value if isinstance(x, _Structural) else x
+
+
+class Dual:
+    """value + derivative·ε with ε² = 0."""
+
+    __slots__ = ("derivative", "value")
+    __array_ufunc__ = None
+
+    def __init__(self, value: Any, derivative: Any = ZERO) -> None:
+        self.value, self.derivative = value, derivative
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.derivative!r})"
+
+    def __add__(self, other: Any) -> Dual:
+        o = _lift(other)
+        return Dual(self.value + o.value, self.derivative + o.derivative)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Dual:
+        return Dual(-self.value, -self.derivative)
+
+    def __sub__(self, other: Any) -> Dual:
+        return self + (-_lift(other))
+
+    def __rsub__(self, other: Any) -> Dual:
+        return _lift(other) + (-self)
+
+    def __mul__(self, other: Any) -> Any:
+        if other is ZERO:
+            return ZERO
+        o = _lift(other)
+        return Dual(self.value * o.value, self.derivative * o.value + self.value * o.derivative)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Dual:
+        o = _lift(other)
+        quotient = self.value / o.value
+        return Dual(quotient, (self.derivative - quotient * o.derivative) / o.value)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return ZERO if other is ZERO else _lift(other) / self
+
+    @staticmethod
+    def scalar_kind() -> Kind:
+        return Kind("dual", 9, _sin, _cos, _sqrt, _arctan2, _less, _select, lambda x: _value(x))
+
+
+def _lift(x: Any) -> Dual:
+    return x if isinstance(x, Dual) else Dual(x)
+
+
+def _value(x: Any) -> Any:
+    inner = _lift(x).value
+    return kind_of(inner).value(_plain(inner))
+
+
+def _call(name: str, *args: Any) -> Any:
+    return getattr(kind_of(*args), name)(*map(_plain, args))
+
+
+def _sin(x: Any) -> Dual:
+    x = _lift(x)
+    return Dual(_call("sin", x.value), _call("cos", x.value) * x.derivative)
+
+
+def _cos(x: Any) -> Dual:
+    x = _lift(x)
+    return Dual(_call("cos", x.value), -(_call("sin", x.value) * x.derivative))
+
+
+def _sqrt(x: Any) -> Dual:
+    x = _lift(x)
+    root = _call("sqrt", x.value)
+    return Dual(root, x.derivative / (2 * root))
+
+
+def _arctan2(y: Any, x: Any) -> Dual:
+    y, x = _lift(y), _lift(x)
+    squared = x.value * x.value + y.value * y.value
+    return Dual(_call("arctan2", y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
+
+
+def _less(x: Any, y: Any) -> Any:
+    return _call("less", _lift(x).value, _lift(y).value)
+
+
+def _select(condition: Any, x: Any, y: Any) -> Dual:
+    x, y = _lift(x), _lift(y)
+
+    def choose(a: Any, b: Any) -> Any:
+        return a if a is b else kind_of(condition, a, b).select(condition, _plain(a), _plain(b))
+
+    return Dual(choose(x.value, y.value), choose(x.derivative, y.derivative))
+
+
+def derivative(f: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
+    """`f(x)` and its derivative, for a function of one scalar."""
+    y = _lift(f(Dual(x, 1)))
+    return y.value, y.derivative

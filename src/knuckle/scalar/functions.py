@@ -1,0 +1,64 @@
+"""The functions of a scalar, for every kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .kinds import kind_of
+from .structural import ONE, ZERO, _Structural
+
+
+def _plain(x: Any) -> Any:
+    return x.value if isinstance(x, _Structural) else x
+
+
+def sin(x: Any) -> Any:
+    """Sine."""
+    return ZERO if x is ZERO else kind_of(x).sin(_plain(x))
+
+
+def cos(x: Any) -> Any:
+    """Cosine."""
+    return ONE if x is ZERO else kind_of(x).cos(_plain(x))
+
+
+def sqrt(x: Any) -> Any:
+    """Square root."""
+    return x if isinstance(x, _Structural) else kind_of(x).sqrt(x)
+
+
+def arctan2(y: Any, x: Any) -> Any:
+    """The angle of the point (x, y)."""
+    return kind_of(y, x).arctan2(_plain(y), _plain(x))
+
+
+def less(x: Any, y: Any) -> Any:
+    """Whether x < y: a condition for `select`. Complex numbers compare by their real parts."""
+    return kind_of(x, y).less(_plain(x), _plain(y))
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where the condition holds, else `y`: the only branch an algorithm may take on a value."""
+    if x is y:
+        return x
+    return kind_of(condition, x, y).select(condition, _plain(x), _plain(y))
+
+
+def minimum(x: Any, y: Any) -> Any:
+    """The smaller of two."""
+    return select(less(x, y), x, y)
+
+
+def maximum(x: Any, y: Any) -> Any:
+    """The larger of two."""
+    return select(less(x, y), y, x)
+
+
+def absolute(x: Any) -> Any:
+    """The magnitude of a real number; analytic in x for complex steps."""
+    return x if isinstance(x, _Structural) else select(less(x, 0), -x, x)
+
+
+def value_of(x: Any) -> Any:
+    """The plain number that stands for `x` in comparisons."""
+    return kind_of(x).value(_plain(x))

@@ -1,0 +1,129 @@
+"""One table per kind of scalar: how it computes what the operators do not say."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from .structural import _Structural
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The functions of one kind of scalar. `rank` decides which kind computes a mixed expression: the highest.
+
+    `value` gives the plain number that stands for the scalar in comparisons (the real part of a complex number).
+    """
+
+    name: str
+    rank: int
+    sin: Callable[[Any], Any]
+    cos: Callable[[Any], Any]
+    sqrt: Callable[[Any], Any]
+    arctan2: Callable[[Any, Any], Any]
+    less: Callable[[Any, Any], Any]
+    select: Callable[[Any, Any, Any], Any]
+    value: Callable[[Any], Any]
+
+
+def _no_trigonometry(*_: Any) -> Any:
+    raise TypeError("a fraction has no exact sine, cosine, square root or arctangent: use floats, mpmath or SymPy here")
+
+
+def _complex_arctan2(y: Any, x: Any) -> Any:
+    """Continuation of atan2 to complex arguments near the real axis, exact to first order (complex step)."""
+    y, x = complex(y), complex(x)
+    squared = x.real * x.real + y.real * y.real
+    return complex(math.atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / squared)
+
+
+def _choose(condition: Any, x: Any, y: Any) -> Any:
+    return x if condition else y
+
+
+def _python() -> Kind:
+    return Kind("float", 0, math.sin, math.cos, math.sqrt, math.atan2, lambda a, b: a < b, _choose, lambda x: x)
+
+
+def _complex() -> Kind:
+    return Kind(
+        "complex", 1, cmath.sin, cmath.cos, cmath.sqrt, _complex_arctan2,
+        lambda a, b: a.real < b.real, _choose, lambda x: x.real,
+    )  # fmt: skip
+
+
+def _fraction() -> Kind:
+    refuse = _no_trigonometry
+    return Kind("fraction", 1, refuse, refuse, refuse, refuse, lambda a, b: a < b, _choose, lambda x: x)
+
+
+def _numpy() -> Kind:
+    import numpy as np
+
+    def arctan2(y: Any, x: Any) -> Any:
+        if np.iscomplexobj(y) or np.iscomplexobj(x):
+            yr, xr = np.real(y), np.real(x)
+            slope = (xr * np.imag(y) - yr * np.imag(x)) / (xr * xr + yr * yr)
+            return np.arctan2(yr, xr) + 1j * slope
+        return np.arctan2(y, x)
+
+    def real(x: Any) -> Any:
+        return np.real(x)
+
+    return Kind("numpy", 2, np.sin, np.cos, np.sqrt, arctan2, lambda a, b: np.real(a) < np.real(b), np.where, real)
+
+
+def _mpmath() -> Kind:
+    import mpmath as mp
+
+    def real(x: Any) -> Any:
+        return mp.re(x)
+
+    return Kind("mpmath", 3, mp.sin, mp.cos, mp.sqrt, mp.atan2, lambda a, b: mp.re(a) < mp.re(b), _choose, real)
+
+
+def _sympy() -> Kind:
+    import sympy as sp
+
+    def select(condition: Any, x: Any, y: Any) -> Any:
+        return sp.Piecewise((x, condition), (y, True))
+
+    def less(a: Any, b: Any) -> Any:
+        return sp.StrictLessThan(a, b)
+
+    return Kind("sympy", 4, sp.sin, sp.cos, sp.sqrt, sp.atan2, less, select, lambda x: x)
+
+
+def _casadi() -> Kind:
+    import casadi as ca  # pyright: ignore[reportMissingTypeStubs]
+
+    return Kind("casadi", 4, ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.lt, ca.if_else, lambda x: x)
+
+
+_BUILTIN: dict[type, Callable[[], Kind]] = {
+    bool: _python, int: _python, float: _python, complex: _complex, Fraction: _fraction
+}  # fmt: skip
+_PACKAGE: dict[str, Callable[[], Kind]] = {"numpy": _numpy, "mpmath": _mpmath, "sympy": _sympy, "casadi": _casadi}
+
+
+@cache
+def _kind_of_type(t: type) -> Kind:
+    own = getattr(t, "scalar_kind", None)
+    if own is not None:
+        return own() if callable(own) else own
+    if issubclass(t, _Structural):
+        return _python()
+    make = _BUILTIN.get(t) or _PACKAGE.get(t.__module__.partition(".")[0])
+    if make is None:
+        raise TypeError(f"{t.__module__}.{t.__qualname__} is not a kind of scalar knuckle knows")
+    return make()
+
+
+def kind_of(*values: Any) -> Kind:
+    """The kind that computes an expression of `values`: the highest in rank among them."""
+    return max((_kind_of_type(type(x)) for x in values), key=lambda kind: kind.rank)

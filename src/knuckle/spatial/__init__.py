@@ -1,0 +1,40 @@
+"""Spatial vector algebra (RBDA chapter 2 and appendix A) over scalars of any kind, and its planar twin."""
+
+from .algebra import PLANAR, SPATIAL, Algebra, project
+from .articulated import ArticulatedInertia
+from .dense import Matrix, Vector
+from .inertia import Inertia, InverseInertia
+from .planar import PlanarArticulatedInertia, PlanarForce, PlanarInertia, PlanarMotion, PlanarTransform
+from .screw import Screw, line_and_free, pitch, screw
+from .subspace import Subspace
+from .three import Mat3, Sym3, Vec3
+from .transform import Transform
+from .vectors import Force, Motion
+
+__all__ = [
+    "PLANAR",
+    "SPATIAL",
+    "Algebra",
+    "ArticulatedInertia",
+    "Force",
+    "Inertia",
+    "InverseInertia",
+    "Mat3",
+    "Matrix",
+    "Motion",
+    "PlanarArticulatedInertia",
+    "PlanarForce",
+    "PlanarInertia",
+    "PlanarMotion",
+    "PlanarTransform",
+    "Screw",
+    "Subspace",
+    "Sym3",
+    "Transform",
+    "Vec3",
+    "Vector",
+    "line_and_free",
+    "pitch",
+    "project",
+    "screw",
+]

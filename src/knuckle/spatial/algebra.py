@@ -1,0 +1,48 @@
+"""The two algebras an algorithm can run in, and the map from space to the plane."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .articulated import ArticulatedInertia
+from .inertia import Inertia
+from .planar import PlanarArticulatedInertia, PlanarForce, PlanarInertia, PlanarMotion, PlanarTransform
+from .subspace import Subspace
+from .transform import Transform
+from .vectors import Force, Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Algebra:
+    """The types of one algebra."""
+
+    name: str
+    dimension: int
+    Motion: Any
+    Force: Any
+    Transform: Any
+    Inertia: Any
+    ArticulatedInertia: Any
+
+    def __reduce__(self) -> str:
+        return self.name.upper()
+
+
+SPATIAL = Algebra("spatial", 6, Motion, Force, Transform, Inertia, ArticulatedInertia)
+PLANAR = Algebra("planar", 3, PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia)
+
+
+def project(x: Any) -> Any:
+    """A spatial quantity as its planar twin: coordinates 3, 4 and 5 (RBDA 2.16). Out-of-plane parts are dropped."""
+    if isinstance(x, Motion):
+        return PlanarMotion(x.angular[2], x.linear[0], x.linear[1])
+    if isinstance(x, Force):
+        return PlanarForce(x.angular[2], x.linear[0], x.linear[1])
+    if isinstance(x, Transform):
+        return PlanarTransform(x.E[0][0], x.E[0][1], x.r[0], x.r[1])
+    if isinstance(x, Inertia):
+        return PlanarInertia(x.mass, x.h[0], x.h[1], x.I.zz)
+    if isinstance(x, Subspace):
+        return Subspace(project(x.vector.zero()).__class__, map(project, x.columns))
+    raise TypeError(f"{type(x).__name__} has no planar twin")

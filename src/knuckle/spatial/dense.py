@@ -1,0 +1,223 @@
+"""Small dense vectors and matrices over scalars of any kind: the joint-space side of the algebra."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, overload
+
+from knuckle.scalar import ONE, ZERO, sqrt
+
+
+class Vector:
+    """A column of scalars, immutable: `+`, `-`, `*` by a scalar or entry by entry, `@` for the inner product."""
+
+    __slots__ = ("items",)
+    __array_ufunc__ = None
+
+    def __init__(self, items: Iterable[Any] = ()) -> None:
+        self.items = tuple(items)
+
+    @classmethod
+    def zero(cls, n: int) -> Vector:
+        return cls((ZERO,) * n)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.items)
+
+    @overload
+    def __getitem__(self, k: int) -> Any: ...
+    @overload
+    def __getitem__(self, k: slice) -> Vector: ...
+    def __getitem__(self, k: int | slice) -> Any:
+        return Vector(self.items[k]) if isinstance(k, slice) else self.items[k]
+
+    def __repr__(self) -> str:
+        return f"Vector({list(self.items)})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Vector) and self.items == other.items
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+    def __add__(self, other: Vector) -> Vector:
+        return Vector(a + b for a, b in self._with(other))
+
+    def __sub__(self, other: Vector) -> Vector:
+        return Vector(a - b for a, b in self._with(other))
+
+    def __neg__(self) -> Vector:
+        return Vector(-a for a in self.items)
+
+    def __mul__(self, other: Any) -> Vector:
+        if isinstance(other, Vector):
+            return Vector(a * b for a, b in self._with(other))
+        return Vector(a * other for a in self.items)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, s: Any) -> Vector:
+        return Vector(a / s for a in self.items)
+
+    def __matmul__(self, other: Vector) -> Any:
+        return sum((a * b for a, b in self._with(other)), ZERO)
+
+    def _with(self, other: Vector) -> Iterator[tuple[Any, Any]]:
+        if not isinstance(other, Vector):
+            raise TypeError(f"a Vector goes with a Vector, not with {type(other).__name__}")
+        if len(other) != len(self):
+            raise ValueError(f"vectors of lengths {len(self)} and {len(other)} do not fit")
+        return zip(self.items, other.items, strict=True)
+
+
+class Matrix:
+    """A dense matrix of scalars, immutable, by rows; 0 rows or columns are allowed (RBDA 3.3)."""
+
+    __slots__ = ("ncols", "rows")
+    __array_ufunc__ = None
+
+    def __init__(self, rows: Iterable[Iterable[Any]], ncols: int | None = None) -> None:
+        self.rows = tuple(tuple(row) for row in rows)
+        self.ncols = len(self.rows[0]) if self.rows else (ncols or 0)
+
+    @classmethod
+    def identity(cls, n: int) -> Matrix:
+        return cls(((ONE if i == j else ZERO for j in range(n)) for i in range(n)), n)
+
+    @classmethod
+    def zero(cls, m: int, n: int) -> Matrix:
+        return cls(((ZERO,) * n for _ in range(m)), n)
+
+    @classmethod
+    def diagonal(cls, d: Iterable[Any]) -> Matrix:
+        d = tuple(d)
+        return cls(((x if i == j else ZERO for j in range(len(d))) for i, x in enumerate(d)), len(d))
+
+    @classmethod
+    def columns(cls, columns: Iterable[Iterable[Any]], nrows: int) -> Matrix:
+        columns = [tuple(c) for c in columns]
+        return cls((tuple(c[i] for c in columns) for i in range(nrows)), len(columns))
+
+    @property
+    def nrows(self) -> int:
+        return len(self.rows)
+
+    @property
+    def T(self) -> Matrix:
+        return Matrix(((row[j] for row in self.rows) for j in range(self.ncols)), self.nrows)
+
+    def __getitem__(self, k: int) -> tuple[Any, ...]:
+        return self.rows[k]
+
+    def column(self, j: int) -> Vector:
+        return Vector(row[j] for row in self.rows)
+
+    def block(self, rows: slice, columns: slice) -> Matrix:
+        return Matrix((row[columns] for row in self.rows[rows]), len(range(*columns.indices(self.ncols))))
+
+    def __repr__(self) -> str:
+        return f"Matrix({[list(row) for row in self.rows]})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Matrix) and self.rows == other.rows and self.ncols == other.ncols
+
+    def __hash__(self) -> int:
+        return hash(self.rows)
+
+    def __add__(self, other: Matrix) -> Matrix:
+        return Matrix(([a + b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
+
+    def __sub__(self, other: Matrix) -> Matrix:
+        return Matrix(([a - b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
+
+    def __neg__(self) -> Matrix:
+        return Matrix(([-a for a in r] for r in self.rows), self.ncols)
+
+    def __mul__(self, s: Any) -> Matrix:
+        return Matrix(([a * s for a in r] for r in self.rows), self.ncols)
+
+    __rmul__ = __mul__
+
+    @overload
+    def __matmul__(self, other: Matrix) -> Matrix: ...
+    @overload
+    def __matmul__(self, other: Vector) -> Vector: ...
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Vector):
+            return Vector(Vector(row) @ other for row in self.rows)
+        if isinstance(other, Matrix):
+            if self.ncols != other.nrows:
+                raise ValueError(f"{self.nrows}x{self.ncols} @ {other.nrows}x{other.ncols} does not fit")
+            columns = [other.column(j) for j in range(other.ncols)]
+            return Matrix(([Vector(row) @ c for c in columns] for row in self.rows), other.ncols)
+        return NotImplemented
+
+    def _with(self, other: Matrix) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+        if not isinstance(other, Matrix):
+            raise TypeError(f"a Matrix goes with a Matrix, not with {type(other).__name__}")
+        if (other.nrows, other.ncols) != (self.nrows, self.ncols):
+            raise ValueError(f"{self.nrows}x{self.ncols} and {other.nrows}x{other.ncols} do not fit")
+        return zip(self.rows, other.rows, strict=True)
+
+    def ldl(self) -> tuple[Matrix, Vector]:
+        """L unit lower and D with L D Lᵀ = self, for a symmetric matrix that needs no pivoting."""
+        n = self.nrows
+        L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+        D: list[Any] = []
+        for j in range(n):
+            D.append(self[j][j] - sum((L[j][k] * L[j][k] * D[k] for k in range(j)), ZERO))
+            L[j][j] = ONE
+            for i in range(j + 1, n):
+                L[i][j] = (self[i][j] - sum((L[i][k] * L[j][k] * D[k] for k in range(j)), ZERO)) / D[j]
+        return Matrix(L, n), Vector(D)
+
+    def solve(self, b: Vector) -> Vector:
+        """x with self x = b, for a symmetric positive definite matrix."""
+        L, D = self.ldl()
+        n, x = len(b), list(b)
+        for i in range(n):
+            x[i] = x[i] - sum((L[i][j] * x[j] for j in range(i)), ZERO)
+        x = [x[i] / D[i] for i in range(n)]
+        for i in reversed(range(n)):
+            x[i] = x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO)
+        return Vector(x)
+
+    def inverse(self) -> Matrix:
+        """The inverse of a symmetric positive definite matrix; 1/d for a single entry."""
+        n = self.nrows
+        if n == 1:
+            return Matrix(((1 / self[0][0],),))
+        return Matrix.columns((self.solve(column) for column in map(Vector, Matrix.identity(n).rows)), n)
+
+    def complement(self) -> Matrix:
+        """A basis of the left null space, nrows x (nrows − ncols): columns t with tᵀ self = 0.
+
+        The last columns of the orthogonal factor of a Householder factorisation, which branches on no value but
+        the sign that avoids cancellation. The columns of `self` must be independent.
+        """
+        from knuckle.scalar import less, select
+
+        m, n = self.nrows, self.ncols
+        columns = [list(self.column(j)) for j in range(n)]
+        basis = [[ONE if i == j else ZERO for i in range(m)] for j in range(n, m)]
+        reflectors: list[tuple[list[Any], Any]] = []
+        for j in range(n):
+            x = [ZERO] * j + columns[j][j:]
+            norm = sqrt(sum((a * a for a in x), ZERO))
+            x[j] = x[j] + select(less(x[j], 0), -norm, norm)
+            beta = 2 / sum((a * a for a in x), ZERO)
+            reflectors.append((x, beta))
+            for c in columns[j:]:
+                _reflect(x, beta, c)
+        for x, beta in reversed(reflectors):
+            for c in basis:
+                _reflect(x, beta, c)
+        return Matrix.columns(basis, m)
+
+
+def _reflect(x: list[Any], beta: Any, c: list[Any]) -> None:
+    s = beta * sum((a * b for a, b in zip(x, c, strict=True)), ZERO)
+    c[:] = [b - s * a for a, b in zip(x, c, strict=True)]

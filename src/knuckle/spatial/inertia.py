@@ -1,0 +1,133 @@
+"""Rigid-body inertia in ten numbers (RBDA 2.13, A.3)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from knuckle.scalar import ONE, ZERO, constant
+
+from .dense import Matrix
+from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, neg, scale, sub, tmatvec, transpose
+from .vectors import Force, Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Inertia:
+    """A rigid body's inertia about the frame's origin: mass, first moment h = m c, second moments I."""
+
+    is_inertia = True
+
+    mass: Any
+    h: Vec3
+    I: Sym3
+
+    @classmethod
+    def zero(cls) -> Inertia:
+        return cls(ZERO, (ZERO, ZERO, ZERO), Sym3.zero())
+
+    @classmethod
+    def of(cls, mass: Any, com: Any, I_com: Any) -> Inertia:
+        """From the mass, the centre of mass and the 3x3 rotational inertia about it (RBDA 2.63)."""
+        m = constant(mass)
+        c: Vec3 = tuple(constant(x) for x in com)  # type: ignore[assignment]
+        rotational = Sym3(*(constant(x) for x in Sym3.of(tuple(tuple(row) for row in I_com))))  # type: ignore[arg-type]
+        return cls(m, scale(m, c), rotational.minus(cross_cross(c, c).times(m)))
+
+    @property
+    def com(self) -> Vec3:
+        """The centre of mass."""
+        return self.h[0] / self.mass, self.h[1] / self.mass, self.h[2] / self.mass
+
+    @property
+    def I_com(self) -> Sym3:
+        """The rotational inertia about the centre of mass."""
+        c = self.com
+        return self.I.plus(cross_cross(c, c).times(self.mass))
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Motion):
+            w, v = other.angular, other.linear
+            return Force(add(self.I.apply(w), cross(self.h, v)), sub(scale(self.mass, v), cross(self.h, w)))
+        if hasattr(other, "mapped_by"):
+            return other.mapped_by(self)
+        raise TypeError(f"an inertia applies to a motion, not to {type(other).__name__}")
+
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Inertia):
+            return Inertia(self.mass + other.mass, add(self.h, other.h), self.I.plus(other.I))
+        return NotImplemented
+
+    def __mul__(self, s: Any) -> Inertia:
+        return Inertia(s * self.mass, scale(s, self.h), self.I.times(s))
+
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Inertia:
+        return self * -1
+
+    def __sub__(self, other: Inertia) -> Inertia:
+        return self + (-other)
+
+    def carried(self, X: Any) -> Inertia:
+        """X* I X⁻¹ (RBDA table A.4)."""
+        y = sub(self.h, scale(self.mass, X.r))
+        I = self.I.plus(cross_cross(X.r, self.h)).plus(cross_cross(y, X.r))
+        return Inertia(self.mass, matvec(X.E, y), I.rotated(X.E))
+
+    def brought_back(self, X: Any) -> Inertia:
+        """Xᵀ I X (RBDA table A.4)."""
+        h = tmatvec(X.E, self.h)
+        shifted = add(h, scale(self.mass, X.r))
+        I = self.I.rotated(transpose(X.E)).minus(cross_cross(X.r, h)).minus(cross_cross(shifted, X.r))
+        return Inertia(self.mass, shifted, I)
+
+    def rate(self, v: Motion) -> Any:
+        """v×* I − I v×, how the inertia of a body moving with `v` changes (RBDA 2.64): symmetric, 21 numbers."""
+        from .articulated import ArticulatedInertia
+
+        return ArticulatedInertia.from_columns([v.cross(self @ e) - self @ v.cross(e) for e in Motion.basis()])
+
+    def kinetic_energy(self, v: Motion) -> Any:
+        """½ v·Iv (RBDA 2.67)."""
+        return v.dot(self @ v) / 2
+
+    @property
+    def inverse(self) -> Any:
+        """The inverse inertia Φ, from forces to motions (RBDA 2.73)."""
+        return InverseInertia(1 / self.mass, self.com, Sym3.of(_sym_inverse(self.I_com)))
+
+    @property
+    def matrix(self) -> Matrix:
+        """The 6x6 matrix (RBDA 2.63), for people."""
+        return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)
+
+
+@dataclass(frozen=True, slots=True)
+class InverseInertia:
+    """Φ_O = [I⁻¹, I⁻¹c×ᵀ; c×I⁻¹, 1/m + c×I⁻¹c×ᵀ] (RBDA 2.73): the acceleration that a force gives a free body."""
+
+    inverse_mass: Any
+    com: Vec3
+    I_inverse: Sym3
+
+    def __matmul__(self, f: Force) -> Motion:
+        if not isinstance(f, Force):
+            raise TypeError(f"an inverse inertia applies to a force, not to {type(f).__name__}")
+        w = self.I_inverse.apply(sub(f.angular, cross(self.com, f.linear)))
+        return Motion(w, add(scale(self.inverse_mass, f.linear), neg(cross(w, self.com))))
+
+    @property
+    def matrix(self) -> Matrix:
+        return Matrix.columns(((self @ e).components for e in Force.basis()), 6)
+
+
+def _sym_inverse(A: Sym3) -> Any:
+    """The inverse of a symmetric 3x3 matrix by cofactors."""
+    a, b, c = A.matrix
+    cofactors = cross(b, c), cross(c, a), cross(a, b)
+    det = dot(a, cofactors[0])
+    return tuple(tuple(x / det for x in row) for row in cofactors)
+
+
+UNIT_MASS = Inertia(ONE, (ZERO, ZERO, ZERO), Sym3.zero())

@@ -1,0 +1,160 @@
+"""Plücker transforms without 6x6 matrices (RBDA 2.8, A.2-A.4)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from knuckle.scalar import ONE, ZERO, constant
+
+from .dense import Matrix
+from .three import (
+    IDENTITY3,
+    ZERO3,
+    Mat3,
+    Vec3,
+    add,
+    cross,
+    matmul,
+    matvec,
+    neg,
+    sub,
+    tmatvec,
+    transpose,
+)
+from .vectors import Force, Motion
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """ᴮX_A = rot(E) xlt(r): from frame A to frame B, whose origin is r in A and whose axes are the rows of E.
+
+    `X @ m`, `X @ f`, `X @ I` carry a motion, a force (X*f) or an inertia (X*IX⁻¹) from A to B; `X.inv @ …` carries
+    each from B to A without forming an inverse; `X.T @ f` is the force rule of that, as the book writes it.
+    """
+
+    E: Mat3 = IDENTITY3
+    r: Vec3 = ZERO3
+
+    @classmethod
+    def identity(cls) -> Transform:
+        return cls()
+
+    @classmethod
+    def of(cls, E: Any, r: Any) -> Transform:
+        """From nested sequences of numbers; plain zeros and ones become structural."""
+        a, b, c = (tuple(constant(x) for x in row) for row in E)
+        x, y, z = (constant(v) for v in r)
+        return cls((a, b, c), (x, y, z))  # type: ignore[arg-type]
+
+    @classmethod
+    def translation(cls, r: Any) -> Transform:
+        """xlt(r): B is A moved by r (RBDA table 2.2)."""
+        x, y, z = (constant(v) for v in r)
+        return cls(IDENTITY3, (x, y, z))
+
+    @classmethod
+    def rotation(cls, E: Mat3) -> Transform:
+        """rot(E): B is A turned in place (RBDA table 2.2)."""
+        return cls(E, ZERO3)
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Motion):
+            w, v = other.angular, other.linear
+            return Motion(matvec(self.E, w), matvec(self.E, sub(v, cross(self.r, w))))
+        if isinstance(other, Force):
+            n, f = other.angular, other.linear
+            return Force(matvec(self.E, sub(n, cross(self.r, f))), matvec(self.E, f))
+        if isinstance(other, Transform):
+            return Transform(matmul(self.E, other.E), add(other.r, tmatvec(other.E, self.r)))
+        if hasattr(other, "carried"):
+            return other.carried(self)
+        return NotImplemented
+
+    @property
+    def inv(self) -> InverseTransform:
+        """The way back, applied without being formed."""
+        return InverseTransform(self)
+
+    @property
+    def T(self) -> TransposedTransform:
+        """Xᵀ, which carries forces from B to A; `X.T @ I @ X` does it for an inertia."""
+        return TransposedTransform(self)
+
+    def inverse(self) -> Transform:
+        """ᴬX_B, formed."""
+        return Transform(transpose(self.E), neg(matvec(self.E, self.r)))
+
+    @property
+    def matrix(self) -> Matrix:
+        """The 6x6 matrix that transforms motions (RBDA 2.24), for people."""
+        return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)
+
+    @property
+    def force_matrix(self) -> Matrix:
+        """The 6x6 matrix X* that transforms forces (RBDA 2.25)."""
+        return Matrix.columns(((self @ e).components for e in Force.basis()), 6)
+
+    @property
+    def homogeneous(self) -> Matrix:
+        """The 4x4 matrix of frame B in frame A: its axes and origin in A coordinates (ᴬT_B)."""
+        R, r = transpose(self.E), self.r
+        return Matrix([*((*R[i], r[i]) for i in range(3)), (ZERO, ZERO, ZERO, ONE)])
+
+    def point(self, p: Vec3) -> Vec3:
+        """A point given in A, in B coordinates."""
+        return matvec(self.E, sub(p, self.r))
+
+
+@dataclass(frozen=True, slots=True)
+class InverseTransform:
+    """X⁻¹ as an operator: the book's invApply (RBDA A.2)."""
+
+    X: Any
+
+    def __matmul__(self, other: Any) -> Any:
+        E, r = self.X.E, self.X.r
+        if isinstance(other, Motion):
+            w = tmatvec(E, other.angular)
+            return Motion(w, add(tmatvec(E, other.linear), cross(r, w)))
+        if isinstance(other, Force):
+            f = tmatvec(E, other.linear)
+            return Force(add(tmatvec(E, other.angular), cross(r, f)), f)
+        if isinstance(other, Transform):
+            return self.X.inverse() @ other
+        if hasattr(other, "brought_back"):
+            return other.brought_back(self.X)
+        return NotImplemented
+
+    def point(self, p: Vec3) -> Vec3:
+        """A point given in B, in A coordinates."""
+        return add(tmatvec(self.X.E, p), self.X.r)
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedTransform:
+    """Xᵀ: the transform of forces from B to A. It has nothing to say to motions."""
+
+    X: Any
+
+    def __matmul__(self, other: Any) -> Any:
+        if getattr(other, "is_motion", False):
+            raise TypeError("Xᵀ transforms forces; a motion goes back with X.inv")
+        if getattr(other, "is_inertia", False):
+            return _HalfCongruence(self.X, other)
+        return self.X.inv @ other
+
+
+@dataclass(frozen=True, slots=True)
+class _HalfCongruence:
+    """Xᵀ I, waiting for its X."""
+
+    X: Any
+    inertia: Any
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, type(self.X)):
+            if other is not self.X:
+                raise ValueError("X.T @ I @ X needs the same transform on both sides")
+            return self.X.inv @ self.inertia
+        return self.X.T @ (self.inertia @ other)
