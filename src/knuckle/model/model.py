@@ -17,6 +17,7 @@ from .connectivity import ancestors, children, subtree
 from .parts import ROOT, Body, Frame, LoopJoint, Mimic, Provenance, TreeJoint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
+GROUND = Body("base", SPATIAL.Inertia.zero())
 
 
 def _derived(doc: str) -> Any:
@@ -38,7 +39,7 @@ class Model:
     mimics: tuple[Mimic, ...] = ()
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     name: str = "mechanism"
-    base: Body = Body("base", SPATIAL.Inertia.zero())
+    base: Body = GROUND
     algebra: Algebra = SPATIAL
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from knuckle.joints import Joint
-from knuckle.spatial import Inertia, Transform
+from knuckle.spatial import IDENTITY, Inertia, Transform
 
 ROOT = -1
 """The number of the fixed base. Bodies count from 0, and joint i moves body i."""
@@ -83,7 +83,7 @@ class Geometry:
     """A shape placed on a body: `X` goes from body to shape coordinates."""
 
     shape: Shape
-    X: Transform = Transform()
+    X: Transform = IDENTITY
     name: str = ""
     material: Material | None = None
 
@@ -125,7 +125,7 @@ class TreeJoint:
     name: str
     kind: Joint
     parent: int
-    X_tree: Transform = Transform()
+    X_tree: Transform = IDENTITY
     limits: Limits | None = None
     damping: tuple[float, ...] = ()
     friction: tuple[float, ...] = ()
@@ -153,8 +153,8 @@ class LoopJoint:
     kind: Joint
     predecessor: int
     successor: int
-    X_predecessor: Transform = Transform()
-    X_successor: Transform = Transform()
+    X_predecessor: Transform = IDENTITY
+    X_successor: Transform = IDENTITY
 
 
 @dataclass(frozen=True)
@@ -173,7 +173,7 @@ class Frame:
 
     name: str
     body: int
-    X: Transform = Transform()
+    X: Transform = IDENTITY
 
 
 @dataclass(frozen=True)

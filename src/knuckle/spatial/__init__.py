@@ -8,10 +8,11 @@ from .planar import PlanarArticulatedInertia, PlanarForce, PlanarInertia, Planar
 from .screw import Screw, line_and_free, pitch, screw
 from .subspace import Subspace
 from .three import Mat3, Sym3, Vec3
-from .transform import Transform
+from .transform import IDENTITY, Transform
 from .vectors import Force, Motion
 
 __all__ = [
+    "IDENTITY",
     "PLANAR",
     "SPATIAL",
     "Algebra",

@@ -106,6 +106,9 @@ class Transform:
         return matvec(self.E, sub(p, self.r))
 
 
+IDENTITY = Transform()
+
+
 @dataclass(frozen=True, slots=True)
 class InverseTransform:
     """X⁻¹ as an operator: the book's invApply (RBDA A.2)."""
