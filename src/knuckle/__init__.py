@@ -1,0 +1,82 @@
+"""knuckle: rigid-body dynamics, every algorithm written once over scalars of any kind.
+
+Functions take a frozen `Model` and arrays whose last axis holds the variables; any batch axes go before it.
+"""
+
+from . import joints, model, spatial
+from .errors import ModelError
+from .model import Model
+from .run import (
+    acceleration,
+    bias_force,
+    body_poses,
+    center_of_mass,
+    centroidal_bias,
+    centroidal_matrix,
+    centroidal_momentum,
+    configuration_rate,
+    coriolis_matrix,
+    difference,
+    external_force,
+    forward_dynamics,
+    gravity_force,
+    integrate,
+    inverse_dynamics,
+    jacobian,
+    jacobian_rate,
+    joint_resistance,
+    kinetic_energy,
+    mass_matrix,
+    mass_matrix_inverse,
+    momentum,
+    neutral,
+    normalize,
+    operational_space_inertia,
+    operational_space_mobility,
+    pose,
+    potential_energy,
+    random_configuration,
+    total_mass,
+    velocity,
+)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Model",
+    "ModelError",
+    "acceleration",
+    "bias_force",
+    "body_poses",
+    "center_of_mass",
+    "centroidal_bias",
+    "centroidal_matrix",
+    "centroidal_momentum",
+    "configuration_rate",
+    "coriolis_matrix",
+    "difference",
+    "external_force",
+    "forward_dynamics",
+    "gravity_force",
+    "integrate",
+    "inverse_dynamics",
+    "jacobian",
+    "jacobian_rate",
+    "joint_resistance",
+    "joints",
+    "kinetic_energy",
+    "mass_matrix",
+    "mass_matrix_inverse",
+    "model",
+    "momentum",
+    "neutral",
+    "normalize",
+    "operational_space_inertia",
+    "operational_space_mobility",
+    "pose",
+    "potential_energy",
+    "random_configuration",
+    "spatial",
+    "total_mass",
+    "velocity",
+]

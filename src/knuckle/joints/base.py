@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from knuckle.scalar import ZERO, Dual
@@ -22,12 +24,15 @@ class JointMotion(NamedTuple):
 class Joint(ABC):
     """A joint from a predecessor frame to a successor frame. Subclasses are frozen dataclasses.
 
-    A joint has to say its units (which fix `nq` and `nv`) and its `transform`. Everything else follows from that by
-    exact differentiation, and is overridden where a closed form is known.
+    A joint has to say its units, `_q` and `_v` (which fix `nq` and `nv`), and its `transform`. Everything else follows
+    from that by exact differentiation, and is overridden where a closed form is known. A joint whose velocity variables
+    are not the rates of its position variables says also `rate`, `integrate` and `difference`; if its positions are not
+    at rest in zero, `neutral` and `random`.
     """
 
     _q: ClassVar[tuple[str, ...]] = ()
     _v: ClassVar[tuple[str, ...]] = ()
+    _symmetrical: ClassVar[bool] = False
 
     @property
     def q_units(self) -> tuple[str, ...]:
@@ -48,6 +53,11 @@ class Joint(ABC):
     def nv(self) -> int:
         """Number of velocity variables: the joint's freedoms."""
         return len(self.v_units)
+
+    @property
+    def symmetrical(self) -> bool:
+        """Whether the joint allows the same motions with predecessor and successor exchanged (RBDA 4.1.4)."""
+        return self._symmetrical
 
     @abstractmethod
     def transform(self, q: Vector) -> Transform:
@@ -78,15 +88,17 @@ class Joint(ABC):
 
     def random(self, rng: Any) -> Vector:
         """A position drawn from all of the joint's range (angles within ±π, lengths within ±1)."""
-        return Vector(rng.uniform(-3.141592653589793 if u == "rad" else -1.0,
-                                  3.141592653589793 if u == "rad" else 1.0) for u in self.q_units)  # fmt: skip
+        bounds = (math.pi if unit == "rad" else 1.0 for unit in self.q_units)
+        return Vector(rng.uniform(-bound, bound) for bound in bounds)
 
     def integrate(self, q: Vector, dv: Vector) -> Vector:
         """The position after moving with constant velocity variables `dv` for a unit of time."""
+        self._needs_plain_rates("integrate")
         return q + dv
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """`dv` with integrate(q0, dv) = q1, the shortest."""
+        self._needs_plain_rates("difference")
         return q1 - q0
 
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
@@ -105,13 +117,10 @@ class Joint(ABC):
         return Subspace(Force, (Force.of(T.column(j)) for j in range(T.ncols)))
 
     def locate(self, X: Transform) -> Vector:
-        """The position that brings X_J nearest to X: Gauss-Newton from the neutral position."""
-        q = self.neutral()
-        for _ in range(12):
-            S = self.subspace(q).matrix
-            d = Vector(lie.log(X @ self.transform(q).inverse()).components)
-            q = self.integrate(q, (S.T @ S).solve(S.T @ d))
-        return q
+        """The position that brings X_J nearest to X; exact where the joint can reach X."""
+        from .nearest import nearest
+
+        return nearest(self, X)
 
     def loop(self, X: Transform) -> tuple[Vector, Subspace]:
         """δ and T for a loop joint whose frames are X apart (RBDA 8.25-8.27, table 8.1)."""
@@ -128,6 +137,18 @@ class Joint(ABC):
     def at(self, t: Any) -> Joint:
         """The joint at time t. Only a joint that depends on time changes."""
         return self
+
+    def _spread(self, fractions: Sequence[float]) -> Vector:
+        """A place to look from, by one number between 0 and 1 per velocity variable; ½ is the neutral position."""
+        reach = [(2 * f - 1) * math.pi if unit == "rad" else 0.0
+                 for f, unit in zip(fractions, self.v_units, strict=True)]  # fmt: skip
+        return self.integrate(self.neutral(), Vector(reach))
+
+    def _needs_plain_rates(self, method: str) -> None:
+        """q + dv is a position only where v = q̇: refuse to guess for a joint that says otherwise."""
+        if self.nq != self.nv or type(self).rate is not Joint.rate:
+            name = type(self).__name__
+            raise NotImplementedError(f"{name} has velocity variables that are not q̇: {name}.{method} has to be given")
 
 
 class ConstantSubspace(Joint):

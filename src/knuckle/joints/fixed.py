@@ -11,7 +11,9 @@ from .base import ConstantSubspace
 
 @dataclass(frozen=True)
 class Fixed(ConstantSubspace):
-    """Welds the successor to the predecessor."""
+    """Welds the successor to the predecessor. Its `loop` is table 8.1's first column."""
+
+    _symmetrical = True
 
     def transform(self, q: Vector) -> Transform:
         return Transform.identity()
@@ -27,3 +29,6 @@ class Fixed(ConstantSubspace):
 
     def locate(self, X: Transform) -> Vector:
         return Vector()
+
+    def reversed(self) -> Fixed:
+        return self

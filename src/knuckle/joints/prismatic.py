@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Self
 
-from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, rotation
+from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie
 from knuckle.spatial.three import IDENTITY3, ZERO3, dot, scale
 
-from .axis import Z_AXIS, structural, unit
+from . import closure
+from .axis import Z_AXIS, Axis, Unit, frame, opposite, structural, unit
 from .base import ConstantSubspace
 
 
@@ -16,12 +17,13 @@ from .base import ConstantSubspace
 class Prismatic(ConstantSubspace):
     """Slides along an axis. q is the distance."""
 
-    axis: tuple[float, float, float] = Z_AXIS
+    axis: Unit = Z_AXIS
     _q = ("m",)
     _v = ("m",)
+    _symmetrical = True
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "axis", unit(self.axis))
+    def __init__(self, axis: Axis = Z_AXIS) -> None:
+        object.__setattr__(self, "axis", unit(axis))
 
     def transform(self, q: Vector) -> Transform:
         return Transform(IDENTITY3, scale(q[0], structural(self.axis)))
@@ -30,7 +32,7 @@ class Prismatic(ConstantSubspace):
         return Subspace(Motion, [Motion(ZERO3, structural(self.axis))])
 
     def constraints(self, q: Vector) -> Subspace:
-        x, y = rotation.perpendicular(structural(self.axis))
+        x, y, _ = frame(self.axis)
         return Subspace(Force, [*Force.basis()[:3], Force(ZERO3, x), Force(ZERO3, y)])
 
     def actuation(self, q: Vector) -> Subspace:
@@ -39,6 +41,10 @@ class Prismatic(ConstantSubspace):
     def locate(self, X: Transform) -> Vector:
         return Vector([dot(structural(self.axis), X.r)])
 
-    def reversed(self) -> Any:
-        x, y, z = self.axis
-        return type(self)((-x, -y, -z))
+    def loop(self, X: Transform) -> tuple[Vector, Subspace]:
+        """Table 8.1, third column, for any axis."""
+        delta = Vector([*lie.displacement(X).angular, *closure.offset(X, *frame(self.axis))])
+        return delta, self.constraints(Vector())
+
+    def reversed(self) -> Self:
+        return replace(self, axis=opposite(self.axis))

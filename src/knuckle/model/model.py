@@ -30,6 +30,7 @@ class Model:
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
     `nq` position and `nv` velocity variables: those of the joints in order, without the joints that mimic others.
+    Coulomb friction is smoothed over `friction_velocity`: f v/√(v² + ε²).
     """
 
     bodies: tuple[Body, ...]
@@ -38,6 +39,7 @@ class Model:
     loops: tuple[LoopJoint, ...] = ()
     mimics: tuple[Mimic, ...] = ()
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
+    friction_velocity: float = 0.01
     name: str = "mechanism"
     base: Body = GROUND
     algebra: Algebra = SPATIAL
@@ -52,6 +54,7 @@ class Model:
     X_tree: tuple[Any, ...] = _derived("X_T: from each parent's frame to the joint's predecessor frame.")
     I: tuple[Any, ...] = _derived("The inertia of each body in its own frame.")
     rotor: tuple[Vector, ...] = _derived("Rotor inertia felt at each joint variable (RBDA 9.28).")
+    springs: tuple[tuple[int, Vector, Vector], ...] = _derived("(joint, stiffness, rest position) of sprung joints.")
     ratios: tuple[Any, ...] = _derived("Each joint's entry of G (RBDA 9.26): its variables over the independent ones.")
     q_slices: tuple[slice, ...] = _derived("Each joint's place in q; a mimic joint has its source's.")
     v_slices: tuple[slice, ...] = _derived("Each joint's place in v; a mimic joint has its source's.")
@@ -71,6 +74,11 @@ class Model:
             parents=tuple(joint.parent for joint in self.joints),
             X_tree=tuple(joint.X_tree for joint in self.joints),
             I=tuple(body.inertia for body in self.bodies),
+            springs=tuple(
+                (i, Vector(constant(k) for k in joint.stiffness), rest_position(joint))
+                for i, joint in enumerate(self.joints)
+                if any(joint.stiffness)
+            ),
             rotor=tuple(Vector(constant(x) for x in joint.rotor_inertia) for joint in self.joints),
             ratios=tuple(constant(coupled[i].ratio) if i in coupled else ONE for i in range(len(self.joints))),
         )
@@ -142,14 +150,14 @@ class Model:
             slices[m.joint] = slices[m.source]
         return tuple(slices)
 
-    def positions(self, q: Sequence[Any]) -> tuple[Vector, ...]:
+    def positions(self, q: Any) -> tuple[Vector, ...]:
         """q of each joint of the tree; mimic joints follow their source."""
         parts = [Vector(q[s]) for s in self.q_slices]
         for m in self.mimics:
             parts[m.joint] = Vector(constant(m.ratio) * x + constant(m.offset) for x in parts[m.source])
         return tuple(parts)
 
-    def velocities(self, v: Sequence[Any]) -> tuple[Vector, ...]:
+    def velocities(self, v: Any) -> tuple[Vector, ...]:
         """v, or an acceleration, of each joint of the tree (RBDA 9.26: G v)."""
         parts = [Vector(v[s]) for s in self.v_slices]
         for m in self.mimics:
@@ -228,6 +236,10 @@ class Model:
         """Without joint damping and friction, as most other libraries compute."""
         return self.replace(joints=tuple(dataclasses.replace(j, damping=(), friction=()) for j in self.joints))
 
+    def without_loops(self) -> Model:
+        """The spanning tree alone: the loop joints opened."""
+        return self.replace(loops=())
+
     def without_mimic(self) -> Model:
         """With the mimic joints independent, as other libraries load them."""
         return self.replace(mimics=())
@@ -240,12 +252,26 @@ class Model:
     @property
     def content_hash(self) -> str:
         """A hash of everything that makes the model what it is, the same in every process."""
-        parts = (self.bodies, self.joints, self.frames, self.loops, self.mimics, self.gravity, self.base)
+        parts: Any = (
+            self.bodies,
+            self.joints,
+            self.frames,
+            self.loops,
+            self.mimics,
+            self.gravity,
+            self.base,
+            self.friction_velocity,
+        )
         return hashlib.sha256(repr((parts, self.algebra.name)).encode()).hexdigest()
 
     def __str__(self) -> str:
         kinds = [type(joint.kind).__name__.lower() for joint in self.joints]
         return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}, joints: {', '.join(kinds) or 'none'}"
+
+
+def rest_position(joint: TreeJoint) -> Vector:
+    """Where the joint's spring is at rest."""
+    return joint.kind.integrate(joint.kind.neutral(), Vector(joint.rest))
 
 
 def _find(name: str, table: Mapping[str, Any], what: str) -> Any:

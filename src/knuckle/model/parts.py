@@ -109,8 +109,18 @@ class Limits:
 
     @classmethod
     def none(cls, nq: int, nv: int) -> Limits:
+        """No limits for a joint with this many variables."""
+        return cls().filled(nq, nv)
+
+    def filled(self, nq: int, nv: int) -> Limits:
+        """The same limits, infinite where none was given."""
         inf = math.inf
-        return cls((-inf,) * nq, (inf,) * nq, (inf,) * nv, (inf,) * nv)
+        return Limits(
+            self.lower or (-inf,) * nq,
+            self.upper or (inf,) * nq,
+            self.velocity or (inf,) * nv,
+            self.effort or (inf,) * nv,
+        )
 
 
 @dataclass(frozen=True)
@@ -126,7 +136,7 @@ class TreeJoint:
     kind: Joint
     parent: int
     X_tree: Transform = IDENTITY
-    limits: Limits | None = None
+    limits: Limits = field(default_factory=Limits)
     damping: tuple[float, ...] = ()
     friction: tuple[float, ...] = ()
     rotor_inertia: tuple[float, ...] = ()
@@ -135,8 +145,7 @@ class TreeJoint:
 
     def __post_init__(self) -> None:
         nq, nv = self.kind.nq, self.kind.nv
-        if self.limits is None:
-            object.__setattr__(self, "limits", Limits.none(nq, nv))
+        object.__setattr__(self, "limits", self.limits.filled(nq, nv))
         for name in ("damping", "friction", "rotor_inertia", "stiffness", "rest"):
             value = getattr(self, name)
             value = (float(value),) * nv if isinstance(value, (int, float)) else tuple(value) or (0.0,) * nv

@@ -48,6 +48,9 @@ class _Structural:
     def __ge__(self, other: Any) -> Any:
         return self.value >= other
 
+    def __abs__(self) -> Any:
+        return self
+
     def __bool__(self) -> bool:
         return bool(self.value)
 

@@ -40,6 +40,11 @@ class Inertia:
         return self.h[0] / self.mass, self.h[1] / self.mass, self.h[2] / self.mass
 
     @property
+    def first_moment(self) -> Vec3:
+        """Mass times centre of mass."""
+        return self.h
+
+    @property
     def I_com(self) -> Sym3:
         """The rotational inertia about the centre of mass."""
         c = self.com

@@ -57,6 +57,13 @@ class PlanarVector:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, s: Any) -> Self:
+        return type(self)(self.angular / s, self.x / s, self.y / s)
+
+    @property
+    def linear(self) -> tuple[Any, Any]:
+        return self.x, self.y
+
 
 class PlanarMotion(PlanarVector):
     """(ω, vx, vy)."""
@@ -124,6 +131,20 @@ class PlanarTransform:
     @classmethod
     def identity(cls) -> PlanarTransform:
         return cls()
+
+    @classmethod
+    def translation(cls, r: Any) -> PlanarTransform:
+        x, y = (constant(v) for v in r)
+        return cls(x=x, y=y)
+
+    @classmethod
+    def rotation(cls, E: tuple[Any, Any]) -> PlanarTransform:
+        return cls(*E)
+
+    @property
+    def E(self) -> tuple[Any, Any]:
+        """The turn, by cosine and sine."""
+        return self.c, self.s
 
     def __matmul__(self, other: Any) -> Any:
         c, s = self.c, self.s
@@ -210,6 +231,10 @@ class PlanarInertia:
     @property
     def com(self) -> tuple[Any, Any]:
         return self.hx / self.mass, self.hy / self.mass
+
+    @property
+    def first_moment(self) -> tuple[Any, Any]:
+        return self.hx, self.hy
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, PlanarMotion):

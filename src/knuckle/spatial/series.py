@@ -12,16 +12,11 @@ _NEAR = 0.25
 
 
 def _series(x: Any, first: int) -> Any:
-    """Σ (−x)ᵏ / (2k + first)!, by Horner."""
-    total: Any = 1 / math.factorial(2 * _TERMS + first)
+    """Σ (−x)ᵏ / (2k + first)! as nested products, so that every number fits the precision of x."""
+    total: Any = 1
     for k in reversed(range(_TERMS)):
-        total = _inverse_factorial(x, 2 * k + first) - x * total
-    return total
-
-
-def _inverse_factorial(x: Any, n: int) -> Any:
-    """1/n! in the precision of x."""
-    return (x * 0 + 1) / math.factorial(n)
+        total = 1 - x * total / ((2 * k + first + 1) * (2 * k + first + 2))
+    return total / math.factorial(first)
 
 
 def _beyond(x: Any) -> tuple[Any, Any]:

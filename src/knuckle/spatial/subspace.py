@@ -61,6 +61,9 @@ class Subspace:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, s: Any) -> Subspace:
+        return self._map(lambda column: column / s)
+
     def __matmul__(self, other: Any) -> Any:
         """S x, a vector, for coordinates x; S A, another basis, for a matrix A."""
         if isinstance(other, Vector):

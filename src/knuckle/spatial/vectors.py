@@ -62,7 +62,7 @@ class SpatialVector:
     __rmul__ = __mul__
 
     def __truediv__(self, s: Any) -> Self:
-        return self * (1 / s)
+        return type(self).of(x / s for x in self.components)
 
 
 class Motion(SpatialVector):

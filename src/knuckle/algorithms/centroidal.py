@@ -1,0 +1,43 @@
+"""Momentum about the centre of mass: its matrix and its bias (RBDA 9.3; Orin and Goswami's centroidal matrix)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from knuckle.model import ROOT, Model
+from knuckle.spatial import Subspace, Vector
+
+from .energy import center_of_mass
+from .kinematics import accelerations, positions, velocities
+from .types import PerJoint
+
+
+def centroid(model: Model, q: PerJoint) -> Any:
+    """From base coordinates to the frame at the centre of mass with the base's axes."""
+    return model.algebra.Transform.translation(center_of_mass(model, q))
+
+
+def centroidal_matrix(model: Model, q: PerJoint) -> dict[int, Subspace]:
+    """The columns of A with A v the momentum about the centre of mass: F_i = I^c_i S_i there (RBDA 9.12)."""
+    X0, XG = positions(model, q), centroid(model, q)
+    IC = {ROOT: model.algebra.Inertia.zero(), **dict(enumerate(model.I))}
+    A = {}
+    for i, p, joint in model.inward():
+        X = joint.transform(q[i]) @ model.X_tree[i]
+        IC[p] = IC[p] + X.T @ IC[i] @ X
+        A[i] = XG @ (X0[i].T @ (IC[i] @ joint.subspace(q[i])))
+    return A
+
+
+def centroidal_bias(model: Model, q: PerJoint, v: PerJoint) -> Any:
+    """Ȧ v: the rate of the momentum about the centre of mass when v does not change."""
+    zero = [Vector.zero(joint.nv) for _, _, joint in model.outward()]
+    X0, V, A = positions(model, q), velocities(model, q, v), accelerations(model, q, v, zero)
+    rates = (X0[i].T @ (I @ A[i] + V[i].cross(I @ V[i])) for i, I in enumerate(model.I))
+    return centroid(model, q) @ sum(rates, model.no_force)
+
+
+def centroidal_momentum(model: Model, q: PerJoint, v: PerJoint) -> Any:
+    """The momentum about the centre of mass, with the base's axes."""
+    X0, V = positions(model, q), velocities(model, q, v)
+    return centroid(model, q) @ sum((X0[i].T @ (I @ V[i]) for i, I in enumerate(model.I)), model.no_force)

@@ -1,0 +1,89 @@
+"""The position that brings a joint nearest to a given transform, for joints without a closed form.
+
+Damped Gauss-Newton from several places, and the best of what they find. Every choice is a `select`, so each lane of an
+array takes its own way, and symbols record one text for all.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from knuckle.scalar import less, select
+from knuckle.spatial import Matrix, Transform, Vector, lie
+
+from .base import Joint
+
+_STARTS_PER_ANGLE, _MOST_STARTS = 6, 18
+_FIRST_STEPS, _LAST_STEPS, _PLAIN_STEPS = 5, 10, 2
+_FLOOR = 1e-15
+
+
+def nearest(joint: Joint, X: Transform) -> Vector:
+    """q that minimises |log(X X_J(q)⁻¹)|², radians and metres weighed alike."""
+    if joint.nv == 0:
+        return joint.neutral()
+    searches = [_Search.begin(joint, X, q) for q in _starts(joint)]
+    best = searches[0].descend(_FIRST_STEPS)
+    for search in searches[1:]:
+        best = best.or_better(search.descend(_FIRST_STEPS))
+    return best.descend(_LAST_STEPS).finish(_PLAIN_STEPS)
+
+
+def _starts(joint: Joint) -> list[Vector]:
+    """The neutral position, then positions spread evenly over what turns back on itself (an additive recurrence)."""
+    n = sum(unit != "m" for unit in joint.v_units)
+    ratio = 1.0
+    for _ in range(60):
+        ratio = (1 + ratio) ** (1 / (joint.nv + 1))
+    steps = [ratio ** -(j + 1) for j in range(joint.nv)]
+    count = 1 + min(_STARTS_PER_ANGLE * n, _MOST_STARTS)
+    return [joint._spread([(0.5 + k * step) % 1.0 for step in steps]) for k in range(count)]
+
+
+class _Search:
+    """One place on the way: the position, what is left of X there, its square and the damping."""
+
+    __slots__ = ("X", "cost", "damping", "joint", "left", "q")
+
+    def __init__(self, joint: Joint, X: Transform, q: Vector, left: Vector, cost: Any, damping: Any) -> None:
+        self.joint, self.X, self.q, self.left, self.cost, self.damping = joint, X, q, left, cost, damping
+
+    @classmethod
+    def begin(cls, joint: Joint, X: Transform, q: Vector, damping: Any = 1.0) -> _Search:
+        left = Vector(lie.log(X @ joint.transform(q).inverse()).components)
+        return cls(joint, X, q, left, left @ left, damping)
+
+    def step(self) -> _Search:
+        """(SᵀS + μ) dq = Sᵀ log(X X_J⁻¹), with μ proportional to the cost so that convergence stays quadratic."""
+        S = self.joint.subspace(self.q).matrix
+        shift = Matrix.diagonal([self.damping * self.cost + _FLOOR] * self.joint.nv)
+        dq = (S.T @ S + shift).solve(S.T @ self.left)
+        return _Search.begin(self.joint, self.X, self.joint.integrate(self.q, dq), self.damping)
+
+    def descend(self, steps: int) -> _Search:
+        """Steps that are taken only where they lower the cost."""
+        here = self
+        for _ in range(steps):
+            there = here.step()
+            better = less(there.cost, here.cost)
+            damping = select(better, here.damping / 8, here.damping * 4)
+            here = here._choose(better, there, damping)
+        return here
+
+    def finish(self, steps: int) -> Vector:
+        """Steps that are taken in any case: they carry derivatives along when the value has settled."""
+        here = self
+        for _ in range(steps):
+            here = here.step()
+        return here.q
+
+    def or_better(self, other: _Search) -> _Search:
+        better = less(other.cost, self.cost)
+        return self._choose(better, other, select(better, other.damping, self.damping))
+
+    def _choose(self, better: Any, other: _Search, damping: Any) -> _Search:
+        def pick(a: Vector, b: Vector) -> Vector:
+            return Vector(select(better, x, y) for x, y in zip(a, b, strict=True))
+
+        left, cost = pick(other.left, self.left), select(better, other.cost, self.cost)
+        return _Search(self.joint, self.X, pick(other.q, self.q), left, cost, damping)

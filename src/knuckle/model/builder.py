@@ -1,0 +1,223 @@
+"""Mechanisms written in Python, body by body."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from knuckle.errors import ModelError
+from knuckle.joints import Fixed, Joint
+from knuckle.spatial import Inertia
+
+from .given import GivenLimits, inertia_from, limits_from, per_freedom
+from .graph import Connection, Tree, spanning
+from .model import STANDARD_GRAVITY, Model
+from .parts import ROOT, Body, Frame, Geometry, LoopJoint, Mimic, Note, Provenance, Shape, TreeJoint
+from .placement import Placement, finite, to_transform, vector
+from .rename import near
+from .weld import merge_fixed as merged
+
+
+class Builder:
+    """Collects bodies, joints, frames, loops and couplings, and builds a `Model` of them.
+
+    Bodies are added from the base outward, and keep that order:
+
+        b = Builder("pendulum", base="world")
+        b.body("arm", on="world", joint=Revolute("y"), inertia=rod(1.0, 0.5, at=(0, 0, -0.25)))
+        b.frame("tip", on="arm", at=(0, 0, -0.5))
+        model = b.build()
+
+    For joints in any order and direction between bodies, loops included, see `Builder.from_graph`.
+    """
+
+    def __init__(
+        self, name: str = "mechanism", *, gravity: Sequence[float] = STANDARD_GRAVITY, base: str | Body = "base"
+    ) -> None:
+        self.name = name
+        self.gravity = vector(gravity, "gravity", name)
+        self.base = base if isinstance(base, Body) else Body(base, Inertia.zero())
+        self._bodies: list[Body] = []
+        self._joints: list[TreeJoint] = []
+        self._frames: list[Frame] = []
+        self._loops: list[LoopJoint] = []
+        self._mimics: list[Mimic] = []
+        self._notes: list[Note] = []
+
+    @classmethod
+    def from_graph(
+        cls,
+        bodies: Iterable[Body],
+        joints: Iterable[Connection],
+        *,
+        name: str = "mechanism",
+        gravity: Sequence[float] = STANDARD_GRAVITY,
+        base: str | Body = "base",
+    ) -> Builder:
+        """A builder filled from a connectivity graph (RBDA 4.1): bodies, and joints between any two of them.
+
+        `base` is one of the bodies, or another one. A spanning tree of least depth is chosen; joints that it passes
+        against their direction are reversed; joints that are left over close loops; a part that nothing connects to
+        the base gets a free joint. The frame of a body moves to the joint that carries it: a frame `NAME_origin`
+        stays where NAME's was.
+        """
+        graph = list(bodies)
+        own = [body for body in graph if body.name == base]
+        builder = cls(name, gravity=gravity, base=own[0] if own else base)
+        for body in graph:
+            if body is not builder.base:
+                builder._new_name(body.name, "body")
+        tree = spanning(builder.base, [body for body in graph if body is not builder.base], list(joints))
+        builder._take(tree)
+        return builder
+
+    def _take(self, tree: Tree) -> None:
+        self._bodies, self._joints = list(tree.bodies), list(tree.joints)
+        self._frames, self._loops, self._notes = list(tree.frames), list(tree.loops), list(tree.notes)
+
+    def body(
+        self,
+        name: str,
+        on: str | None = None,
+        joint: Joint | None = None,
+        at: Placement = None,
+        *,
+        mass: Any = None,
+        com: Any = None,
+        inertia: Any = None,
+        joint_name: str | None = None,
+        limits: GivenLimits = None,
+        damping: Any = 0.0,
+        friction: Any = 0.0,
+        rotor_inertia: Any = 0.0,
+        stiffness: Any = 0.0,
+        rest: Any = 0.0,
+        visuals: Shape | Geometry | Iterable[Shape | Geometry] = (),
+        collisions: Shape | Geometry | Iterable[Shape | Geometry] = (),
+    ) -> str:
+        """A body on a joint. Returns its name.
+
+        Args:
+            name: the body's name.
+            on: the body or frame that carries it; the base if not given.
+            joint: the joint that moves it; fixed if not given.
+            at: where the joint is in the frame of `on`: a transform, (x, y, z), or dict(xyz=..., rpy=...).
+            mass: in kg.
+            com: the centre of mass in the body's own frame, the origin if not given.
+            inertia: an `Inertia`, such as `solid_box(...)` returns; or, with `mass`, three principal moments or a 3x3
+                matrix about the centre of mass, along the body's axes.
+            joint_name: the joint's name, `NAME_joint` if not given.
+            limits: (lower, upper), a dict of lower, upper, velocity and effort, or `Limits`.
+            damping: force per velocity; here and below one number, or one per velocity variable.
+            friction: Coulomb friction force.
+            rotor_inertia: inertia of the drive, as felt at the joint.
+            stiffness: force per displacement from `rest`.
+            rest: the position in which the spring is at rest.
+            visuals: shapes to draw.
+            collisions: shapes to collide.
+        """
+        kind = Fixed() if joint is None else joint
+        if not isinstance(kind, Joint):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"joint needs a joint such as Revolute('z'), not {kind!r}", element=name)
+        self._new_name(name, "body")
+        joint_name = f"{name}_joint" if joint_name is None else joint_name
+        self._new_joint_name(joint_name)
+        host = self._frame(on, f"the body {name!r} is on")
+        body = Body(name, inertia_from(mass, com, inertia, name), _geometry(visuals), _geometry(collisions))
+        tree_joint = TreeJoint(
+            joint_name,
+            kind,
+            host.body,
+            to_transform(at, "at", element=name) @ host.X,
+            limits_from(limits, kind, joint_name),
+            per_freedom(damping, kind, "damping", joint_name),
+            per_freedom(friction, kind, "friction", joint_name),
+            per_freedom(rotor_inertia, kind, "rotor_inertia", joint_name),
+            per_freedom(stiffness, kind, "stiffness", joint_name),
+            per_freedom(rest, kind, "rest", joint_name, signed=True),
+        )
+        self._bodies.append(body)
+        self._joints.append(tree_joint)
+        return name
+
+    def frame(self, name: str, on: str | None = None, at: Placement = None) -> str:
+        """A named frame on a body, on another frame or on the base. Returns its name."""
+        self._new_name(name, "frame")
+        host = self._frame(on, f"frame {name!r} is on")
+        self._frames.append(Frame(name, host.body, to_transform(at, "at", element=name) @ host.X))
+        return name
+
+    def close_loop(
+        self,
+        name: str,
+        joint: Joint,
+        predecessor: str,
+        successor: str,
+        at_predecessor: Placement = None,
+        at_successor: Placement = None,
+    ) -> None:
+        """A joint between two bodies (or frames) that the tree connects already (RBDA 4.2)."""
+        self._new_joint_name(name)
+        p, s = self._frame(predecessor, "the predecessor"), self._frame(successor, "the successor")
+        X_p = to_transform(at_predecessor, "at_predecessor", element=name) @ p.X
+        X_s = to_transform(at_successor, "at_successor", element=name) @ s.X
+        self._loops.append(LoopJoint(name, joint, p.body, s.body, X_p, X_s))
+
+    def mimic(self, joint: str, source: str, *, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Makes a joint follow another: q[joint] = ratio q[source] + offset."""
+        names = [j.name for j in self._joints]
+        for name in (joint, source):
+            if name not in names:
+                raise ModelError(f"no joint is called {name!r}{near(name, names)}", element=name)
+            kind = self._joints[names.index(name)].kind
+            if (kind.nq, kind.nv) != (1, 1):
+                what = type(kind).__name__.lower()
+                raise ModelError(f"only joints of one freedom mimic and are mimicked; it is {what}", element=name)
+        if any(m.joint == names.index(joint) for m in self._mimics):
+            raise ModelError("it mimics another joint already", element=joint)
+        numbers = finite(ratio, "ratio", joint), finite(offset, "offset", joint)
+        self._mimics.append(Mimic(names.index(joint), names.index(source), *numbers))
+
+    def build(self, merge_fixed: bool = True) -> Model:
+        """The model; bodies on fixed joints are merged into their parents unless `merge_fixed` is false."""
+        model = Model(
+            bodies=tuple(self._bodies),
+            joints=tuple(self._joints),
+            frames=tuple(self._frames),
+            loops=tuple(self._loops),
+            mimics=tuple(self._mimics),
+            gravity=self.gravity,
+            name=self.name,
+            base=self.base,
+            provenance=Provenance(notes=tuple(self._notes)),
+        )
+        return merged(model) if merge_fixed else model
+
+    # names
+
+    def _frames_by_name(self) -> dict[str, Frame]:
+        own = {body.name: Frame(body.name, i) for i, body in enumerate(self._bodies)}
+        return {self.base.name: Frame(self.base.name, ROOT), **own, **{frame.name: frame for frame in self._frames}}
+
+    def _frame(self, name: str | None, role: str) -> Frame:
+        if name is None:
+            return Frame(self.base.name, ROOT)
+        known = self._frames_by_name()
+        if name not in known:
+            raise ModelError(f"{role} is called {name!r}, and no body or frame added so far is{near(name, known)}")
+        return known[name]
+
+    def _new_name(self, name: str, what: str) -> None:
+        if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"a {what} needs a name, not {name!r}")
+        if name in self._frames_by_name():
+            raise ModelError(f"a body or frame is called {name!r} already: each name is used once", element=name)
+
+    def _new_joint_name(self, name: str) -> None:
+        if name in (*(joint.name for joint in self._joints), *(loop.name for loop in self._loops)):
+            raise ModelError(f"a joint is called {name!r} already: each name is used once", element=name)
+
+
+def _geometry(shapes: Shape | Geometry | Iterable[Shape | Geometry]) -> tuple[Geometry, ...]:
+    given: Iterable[Shape | Geometry] = shapes if isinstance(shapes, Iterable) else (shapes,)
+    return tuple(shape if isinstance(shape, Geometry) else Geometry(shape) for shape in given)

@@ -1,0 +1,94 @@
+"""Models made from models: each function takes a `Model` and returns another; none changes its argument."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from knuckle.errors import ModelError
+
+from .graft import attach, merge, submodel
+from .model import Model
+from .parts import ROOT, Frame
+from .placement import Placement, to_transform
+from .places import Place, placed_frames, placed_loops
+from .rename import rename
+from .weld import lock, merge_fixed
+
+__all__ = [
+    "add_frame",
+    "attach",
+    "lock",
+    "merge",
+    "merge_fixed",
+    "permute",
+    "rename",
+    "submodel",
+    "with_inertia",
+    "with_joint",
+    "with_rotor_inertia",
+]
+
+
+def add_frame(model: Model, name: str, on: str, placement: Placement = None) -> Model:
+    """A new named frame, placed in a body or another frame."""
+    host = model.frame(on)
+    X = to_transform(placement, "placement", element=name) @ host.X
+    return model.replace(frames=(*model.frames, Frame(name, host.body, X)))
+
+
+def with_inertia(model: Model, body: str, inertia: Any) -> Model:
+    """The model with another inertia of one body, or of the base."""
+    if not isinstance(inertia, model.algebra.Inertia):
+        wanted = model.algebra.Inertia.__name__
+        raise ModelError(f"its inertia has to be a {wanted}, not {type(inertia).__name__}", element=body)
+    bodies = [model.base, *model.bodies]
+    i = model.body_index(body) + 1
+    bodies[i] = dataclasses.replace(bodies[i], inertia=inertia)
+    return model.replace(base=bodies[0], bodies=tuple(bodies[1:]))
+
+
+def with_joint(model: Model, joint: str, **changes: Any) -> Model:
+    """The model with other properties of one joint: `limits`, `damping`, `friction`, `rotor_inertia`, `X_tree` …"""
+    known = [field.name for field in dataclasses.fields(model.joints[0])] if model.joints else []
+    for key in changes:
+        if key not in known:
+            raise ModelError(f"a joint has no {key!r}; it has {', '.join(known)}", element=joint)
+    i = model.joint_index(joint)
+    joints = [*model.joints]
+    joints[i] = dataclasses.replace(joints[i], **changes)
+    return model.replace(joints=tuple(joints))
+
+
+def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:
+    """The model with rotor inertias (as felt at the joint: gear ratio squared times the rotor's own), by joint name."""
+    for joint, inertia in inertias.items():
+        model = with_joint(model, joint, rotor_inertia=inertia)
+    return model
+
+
+def permute(model: Model, order: Sequence[str]) -> Model:
+    """The same mechanism with its bodies in another order, which must be regular: parents first (RBDA 4.1.2).
+
+    `order` names every body once. The variables of q and v follow their joints.
+    """
+    numbers = [model.body_index(name) for name in order]
+    if sorted(numbers) != list(range(model.nb)):
+        left_out = sorted(set(model.body_names) - set(order))
+        twice = sorted({name for name in order if list(order).count(name) > 1})
+        wrong = [f"{what}: {', '.join(names)}" for what, names in (("left out", left_out), ("twice", twice)) if names]
+        raise ModelError(f"an order names each of the {model.nb} moving bodies once ({'; '.join(wrong)})")
+    new = {ROOT: ROOT, **{i: k for k, i in enumerate(numbers)}}
+    for i in numbers:
+        parent = model.parents[i]
+        if new[parent] > new[i]:
+            raise ModelError(f"its parent {model.body_names[parent]!r} must come first", element=model.body_names[i])
+    places = {i: Place(k, model.algebra.Transform.identity()) for i, k in new.items()}
+    return model.replace(
+        bodies=tuple(model.bodies[i] for i in numbers),
+        joints=tuple(dataclasses.replace(model.joints[i], parent=new[model.parents[i]]) for i in numbers),
+        frames=placed_frames(model.frames, places),
+        loops=placed_loops(model.loops, places),
+        mimics=tuple(dataclasses.replace(m, joint=new[m.joint], source=new[m.source]) for m in model.mimics),
+    )

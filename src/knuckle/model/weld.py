@@ -1,0 +1,86 @@
+"""Joints that no longer move: bodies merged into their parents."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from knuckle.errors import ModelError
+from knuckle.joints import Fixed
+from knuckle.scalar import constant
+from knuckle.spatial import Vector
+
+from .model import Model
+from .parts import ROOT, Frame, Limits, Note, TreeJoint
+from .places import Place, is_weld, noted, placed_frames, placed_loops, welded
+
+
+def merge_fixed(model: Model) -> Model:
+    """Every body on a fixed joint merged into its parent.
+
+    The parent gets its inertia and shapes; its name stays as a frame; its children, frames and loop joints are
+    re-attached. The other bodies keep their order, so q and v keep their meaning. The provenance gets a note per body.
+    """
+    places = {ROOT: Place(ROOT, model.algebra.Transform.identity())}
+    bodies, joints = [model.base], list[TreeJoint]()
+    names, notes = list[Frame](), list[Note]()
+    for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
+        parent = places[joint.parent]
+        X_tree = joint.X_tree @ parent.X
+        if not is_weld(joint.kind):
+            places[i] = Place(len(joints), model.algebra.Transform.identity())
+            bodies.append(body)
+            joints.append(dataclasses.replace(joint, parent=parent.body, X_tree=X_tree))
+            continue
+        X = joint.kind.transform(Vector()) @ X_tree
+        places[i] = Place(parent.body, X)
+        host = bodies[parent.body + 1]
+        bodies[parent.body + 1] = welded(host, body, X)
+        names.append(Frame(body.name, parent.body, X))
+        notes.append(Note("info", body.name, f"merged into {host.name!r}: joint {joint.name!r} is fixed"))
+    if not notes:
+        return model
+    merged = model.replace(
+        base=bodies[0],
+        bodies=tuple(bodies[1:]),
+        joints=tuple(joints),
+        frames=(*placed_frames(model.frames, places), *names),
+        loops=placed_loops(model.loops, places),
+        mimics=tuple(
+            dataclasses.replace(m, joint=places[m.joint].body, source=places[m.source].body) for m in model.mimics
+        ),
+    )
+    return noted(merged, notes)
+
+
+def lock(model: Model, positions: Mapping[str, Any]) -> Model:
+    """Joints frozen at a position each, and their bodies merged into their parents.
+
+    `positions` maps a joint's name to its q: a number, or as many numbers as the joint has position variables. A
+    joint that mimics a locked one is locked with it.
+    """
+    wanted = {model.joint_index(name): _position(model, name, q) for name, q in positions.items()}
+    for m in model.mimics:
+        if m.joint in wanted:
+            source = model.joint_names[m.source]
+            raise ModelError(f"it mimics {source!r}: lock that joint instead", element=model.joint_names[m.joint])
+        if m.source in wanted:
+            wanted[m.joint] = Vector(constant(m.ratio) * x + constant(m.offset) for x in wanted[m.source])
+    joints = tuple(_frozen(joint, wanted[i]) if i in wanted else joint for i, joint in enumerate(model.joints))
+    mimics = tuple(m for m in model.mimics if m.joint not in wanted)
+    notes = [Note("info", model.joint_names[i], f"locked at q = {list(map(float, q))}") for i, q in wanted.items()]
+    return merge_fixed(noted(model.replace(joints=joints, mimics=mimics), notes))
+
+
+def _position(model: Model, name: str, q: Any) -> Vector:
+    nq = model.joints[model.joint_index(name)].kind.nq
+    numbers: Sequence[Any] = q if hasattr(q, "__len__") else (q,)
+    if len(numbers) != nq:
+        raise ModelError(f"q needs {nq} numbers to lock it, not {len(numbers)}: {q!r}", element=name)
+    return Vector(constant(float(x)) for x in numbers)
+
+
+def _frozen(joint: TreeJoint, q: Vector) -> TreeJoint:
+    X = joint.kind.transform(q)
+    return TreeJoint(joint.name, Fixed(), joint.parent, X @ joint.X_tree, Limits.none(0, 0))

@@ -1,0 +1,80 @@
+"""Positions on their manifold: neutral, random, integrate, difference (RBDA 3.6, 4.5), for people."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.joints import Joint
+from knuckle.model import Model, TreeJoint
+from knuckle.spatial import Vector
+
+from .function import Array, function
+from .per_joint import as_vector
+
+
+def _independent(model: Model) -> Iterator[tuple[TreeJoint, slice, slice]]:
+    """The joints with variables of their own, and where these are in q and v."""
+    coupled = model.coupled
+    for i, (joint, qs, vs) in enumerate(zip(model.joints, model.q_slices, model.v_slices, strict=True)):
+        if i not in coupled:
+            yield joint, qs, vs
+
+
+def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
+    return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.kind, qs, vs))
+
+
+def neutral(model: Model) -> NDArray[Any]:
+    """The position (nq,) with every joint at rest by convention: zeros, and (1, 0, 0, 0) for rotations."""
+    return np.array(list(_gather(model, lambda joint, qs, vs: joint.neutral())), dtype=float)
+
+
+def random_configuration(model: Model, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
+    """A random position (nq,): within the limits where a joint has them, else over all rotations, ±π rad and ±1 m."""
+    generator = np.random.default_rng(rng)
+    values: list[float] = []
+    for joint, _, _ in _independent(model):
+        drawn = joint.kind.random(generator)
+        for x, low, high in zip(drawn, joint.limits.lower, joint.limits.upper, strict=True):
+            bounded = math.isfinite(low) and math.isfinite(high) and low <= high
+            values.append(float(generator.uniform(low, high) if bounded else x))
+    return np.array(values)
+
+
+@function(q="q", dv="v", loops=True)
+def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
+    """The position after moving with the constant velocity variables `dv` for a unit of time."""
+    Q, V = as_vector(q), as_vector(dv)
+    return _gather(model, lambda joint, qs, vs: joint.integrate(Q[qs], V[vs]))
+
+
+@function(q0="q", q1="q", loops=True)
+def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
+    """`dv` (..., nv) with integrate(q0, dv) = q1, the short way round."""
+    Q0, Q1 = as_vector(q0), as_vector(q1)
+    return _gather(model, lambda joint, qs, vs: joint.difference(Q0[qs], Q1[qs]))
+
+
+@function(q="q", v="v", loops=True)
+def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """q̇ (..., nq) for the velocity variables v (RBDA 3.6): equal to v only for joints without quaternions."""
+    Q, V = as_vector(q), as_vector(v)
+    return _gather(model, lambda joint, qs, vs: joint.rate(Q[qs], V[vs]))
+
+
+def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+    """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
+    both: Any = _normalize(model, q, v)
+    return both[..., : model.nq], both[..., model.nq :]
+
+
+@function(q="q", v="v", loops=True)
+def _normalize(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    Q, V = as_vector(q), as_vector(v)
+    parts = [joint.kind.normalized(Q[qs], V[vs]) for joint, qs, vs in _independent(model)]
+    return Vector([*(x for part, _ in parts for x in part), *(x for _, part in parts for x in part)])

@@ -1,0 +1,39 @@
+"""From the flat vectors of a text to what the algorithms take, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from knuckle.model import Model
+from knuckle.spatial import Matrix, Vector
+
+PerJoint = Mapping[int, Vector]
+
+
+def plus(a: PerJoint, b: PerJoint) -> dict[int, Vector]:
+    """a + b, joint by joint."""
+    return {i: a[i] + b[i] for i in a}
+
+
+def minus(a: Any, b: PerJoint) -> dict[int, Vector]:
+    """a − b, joint by joint."""
+    return {i: a[i] - b[i] for i in b}
+
+
+def nothing(model: Model) -> list[Vector]:
+    """No velocity, acceleration or force at any joint."""
+    return [Vector.zero(joint.kind.nv) for joint in model.joints]
+
+
+def as_vector(x: Any) -> Vector:
+    """A flat sequence of scalars as a vector."""
+    return x if isinstance(x, Vector) else Vector(x)
+
+
+def wrenches(model: Model, f_ext: Any) -> dict[int, Any]:
+    """The external force on each body; none where none is given."""
+    if f_ext is None:
+        return {i: model.no_force for i in range(model.nb)}
+    rows = f_ext.rows if isinstance(f_ext, Matrix) else f_ext
+    return {i: model.algebra.Force.of(row) for i, row in enumerate(rows)}
