@@ -8,7 +8,7 @@ recursion has the shape of the composite-rigid-body algorithm.
 from __future__ import annotations
 
 from knuckle.model import ROOT, Model
-from knuckle.spatial import Matrix, Subspace
+from knuckle.spatial import Matrix
 
 from .types import PerJoint
 
@@ -26,7 +26,7 @@ def coriolis_matrix(model: Model, q: PerJoint, v: PerJoint) -> dict[tuple[int, i
         R[i] = joint.subspace_rate(q[i], v[i]) + V[i].cross(S[i])
         IC[i], IR[i], h[i] = model.I[i], model.I[i].rate(V[i]), model.I[i] @ V[i]
     for i, p, _ in model.inward():
-        rate, spin = (IR[i] @ S[i]) / 2, _spin(S[i], h[i]) / 2
+        rate, spin = (IR[i] @ S[i]) / 2, S[i].cross(h[i]) / 2
         F, G, K = IC[i] @ R[i] + rate + spin, IC[i] @ S[i], rate - spin
         C[i, i] = S[i].T @ F
         j = i
@@ -39,8 +39,3 @@ def coriolis_matrix(model: Model, q: PerJoint, v: PerJoint) -> dict[tuple[int, i
         IR[p] = IR[p] + X[i].T @ IR[i] @ X[i]
         h[p] = h[p] + X[i].T @ h[i]
     return C
-
-
-def _spin(S: Subspace, h: object) -> Subspace:
-    """u ×* h for every column u of S."""
-    return Subspace(type(h), (u.cross(h) for u in S))

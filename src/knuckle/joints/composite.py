@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,12 +13,19 @@ from .base import Joint, JointMotion
 
 @dataclass(frozen=True)
 class Composite(Joint):
-    """A chain of joints as one joint, from the predecessor outward: X = X_n … X_2 X_1."""
+    """A chain of joints as one joint, from the predecessor outward: X = X_n … X_2 X_1.
+
+    q and v are those of the parts in order. T, T_a and `locate` come from S, whose columns must be independent.
+    """
 
     joints: tuple[Joint, ...]
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "joints", tuple(self.joints))
+    def __init__(self, joints: Iterable[Joint]) -> None:
+        parts = tuple(joints)
+        for part in parts:
+            if not isinstance(part, Joint):
+                raise TypeError(f"a composite joint is made of joints, not of {part!r}")
+        object.__setattr__(self, "joints", parts)
 
     @property
     def q_units(self) -> tuple[str, ...]:
@@ -91,4 +98,8 @@ class Composite(Joint):
         return Vector(x for qk, _ in parts for x in qk), Vector(x for _, vk in parts for x in vk)
 
     def at(self, t: Any) -> Joint:
-        return Composite(tuple(joint.at(t) for joint in self.joints))
+        return Composite(joint.at(t) for joint in self.joints)
+
+    def _spread(self, fractions: Sequence[float]) -> Vector:
+        parts = self._each(Vector.zero(self.nq), Vector(fractions))
+        return Vector(x for joint, _, part in parts for x in joint._spread(part.items))

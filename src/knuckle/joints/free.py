@@ -22,6 +22,7 @@ class Free(ConstantSubspace):
 
     _q = ("1", "1", "1", "1", "m", "m", "m")
     _v = ("rad", "rad", "rad", "m", "m", "m")
+    _symmetrical = True
 
     def transform(self, q: Vector) -> Transform:
         return Transform(rotation.from_quaternion(q.items[:4]), q.items[4:])

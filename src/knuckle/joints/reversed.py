@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +27,10 @@ class Reversed(Joint):
     @property
     def v_units(self) -> tuple[str, ...]:
         return self.joint.v_units
+
+    @property
+    def symmetrical(self) -> bool:
+        return self.joint.symmetrical
 
     def transform(self, q: Vector) -> Transform:
         return self.joint.transform(q).inverse()
@@ -69,8 +74,20 @@ class Reversed(Joint):
     def locate(self, X: Transform) -> Vector:
         return self.joint.locate(X.inverse())
 
+    def loop(self, X: Transform) -> tuple[Vector, Subspace]:
+        """The joint's own δ, and its T as forces on the other body: T → −XT.
+
+        With X⁻¹ = (1 − d×) X_J the frames seen from this side are X ≈ (1 + X_J⁻¹d ×) X_J⁻¹ apart, an error of −X_J⁻¹d;
+        T and d change together, and their product stays.
+        """
+        delta, T = self.joint.loop(X.inverse())
+        return delta, -(X @ T)
+
     def reversed(self) -> Joint:
         return self.joint
 
     def at(self, t: Any) -> Joint:
         return Reversed(self.joint.at(t))
+
+    def _spread(self, fractions: Sequence[float]) -> Vector:
+        return self.joint._spread(fractions)

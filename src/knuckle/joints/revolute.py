@@ -51,11 +51,8 @@ class Revolute(ConstantSubspace):
         return replace(self, axis=opposite(self.axis))
 
 
-@dataclass(frozen=True)
 class Continuous(Revolute):
     """A revolute joint without limits: q and q + 2π are the same place, and `difference` takes the short way."""
-
-    __init__ = Revolute.__init__
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return Vector([wrapped(q1[0] - q0[0])])

@@ -1,4 +1,4 @@
-"""The spherical joint by Euler parameters (RBDA table 4.1, 4.5)."""
+"""The spherical joint by Euler parameters (RBDA table 4.1, 4.5), and what every ball joint shares."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, rotation
-from knuckle.spatial.three import ZERO3
+from knuckle.spatial.three import ZERO3, matvec
 
-from .base import ConstantSubspace
+from .base import ConstantSubspace, Joint
 
 
 def random_quaternion(rng: Any) -> tuple[Any, ...]:
@@ -18,8 +18,21 @@ def random_quaternion(rng: Any) -> tuple[Any, ...]:
     return tuple(float(x / norm) for x in p)
 
 
+class Ball(Joint):
+    """A joint that holds the origins together, whatever its coordinates: T does not change though S may."""
+
+    _symmetrical = True
+
+    def constraints(self, q: Vector) -> Subspace:
+        return Subspace(Force, Force.basis()[3:])
+
+    def loop(self, X: Transform) -> tuple[Vector, Subspace]:
+        """Table 8.1, last entry: its products of entries of X are Er."""
+        return Vector(matvec(X.E, X.r)), self.constraints(Vector())
+
+
 @dataclass(frozen=True)
-class Spherical(ConstantSubspace):
+class Spherical(Ball, ConstantSubspace):
     """A ball joint. q = (w, x, y, z), unit Euler parameters; v is the angular velocity in successor coordinates."""
 
     _q = ("1", "1", "1", "1")
@@ -49,9 +62,6 @@ class Spherical(ConstantSubspace):
 
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector(rotation.normalized(q.items)), v
-
-    def constraints(self, q: Vector) -> Subspace:
-        return Subspace(Force, Force.basis()[3:])
 
     def actuation(self, q: Vector) -> Subspace:
         return Subspace(Force, Force.basis()[:3])

@@ -10,7 +10,7 @@ from knuckle.joints import Fixed, Joint
 from knuckle.spatial import Inertia
 
 from .given import GivenLimits, inertia_from, limits_from, per_freedom
-from .graph import Connection, Tree, spanning
+from .graph import Connection, spanning
 from .model import STANDARD_GRAVITY, Model
 from .parts import ROOT, Body, Frame, Geometry, LoopJoint, Mimic, Note, Provenance, Shape, TreeJoint
 from .placement import Placement, finite, to_transform, vector
@@ -61,19 +61,16 @@ class Builder:
         the base gets a free joint. The frame of a body moves to the joint that carries it: a frame `NAME_origin`
         stays where NAME's was.
         """
-        graph = list(bodies)
-        own = [body for body in graph if body.name == base]
-        builder = cls(name, gravity=gravity, base=own[0] if own else base)
-        for body in graph:
-            if body is not builder.base:
-                builder._new_name(body.name, "body")
-        tree = spanning(builder.base, [body for body in graph if body is not builder.base], list(joints))
-        builder._take(tree)
+        graph: dict[str, Body] = {}
+        for body in bodies:
+            if body.name in graph:
+                raise ModelError(f"two bodies are called {body.name!r}: each name is used once", element=body.name)
+            graph[body.name] = body
+        builder = cls(name, gravity=gravity, base=graph.pop(base, base) if isinstance(base, str) else base)
+        tree = spanning(builder.base, list(graph.values()), list(joints))
+        builder._bodies, builder._joints = list(tree.bodies), list(tree.joints)
+        builder._frames, builder._loops, builder._notes = list(tree.frames), list(tree.loops), list(tree.notes)
         return builder
-
-    def _take(self, tree: Tree) -> None:
-        self._bodies, self._joints = list(tree.bodies), list(tree.joints)
-        self._frames, self._loops, self._notes = list(tree.frames), list(tree.loops), list(tree.notes)
 
     def body(
         self,

@@ -11,8 +11,8 @@ from knuckle.errors import ModelError
 from .graft import attach, merge, submodel
 from .model import Model
 from .parts import ROOT, Frame
-from .placement import Placement, to_transform
-from .places import Place, placed_frames, placed_loops
+from .placement import Placement
+from .places import Place, placed_frames, placed_loops, transform_in
 from .rename import rename
 from .weld import lock, merge_fixed
 
@@ -34,7 +34,7 @@ __all__ = [
 def add_frame(model: Model, name: str, on: str, placement: Placement = None) -> Model:
     """A new named frame, placed in a body or another frame."""
     host = model.frame(on)
-    X = to_transform(placement, "placement", element=name) @ host.X
+    X = transform_in(model, placement, name) @ host.X
     return model.replace(frames=(*model.frames, Frame(name, host.body, X)))
 
 

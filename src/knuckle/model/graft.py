@@ -9,8 +9,8 @@ from knuckle.spatial import Inertia, PlanarInertia
 
 from .model import Model
 from .parts import ROOT, Body, Frame, Mimic, Note
-from .placement import Placement, to_transform
-from .places import Place, noted, placed_frames, placed_loops, welded
+from .placement import Placement
+from .places import Place, noted, placed_frames, placed_loops, transform_in, welded
 from .rename import rename
 
 
@@ -72,7 +72,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         b = rename(b, bodies=lambda name: prefix + name, joints=lambda name: prefix + name)
     _refuse_shared_names(a, b)
     host = a.frame(onto)
-    X = to_transform(placement, "placement", element=onto) @ host.X
+    X = transform_in(a, placement, onto) @ host.X
     places = {ROOT: Place(host.body, X)}
     places.update({i: Place(a.nb + i, a.algebra.Transform.identity()) for i in range(b.nb)})
     bodies = [a.base, *a.bodies]
@@ -116,7 +116,7 @@ def attach(
     if isinstance(tool, Model):
         return merge(model, tool, frame, placement, prefix=prefix)
     host = model.frame(frame)
-    X = to_transform(placement, "placement", element=frame) @ host.X
+    X = transform_in(model, placement, frame) @ host.X
     bodies = [model.base, *model.bodies]
     name = prefix + tool.name if isinstance(tool, Body) else None
     guest = tool if isinstance(tool, Body) else Body("", tool)  # type: ignore[arg-type]

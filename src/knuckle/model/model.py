@@ -13,6 +13,7 @@ from knuckle.joints import Joint
 from knuckle.scalar import ONE, ZERO, constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
+from .canonical import canonical
 from .connectivity import ancestors, children, subtree
 from .parts import ROOT, Body, Frame, LoopJoint, Mimic, Provenance, TreeJoint
 
@@ -218,9 +219,10 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """A frame by name: a body's own, the base's or an added one."""
-        own = {b: Frame(b, i) for i, b in enumerate(self.body_names)}
+        here = self.algebra.Transform.identity()
+        own = {b: Frame(b, i, here) for i, b in enumerate(self.body_names)}
         added = {f.name: f for f in self.frames}
-        return _find(name, {self.base.name: Frame(self.base.name, ROOT), **own, **added}, "frame")
+        return _find(name, {self.base.name: Frame(self.base.name, ROOT, here), **own, **added}, "frame")
 
     # variants
 
@@ -262,7 +264,7 @@ class Model:
             self.base,
             self.friction_velocity,
         )
-        return hashlib.sha256(repr((parts, self.algebra.name)).encode()).hexdigest()
+        return hashlib.sha256(canonical((parts, self.algebra.name)).encode()).hexdigest()
 
     def __str__(self) -> str:
         kinds = [type(joint.kind).__name__.lower() for joint in self.joints]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.joints import Composite, Fixed, Joint, Reversed
-from knuckle.scalar import ZERO
-from knuckle.spatial import PlanarTransform, Transform
-from knuckle.spatial.three import IDENTITY3
+from knuckle.joints.inplane import InPlane, embed
+from knuckle.spatial import PLANAR, PlanarTransform, Transform, project
 
 from .model import Model
 from .parts import Body, Frame, Geometry, LoopJoint, Note
+from .placement import Placement, to_transform
 
 
 @dataclass(frozen=True)
@@ -25,25 +25,24 @@ class Place:
 
 
 def is_weld(kind: Joint) -> bool:
-    """Whether a joint holds its two bodies together for good: `Fixed`, reversed or in a chain with its like."""
-    if isinstance(kind, Reversed):
+    """Whether a joint holds its two bodies together for good: `Fixed`, also reversed, in the plane or in a chain."""
+    if isinstance(kind, (InPlane, Reversed)):
         return is_weld(kind.joint)
     if isinstance(kind, Composite):
         return all(is_weld(joint) for joint in kind.joints)
     return isinstance(kind, Fixed)
 
 
+def transform_in(model: Model, at: Placement, element: str) -> Any:
+    """A placement as a transform of the model's algebra."""
+    X = to_transform(at, "placement", element)
+    return project(X) if model.algebra is PLANAR and isinstance(X, Transform) else X
+
+
 def placed_geometry(shapes: Iterable[Geometry], X: Any) -> tuple[Geometry, ...]:
-    """Shapes of a body as shapes of another, whose frame `X` leads from."""
-    there = _in_space(X)
+    """Shapes of a body as shapes of another, whose frame `X` leads from; spatial ones, in the plane too."""
+    there = embed(X) if isinstance(X, PlanarTransform) else X
     return tuple(dataclasses.replace(shape, X=shape.X @ there) for shape in shapes)
-
-
-def _in_space(X: Any) -> Transform:
-    """Shapes are spatial also on the bodies of a planar mechanism."""
-    if isinstance(X, PlanarTransform):
-        return Transform(((X.c, X.s, ZERO), (-X.s, X.c, ZERO), IDENTITY3[2]), (X.x, X.y, ZERO))
-    return X
 
 
 def welded(host: Body, guest: Body, X: Any) -> Body:

@@ -129,18 +129,17 @@ def from_rpy(roll: Any, pitch: Any, yaw: Any) -> Mat3:
 
 
 def to_rpy(E: Mat3) -> Vec3:
-    """Roll, pitch, yaw of E; at pitch ±90° the yaw is zero."""
-    (a, b, c), (d, e, f), (_, _, i) = E
+    """Roll, pitch, yaw of E; at pitch ±90° the yaw is zero.
+
+    The roll is that of E with the yaw taken back, E rz(−yaw) = rx(roll) ry(pitch): next to pitch ±90° roll and yaw are
+    ill-determined one by one, but together they give E again.
+    """
+    (a, b, c), (d, e, _), (g, h, _) = E
     level = sqrt(a * a + b * b)
-    locked = less(level, 1e-12)
-    pitch = arctan2(-c, level)
+    locked = less(level, 1e-15)
     yaw = select(locked, ZERO, arctan2(b, a))
-    roll = select(locked, arctan2(-_sign(c) * d, e), arctan2(f, i))
-    return roll, pitch, yaw
-
-
-def _sign(x: Any) -> Any:
-    return select(less(x, 0), -1, 1)
+    cy, sy = cos(yaw), sin(yaw)
+    return arctan2(sy * g - cy * h, cy * e - sy * d), arctan2(-c, level), yaw
 
 
 def log(E: Mat3) -> Vec3:

@@ -88,6 +88,11 @@ class Subspace:
     def brought_back(self, X: Any) -> Subspace:
         return self._map(lambda column: X.inv @ column)
 
+    def cross(self, other: Any) -> Subspace:
+        """u × other for every column u."""
+        columns = [column.cross(other) for column in self.columns]
+        return Subspace(type(columns[0]) if columns else type(other), columns)
+
     def crossed_by(self, v: Any) -> Subspace:
         return self._map(v.cross)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from knuckle.formats.xml import Element, shorten
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute
+from knuckle.joints.planar import Planar
 from knuckle.model import Limits
 from knuckle.spatial import Transform
 
@@ -17,7 +18,7 @@ from .source import Source
 _TAGS = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
 )  # fmt: skip
-_ALONG_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
+_ALONG_AXIS = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic, "planar": Planar}
 _OTHERS = {"fixed": Fixed, "floating": Free}
 TYPES = (*_ALONG_AXIS, *_OTHERS)
 _NORMALISED = 1e-9

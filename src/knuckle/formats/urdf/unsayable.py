@@ -1,0 +1,54 @@
+"""What a model holds that URDF has no words for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from knuckle.errors import ModelError
+from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute
+from knuckle.joints.planar import Planar
+from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Mesh, Model, Sphere
+from knuckle.spatial import SPATIAL
+
+TYPE_OF: dict[type[Joint], str] = {
+    Fixed: "fixed", Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic", Free: "floating",
+    Planar: "planar",
+}  # fmt: skip
+SHAPES = (Box, Capsule, Cylinder, Mesh, Sphere)
+_JSON = 'save it as JSON instead: kn.save(model, "robot.json")'
+
+
+def check_sayable(model: Model) -> None:
+    """Refuse a model whose structure URDF cannot hold: its algebra, its loops, the types of its joints."""
+    if model.algebra is not SPATIAL:
+        raise ModelError(f"URDF has no {model.algebra.name} models; {_JSON}", element=model.name)
+    for loop in model.loops:
+        raise ModelError(f"URDF has no loop joints; {_JSON}, or model.without_loops()", element=loop.name)
+    for joint in model.joints:
+        if type(joint.kind) not in TYPE_OF:
+            known = ", ".join(TYPE_OF.values())
+            text = f"URDF has no joint for {type(joint.kind).__name__}, only {known}; {_JSON}"
+            raise ModelError(text, element=joint.name)
+
+
+def unsayable(model: Model) -> Iterator[tuple[str, str]]:
+    """(where, what) of every property that is lost in URDF."""
+    if tuple(model.gravity) != STANDARD_GRAVITY:
+        yield model.name, f"gravity {model.gravity}"
+    if model.friction_velocity != Model.friction_velocity:
+        yield model.name, f"friction_velocity {model.friction_velocity:g}"
+    for joint in model.joints:
+        for what in ("rotor_inertia", "stiffness"):
+            if any(getattr(joint, what)):
+                yield joint.name, what.replace("_", " ")
+        if joint.kind.nv != 1 and any((*joint.damping, *joint.friction)):
+            yield joint.name, "damping and friction of a joint with several freedoms"
+        limits = joint.limits
+        if joint.kind.nv != 1 and limits != type(limits).none(joint.kind.nq, joint.kind.nv):
+            yield joint.name, "limits of a joint with several freedoms"
+        if type(joint.kind) is Continuous and (limits.lower[0], limits.upper[0]) != (-float("inf"), float("inf")):
+            yield joint.name, "position limits of a continuous joint"
+    for body in (model.base, *model.bodies):
+        for geometry in (*body.visuals, *body.collisions):
+            if not isinstance(geometry.shape, SHAPES):
+                yield body.name, f"shape {type(geometry.shape).__name__}"

@@ -1,0 +1,26 @@
+"""For people who extend the library: mechanisms to test with, and the laws that mechanics obeys."""
+
+from .laws import LAWS, momentum_rate
+from .mechanisms import (
+    JOINTS,
+    State,
+    auto_tree,
+    general_chain,
+    random_inertia,
+    random_state,
+    random_transform,
+    random_tree,
+)
+
+__all__ = [
+    "JOINTS",
+    "LAWS",
+    "State",
+    "auto_tree",
+    "general_chain",
+    "momentum_rate",
+    "random_inertia",
+    "random_state",
+    "random_transform",
+    "random_tree",
+]
