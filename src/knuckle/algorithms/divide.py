@@ -1,28 +1,43 @@
 """Forward dynamics by divide and conquer (RBDA 7.4-7.5): bodies are joined pairwise, in any order.
 
 Everything is in base coordinates. A part of the mechanism has a handle on every body that still misses joints:
-a = Σ Φ f + b over its handles. Joining two parts eliminates the joint's constraint force; going back down gives it.
-Cutting the tree in the middle each time makes the depth logarithmic. Every body needs an invertible inertia.
+a = Σ Φ f + b over its handles. Joining two parts eliminates the force of the joint between them; going back down gives
+it. Cutting the tree in the middle each time makes the depth logarithmic. Every body needs an invertible inertia.
+
+The joint's force follows from its motion subspace instead of its constraint forces: with Φ the mobility between its
+ends, W = Φ⁻¹ − Φ⁻¹S(SᵀΦ⁻¹S)⁻¹SᵀΦ⁻¹ is the T(TᵀΦT)⁻¹Tᵀ of RBDA 7.57-7.63. That needs no T and no T_a, which grow without
+bound near the singularities of a joint, and has a place for rotor inertia.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Collection
+from typing import NamedTuple
 
 from knuckle.model import ROOT, Model
-from knuckle.scalar import ZERO
-from knuckle.spatial import Matrix, Subspace, Vector
+from knuckle.spatial import Matrix, Vector
 
 from .types import PerBody, PerJoint
 
 
 class Bearing(NamedTuple):
-    """A joint between its parts: the forces it transmits (T), their compliance, and how it accelerates by itself."""
+    """A joint between two parts: S, its rotor inertia, its bias acceleration and the force along its freedoms."""
 
-    T: Matrix
-    compliance: Matrix
+    S: Matrix
+    rotor: Matrix
     c: Vector
+    tau: Vector
+
+
+class Cut(NamedTuple):
+    """How two halves were joined: at which joint, and what gives its force and acceleration from the gap."""
+
+    A: Part
+    B: Part
+    joint: int
+    Psi: dict[int, Matrix]
+    Phi: Matrix
+    D: Matrix
 
 
 class Part(NamedTuple):
@@ -30,49 +45,35 @@ class Part(NamedTuple):
 
     Phi: dict[tuple[int, int], Matrix]
     b: dict[int, Vector]
-    halves: tuple[Part, Part] | None = None
-    joint: int = ROOT
-    Psi: Any = None
-    Y: Any = None
+    cut: Cut | None = None
 
 
 def forward_dynamics(model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody) -> dict[int, Vector]:
     """The acceleration that the joint forces `tau` give, as `aba.forward_dynamics` finds it."""
-    leaves, bearings, active = _prepare(model, q, v, tau, f_ext)
+    leaves, bearings = _prepare(model, q, v, tau, f_ext)
     whole = _join(model, leaves, bearings, frozenset(range(ROOT, model.nb)))
-    f = {i: Vector.zero(model.algebra.dimension) for i in range(ROOT, model.nb)}
-    a = _accelerations(model, whole, bearings, f)
-    return {
-        i: active[i].T @ (a[i] - a[p] - bearings[i].c) if len(q[i]) or len(v[i]) else Vector()
-        for i, p, _ in model.outward()
-    }
+    none = {i: Vector.zero(model.algebra.dimension) for i in range(ROOT, model.nb)}
+    return _accelerations(model, whole, bearings, none)
 
 
-def _prepare(model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody) -> tuple[Any, ...]:
-    """Leaves of the assembly, bearings and active-force bases, all in base coordinates."""
-    X0, V = {ROOT: model.algebra.Transform.identity()}, {ROOT: model.still}
-    force = {ROOT: model.no_force}
-    bearings, active = {}, {}
-    for i, p, joint in model.outward():
-        X0[i] = joint.transform(q[i]) @ model.X_tree[i] @ X0[p]
-        _, _, vJ, cJ = joint.motion(q[i], v[i])
-        vJ, cJ = X0[i].inv @ vJ, X0[i].inv @ cJ
-        V[i] = V[p] + vJ
-        Ta = X0[i].inv @ joint.actuation(q[i])
-        I = X0[i].inv @ model.I[i]
-        force[i] = X0[i].inv @ f_ext[i] - V[i].cross(I @ V[i]) + Ta @ tau[i]
-        force[p] = force[p] - Ta @ tau[i]
-        geared = [k for k, rotor in enumerate(model.rotor[i]) if rotor is not ZERO]
-        T = (X0[i].inv @ joint.constraints(q[i])).join(Subspace(Ta.vector, (Ta[k] for k in geared)))
-        slack = [ZERO] * (len(T) - len(geared)) + [1 / model.rotor[i][k] for k in geared]
-        bearings[i] = Bearing(T.matrix, Matrix.diagonal(slack), Vector((cJ + V[i].cross(vJ)).components))
-        active[i] = Ta.matrix
+def _prepare(
+    model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody
+) -> tuple[dict[int, Part], dict[int, Bearing]]:
+    """Single bodies as parts, and the joints between them, in base coordinates."""
     n = model.algebra.dimension
+    X0, V = {ROOT: model.algebra.Transform.identity()}, {ROOT: model.still}
     leaves = {ROOT: Part({(ROOT, ROOT): Matrix.zero(n, n)}, {ROOT: -Vector(model.g.components)})}
-    for i, I in enumerate(model.I):
-        Phi = (X0[i].inv @ I).matrix.inverse()
-        leaves[i] = Part({(i, i): Phi}, {i: Phi @ Vector(force[i].components)})
-    return leaves, bearings, active
+    bearings = {}
+    for i, p, joint in model.outward():
+        XJ, S, vJ, cJ = joint.motion(q[i], v[i])
+        X0[i] = XJ @ model.X_tree[i] @ X0[p]
+        S, vJ, cJ, I = X0[i].inv @ S, X0[i].inv @ vJ, X0[i].inv @ cJ, X0[i].inv @ model.I[i]
+        V[i] = V[p] + vJ
+        c = Vector((cJ + V[i].cross(vJ)).components)
+        bearings[i] = Bearing(S.matrix, Matrix.diagonal(model.rotor[i]), c, tau[i])
+        Phi, f = I.matrix.inverse(), X0[i].T @ f_ext[i] - V[i].cross(I @ V[i])
+        leaves[i] = Part({(i, i): Phi}, {i: Phi @ Vector(f.components)})
+    return leaves, bearings
 
 
 def _join(model: Model, leaves: dict[int, Part], bearings: dict[int, Bearing], bodies: frozenset[int]) -> Part:
@@ -80,48 +81,49 @@ def _join(model: Model, leaves: dict[int, Part], bearings: dict[int, Bearing], b
     if len(bodies) == 1:
         return leaves[next(iter(bodies))]
     below = {i: bodies.intersection(model.subtree(i)) for i in bodies if i != ROOT and model.parents[i] in bodies}
-    cut = min(below, key=lambda i: abs(2 * len(below[i]) - len(bodies)))
-    A = _join(model, leaves, bearings, bodies - below[cut])
-    B = _join(model, leaves, bearings, below[cut])
-    return _assemble(A, B, cut, model.parents[cut], bearings[cut], _needed(model, bodies))
+    s = min(below, key=lambda i: abs(2 * len(below[i]) - len(bodies)))
+    A, B = (_join(model, leaves, bearings, half) for half in (bodies - below[s], below[s]))
+    return _assemble(A, B, s, model.parents[s], bearings[s], _loose_ends(model, bodies))
 
 
-def _needed(model: Model, bodies: frozenset[int]) -> set[int]:
+def _loose_ends(model: Model, bodies: frozenset[int]) -> set[int]:
     """The bodies with a joint that leaves `bodies`: only their handles are kept."""
     edges = [(i, p) for i, p in enumerate(model.parents) if (i in bodies) != (p in bodies)]
     return {end for edge in edges for end in edge if end in bodies}
 
 
-def _assemble(A: Part, B: Part, s: int, p: int, bearing: Bearing, keep: Iterable[int]) -> Part:
-    """Φ' = Φ − Ψ W Ψᵀ and b' = b + Ψ W (c + b_p − b_s), Ψ = Φ_ks on B and −Φ_kp on A (RBDA 7.57-7.63)."""
-    T = bearing.T
+def _assemble(A: Part, B: Part, s: int, p: int, bearing: Bearing, keep: Collection[int]) -> Part:
+    """Φ' = Φ − Ψ W Ψᵀ and b' = b + Ψ f, Ψ = Φ_ks on B and −Φ_kp on A (RBDA 7.57-7.63)."""
     Psi = {**{k: -A.Phi[k, p] for k in A.b}, **{k: B.Phi[k, s] for k in B.b}}
-    Y = (T.T @ (A.Phi[p, p] + B.Phi[s, s]) @ T + bearing.compliance).inverse()
-    W = T @ Y @ T.T
-    relative = W @ (bearing.c + A.b[p] - B.b[s])
-    free = {**A.b, **B.b}
+    Phi = (A.Phi[p, p] + B.Phi[s, s]).inverse()
+    D = (bearing.S.T @ Phi @ bearing.S + bearing.rotor).inverse()
+    cut = Cut(A, B, s, Psi, Phi, D)
+    W = Phi - Phi @ bearing.S @ D @ bearing.S.T @ Phi
+    f, _ = _joint_force(cut, bearing, bearing.c + A.b[p] - B.b[s])
+    free, known = {**A.b, **B.b}, {**A.Phi, **B.Phi}
     kept = [k for k in free if k in keep]
-    n = T.nrows
-    Phi = {}
-    for k in kept:
-        for m in kept:
-            joint = A.Phi.get((k, m)) or B.Phi.get((k, m)) or Matrix.zero(n, n)
-            Phi[k, m] = joint - Psi[k] @ W @ Psi[m].T
-    b = {k: free[k] + Psi[k] @ relative for k in kept}
-    return Part(Phi, b, (A, B), s, Psi, Y)
+    nothing = Matrix.zero(Phi.nrows, Phi.nrows)
+    mobilities = {(k, m): known.get((k, m), nothing) - Psi[k] @ W @ Psi[m].T for k in kept for m in kept}
+    return Part(mobilities, {k: free[k] + Psi[k] @ f for k in kept}, cut)
 
 
-def _accelerations(model: Model, part: Part, bearings: dict[int, Bearing], f: dict[int, Vector]) -> dict[int, Vector]:
-    """Body accelerations under the handle forces f: the joint's force first, then the halves."""
-    if part.halves is None:
-        ((i, b),) = part.b.items()
-        return {i: part.Phi[i, i] @ f[i] + b}
-    A, B = part.halves
-    s, bearing = part.joint, bearings[part.joint]
+def _joint_force(cut: Cut, bearing: Bearing, gap: Vector) -> tuple[Vector, Vector]:
+    """The joint's force f and acceleration: f = Φ⁻¹(S a + gap) with Sᵀ f = τ − ρ a."""
+    a = cut.D @ (bearing.tau - bearing.S.T @ (cut.Phi @ gap))
+    return cut.Phi @ (bearing.S @ a + gap), a
+
+
+def _accelerations(
+    model: Model, part: Part, bearings: dict[int, Bearing], f: dict[int, Vector]
+) -> dict[int, Vector]:
+    """Joint accelerations in a part under the handle forces f: the joint of its cut first, then the halves."""
+    if part.cut is None:
+        return {}
+    A, B, s, Psi, _, _ = part.cut
     p = model.parents[s]
-    gap = bearing.c + A.b[p] - B.b[s]
-    for k in part.Psi:
-        gap = gap - part.Psi[k].T @ f[k]
-    transmitted = bearing.T @ (part.Y @ (bearing.T.T @ gap))
-    f = {**f, s: f[s] + transmitted, p: f[p] - transmitted}
-    return {**_accelerations(model, A, bearings, f), **_accelerations(model, B, bearings, f)}
+    gap = bearings[s].c + A.b[p] - B.b[s]
+    for k in Psi:
+        gap = gap - Psi[k].T @ f[k]
+    force, a = _joint_force(part.cut, bearings[s], gap)
+    f = {**f, s: f[s] + force, p: f[p] - force}
+    return {s: a, **_accelerations(model, A, bearings, f), **_accelerations(model, B, bearings, f)}

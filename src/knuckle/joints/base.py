@@ -139,7 +139,7 @@ class Joint(ABC):
         return self
 
     def _spread(self, fractions: Sequence[float]) -> Vector:
-        """A place to look from, by one number between 0 and 1 per velocity variable; ½ is the neutral position."""
+        """A place to look from, by one number between 0 and 1 per velocity variable; ½ is the middle of its range."""
         reach = [(2 * f - 1) * math.pi if unit == "rad" else 0.0
                  for f, unit in zip(fractions, self.v_units, strict=True)]  # fmt: skip
         return self.integrate(self.neutral(), Vector(reach))

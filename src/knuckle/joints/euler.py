@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import atan2, hypot
+from typing import Any
 
 from knuckle.scalar import ONE, ZERO, arctan2, less, select, sqrt
 from knuckle.spatial import Force, Subspace, Transform, Vector, rotation
-from knuckle.spatial.three import ZERO3, cross, dot, matmul, matvec, scale, tmatvec, transpose
+from knuckle.spatial.three import ZERO3, cross, dot, matmul, scale, tmatvec, transpose
 
 from .axis import Axis, Unit, structural, turn, unit
 from .spherical import Ball
 from .turns import Turns, swing
 
 _SQUARE = 1e-9
-_LOCKED = 1e-24
+_TINY = 1e-24
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,9 @@ class Euler(Ball, Turns):
         try:
             first, second, third = map(unit, axes)
         except ValueError as error:
-            raise ValueError(f'axes is a word of three letters like "zxz", or three axes, not {axes!r}: {error}') from None
+            raise ValueError(
+                f'axes is a word of three letters like "zxz", or three axes, not {axes!r}: {error}'
+            ) from None
         object.__setattr__(self, "axes", (first, second, third))
         for a, b in ((first, second), (second, third)):
             if hypot(*cross(a, b)) < _SQUARE:
@@ -60,20 +63,30 @@ class Euler(Ball, Turns):
         return Subspace(Force, (Force(side, ZERO3) for side in reciprocal))
 
     def locate(self, X: Transform) -> Vector:
-        """Angles of X, closed where the axes are square: the second within the half turn nearest zero, and the first
-        zero where the outer axes are in line."""
-        if not self._square:
-            return super().locate(X)
+        """The angles of X; the first is zero where the outer axes are in line. X out of reach gives the border.
+
+        The outer axes meet at a·A₂c = a·Eᵀc = γ + R cos(q₂ − φ), with γ, R and φ from how the three axes lie.
+        """
         a, b, c = map(structural, self.axes)
         first, second, third = self.axes
-        between = atan2(dot(second, cross(first, third)), dot(first, third))
+        gamma = dot(first, second) * dot(second, third)
+        along, aside = dot(first, third) - gamma, dot(first, cross(second, third))
         u = tmatvec(X.E, c)
         across = cross(a, u)
-        locked = less(dot(across, across), _LOCKED)
-        opening = arctan2(select(locked, ZERO, sqrt(select(locked, ONE, dot(across, across)))), dot(a, u))
-        q2 = (opening if between >= 0 else -opening) - between
+        n2 = dot(across, across)
+        cosine = dot(a, u) if self._square else (dot(a, u) - gamma) / hypot(along, aside)
+        opening = _root(n2 if self._square else 1 - cosine * cosine)
+        phi = atan2(aside, along)
+        q2 = phi + arctan2(opening if phi <= 0 else -opening, cosine)
         E2 = rotation.about(b, q2)
         y, x = swing(a, tmatvec(E2, c), u)
-        q1 = arctan2(select(locked, ZERO, y), select(locked, ONE, x))
+        in_line = less(n2, _TINY)
+        q1 = arctan2(select(in_line, ZERO, y), select(in_line, ONE, x))
         E21 = matmul(E2, rotation.about(a, q1))
         return Vector([q1, q2, turn(c, matmul(X.E, transpose(E21)))])
+
+
+def _root(x: Any) -> Any:
+    """√x, and zero for what rounding or an X out of reach leaves at or below zero."""
+    low = less(x, _TINY)
+    return select(low, ZERO, sqrt(select(low, ONE, x)))

@@ -15,7 +15,7 @@ from .base import ConstantSubspace
 
 @dataclass(frozen=True)
 class Helical(ConstantSubspace):
-    """Turns about an axis and advances along it by `pitch` metres per radian. q is the angle, of any number of turns."""
+    """Turns about an axis and advances along it by `pitch` metres per radian. q is the angle, over any turns."""
 
     axis: Unit = Z_AXIS
     pitch: float = 0.0

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import pi
 from typing import Any, Protocol
 
-from knuckle.scalar import cos, sin
+from knuckle.scalar import ZERO, cos, sin
 
 from .axis import finite
 
@@ -28,9 +28,7 @@ class Polynomial:
         object.__setattr__(self, "coefficients", tuple(finite(c, "coefficients") for c in coefficients))
 
     def __call__(self, t: Any) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
-        q: Any = 0.0
-        v: Any = 0.0
-        half: Any = 0.0
+        q = v = half = ZERO
         for c in reversed(self.coefficients):
             q, v, half = q * t + c, v * t + q, half * t + v
         return (q,), (v,), (2 * half,)
@@ -38,7 +36,7 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Sinusoid:
-    """offset + amplitude sin(2π frequency t + phase), for one variable; the frequency in hertz, the phase in radians."""
+    """offset + amplitude sin(2π frequency t + phase), for one variable; frequency in hertz, phase in radians."""
 
     amplitude: float
     frequency: float

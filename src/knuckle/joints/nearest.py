@@ -13,30 +13,30 @@ from knuckle.spatial import Matrix, Transform, Vector, lie
 
 from .base import Joint
 
-_STARTS_PER_ANGLE, _MOST_STARTS = 6, 18
+_STARTS_PER_ANGLE, _MOST_STARTS = 3, 9
 _FIRST_STEPS, _LAST_STEPS, _PLAIN_STEPS = 5, 10, 2
 _FLOOR = 1e-15
 
 
-def nearest(joint: Joint, X: Transform) -> Vector:
-    """q that minimises |log(X X_J(q)⁻¹)|², radians and metres weighed alike."""
+def nearest(joint: Joint, X: Transform, starts: int | None = None) -> Vector:
+    """q that minimises |log(X X_J(q)⁻¹)|², radians and metres weighed alike, looked for from a number of places."""
     if joint.nv == 0:
         return joint.neutral()
-    searches = [_Search.begin(joint, X, q) for q in _starts(joint)]
+    if starts is None:
+        starts = 1 + min(_STARTS_PER_ANGLE * sum(unit != "m" for unit in joint.v_units), _MOST_STARTS)
+    searches = [_Search.begin(joint, X, q) for q in _places(joint, starts)]
     best = searches[0].descend(_FIRST_STEPS)
     for search in searches[1:]:
         best = best.or_better(search.descend(_FIRST_STEPS))
     return best.descend(_LAST_STEPS).finish(_PLAIN_STEPS)
 
 
-def _starts(joint: Joint) -> list[Vector]:
-    """The neutral position, then positions spread evenly over what turns back on itself (an additive recurrence)."""
-    n = sum(unit != "m" for unit in joint.v_units)
+def _places(joint: Joint, count: int) -> list[Vector]:
+    """Positions spread evenly over the joint's range, by an additive recurrence; the first is its middle."""
     ratio = 1.0
     for _ in range(60):
         ratio = (1 + ratio) ** (1 / (joint.nv + 1))
     steps = [ratio ** -(j + 1) for j in range(joint.nv)]
-    count = 1 + min(_STARTS_PER_ANGLE * n, _MOST_STARTS)
     return [joint._spread([(0.5 + k * step) % 1.0 for step in steps]) for k in range(count)]
 
 

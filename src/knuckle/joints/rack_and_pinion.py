@@ -9,7 +9,7 @@ from knuckle.scalar import constant, cos, sin
 from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, rotation
 from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, scale
 
-from .axis import X_AXIS, Z_AXIS, Axis, Unit, finite, structural, turn, unit, unwound
+from .axis import Z_AXIS, Axis, Unit, finite, structural, turn, unit, unwound
 from .base import Joint
 
 _SQUARE = 1e-9
@@ -25,8 +25,8 @@ class RackAndPinion(Joint):
     """
 
     radius: float
-    axis: Unit = Z_AXIS
-    rack: Unit = X_AXIS
+    axis: Unit
+    rack: Unit
     _q = ("rad",)
     _v = ("rad",)
 

@@ -40,4 +40,5 @@ class Turns(Joint):
 
 def swing(a: Vec3, u: Vec3, w: Vec3) -> tuple[Any, Any]:
     """Sine and cosine, up to a common factor, of the angle about `a` that brings u nearest to w."""
-    return dot(a, cross(u, w)), dot(u, w) - dot(a, u) * dot(a, w)
+    u, w = cross(a, u), cross(a, w)
+    return dot(a, cross(u, w)), dot(u, w)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from knuckle.scalar import ONE, ZERO
 
@@ -15,8 +16,7 @@ def canonical(x: Any) -> str:
     if x is ZERO or x is ONE or isinstance(x, (int, float)):
         return repr(float(x) + 0.0)
     if isinstance(x, (tuple, list)):
-        items: Any = x
-        return f"({','.join(map(canonical, items))})"
+        return f"({','.join(map(canonical, cast(Sequence[Any], x)))})"
     if dataclasses.is_dataclass(x) and not isinstance(x, type):
         fields = (f"{f.name}={canonical(getattr(x, f.name))}" for f in dataclasses.fields(x) if f.compare)
         return f"{type(x).__qualname__}({','.join(fields)})"

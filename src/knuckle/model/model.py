@@ -25,7 +25,7 @@ def _derived(doc: str) -> Any:
     return field(init=False, repr=False, compare=False, metadata={"doc": doc})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames and gravity.
 
@@ -265,6 +265,9 @@ class Model:
             self.friction_velocity,
         )
         return hashlib.sha256(canonical((parts, self.algebra.name)).encode()).hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<knuckle.Model {self}>"
 
     def __str__(self) -> str:
         kinds = [type(joint.kind).__name__.lower() for joint in self.joints]

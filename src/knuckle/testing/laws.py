@@ -130,10 +130,10 @@ def _numbers(M: Matrix, shape: tuple[int, ...]) -> Array:
 
 
 def inverse_of_mass_matrix(model: Model, s: State) -> float:
-    """H H⁻¹ = 1, and H⁻¹ symmetric."""
+    """H H⁻¹ = 1, and H⁻¹ symmetric. Its entries are known to a relative error that grows with the condition."""
     H, Hi = mass_matrix(model, s.q), mass_matrix_inverse(model, s.q)
-    scale = np.abs(H).max(initial=0.0) * np.abs(Hi).max(initial=0.0)
-    return max(relative(H @ Hi - np.eye(len(H)), 1.0, scale), relative(Hi - Hi.T, Hi, scale))
+    products = np.abs(H) @ np.abs(Hi)
+    return max(relative(H @ Hi - np.eye(len(H)), products), relative(Hi - Hi.T, Hi)) / condition(model, s)
 
 
 def coriolis(model: Model, s: State) -> float:
@@ -141,8 +141,10 @@ def coriolis(model: Model, s: State) -> float:
     C = coriolis_matrix(model, s.q, s.v)
     qd = configuration_rate(model, s.q, s.v)
     Hd = along(lambda q: mass_matrix(model, q), s.q, qd)
-    velocity_part = bias_force(model, s.q, s.v) - gravity_force(model, s.q) - joint_resistance(model, s.q, s.v)
-    return max(relative(Hd - C - C.T, C, Hd), relative(C @ s.v - velocity_part, C, bias_force(model, s.q, s.v)))
+    bias = bias_force(model, s.q, s.v)
+    velocity_part = bias - gravity_force(model, s.q) - joint_resistance(model, s.q, s.v)
+    size = np.abs(mass_matrix(model, s.q)).max(initial=0.0) * np.abs(s.v).max(initial=0.0)
+    return max(relative(Hd - C - C.T, C, Hd, size), relative(C @ s.v - velocity_part, C, bias, size))
 
 
 def power(model: Model, s: State) -> float:

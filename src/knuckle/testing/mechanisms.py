@@ -61,6 +61,11 @@ def _control_frames(rng: Generator, n: int) -> tuple[Transform, ...]:
     return tuple(frame(k) for k in range(n))
 
 
+def _control_grid(rng: Generator) -> list[list[list[float]]]:
+    """Positions and small turns over a wavy surface."""
+    return [[[0.4 * i, 0.4 * j, *rng.uniform(-0.2, 0.2, 4).tolist()] for j in range(4)] for i in range(5)]
+
+
 JOINTS: dict[str, Callable[[Generator], Joint]] = {
     "fixed": lambda rng: joints.Fixed(),
     "revolute": lambda rng: joints.Revolute(random_axis(rng)),
@@ -82,6 +87,7 @@ JOINTS: dict[str, Callable[[Generator], Joint]] = {
         (joints.Revolute(random_axis(rng)), joints.Helical(random_axis(rng), 0.2))
     ),
     "spline_curve": lambda rng: joints.SplineCurve(_control_frames(rng, 6)),
+    "spline_surface": lambda rng: joints.SplineSurface(_control_grid(rng)),
 }
 """A random joint of every type that does not depend on time."""
 
@@ -187,7 +193,7 @@ class State:
 def random_state(model: Model, rng: Generator | int, *, near_singular: bool = False) -> State:
     """Random position, velocity, acceleration and wrenches.
 
-    `near_singular` puts every angle within 1e-6 of a multiple of 90°, where Euler angles lock, and rotations near half
+    `near_singular` puts every angle within 2e-4 of a multiple of 90°, where Euler angles lock, and rotations near half
     turns or none at all.
     """
     g = np.random.default_rng(rng)
@@ -195,7 +201,8 @@ def random_state(model: Model, rng: Generator | int, *, near_singular: bool = Fa
     if near_singular:
         right = np.round(q / (math.pi / 2)) * (math.pi / 2)
         units = [u for joint in model.joints for u in joint.kind.q_units]
-        near = np.where(np.array([u == "rad" for u in units], dtype=bool), right + 1e-6 * g.standard_normal(len(q)), q)
+        off = 1e-4 * g.uniform(0.5, 2.0, len(q)) * g.choice([-1.0, 1.0], len(q))
+        near = np.where(np.array([u == "rad" for u in units], dtype=bool), right + off, q)
         quaternion = np.array([u == "1" for u in units], dtype=bool)
         q = np.where(quaternion, neutral(model) + 1e-7 * g.standard_normal(len(q)), near)
         q, _ = normalize(model, q, np.zeros(model.nv))

@@ -7,6 +7,7 @@ import math
 import types
 import typing
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any
 
 from knuckle.errors import ModelError
@@ -14,7 +15,7 @@ from knuckle.formats.xml import shorten
 from knuckle.joints import Joint
 from knuckle.model import Geometry, Limits
 from knuckle.scalar import ONE, ZERO
-from knuckle.spatial import PLANAR, Algebra, Inertia, Matrix, Transform, Vector
+from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
 
 from .schema import REFERENCES
 
@@ -53,7 +54,7 @@ class Decoder:
         if hint is str or hint is bool:
             if type(value) is not hint:
                 raise self.wrong(path, value, _NAMES[hint])
-            return value
+            return self.text(value, path) if isinstance(value, str) else value
         if origin in (types.UnionType, typing.Union):
             return self._one_of(value, arguments, path)
         if origin is tuple:
@@ -68,9 +69,17 @@ class Decoder:
             return tuple(self.anything(item, f"{path}[{k}]") for k, item in enumerate(value))
         if isinstance(value, dict):
             return self.joint(value, path)
-        if value is None or isinstance(value, (str, bool)):
-            return value
-        return self.scalar(value, path)
+        if isinstance(value, str):
+            return self.text(value, path)
+        return value if value is None or isinstance(value, bool) else self.scalar(value, path)
+
+    def text(self, value: str, path: str) -> str:
+        """A text of whole characters."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise self.error(path, "the text holds half a character (a lone surrogate)") from None
+        return value
 
     def number(self, value: Any, path: str, whole: bool = False) -> Any:
         """A finite number; Python's `bool` is none."""
@@ -113,13 +122,11 @@ class Decoder:
             if key not in known:
                 listed = ", ".join(known) or "none"
                 raise self.error(path, f"{cls.__name__} has no {shorten(key)!r}; its keys are: {listed}")
-        hints, references = _hints(cls), REFERENCES.get(cls, {})
         made: dict[str, Any] = {}
         for name, field in known.items():
             place = f"{path}.{name}"
             if name in value:
-                refers = references.get(name)
-                made[name] = self.refer(refers, value[name], place) if refers else self._field(cls, name, value, hints, place)
+                made[name] = self._field(value[name], cls, name, _hints(cls).get(name, Any), place)
             elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
                 raise self.error(place, f"missing; {cls.__name__} needs it")
         return self.build(cls, made, path)
@@ -134,9 +141,79 @@ class Decoder:
         except (ValueError, TypeError, ArithmeticError, AttributeError, LookupError) as error:
             raise self.error(path, str(error)) from None
 
-    def _field(self, cls: type, name: str, value: Mapping[str, Any], hints: Mapping[str, Any], path: str) -> Any:
+    def _field(self, value: Any, cls: type, name: str, hint: Any, path: str) -> Any:
+        if name in REFERENCES.get(cls, {}):
+            return self.refer(REFERENCES[cls][name], value, path)
         if cls is Limits:
-            return self._bounds(value[name], path)
-        if cls is Geometry and self.planar:
-            return dataclasses_spatial(self).decode(value[name], hints[name], path)
-        return self.decode(value[name], hints.get(name, Any), path)
+            return self._bounds(value, path)
+        shapes_are_spatial = self.planar and cls is Geometry
+        return (self._spatial() if shapes_are_spatial else self).decode(value, hint, path)
+
+    def _spatial(self) -> Decoder:
+        return Decoder(self.file, self.joints, SPATIAL, self.refer)
+
+    def _bounds(self, value: Any, path: str) -> tuple[float, ...]:
+        items = self._list(value, path)
+        return tuple(
+            _INFINITE[x] if isinstance(x, str) and x in _INFINITE else self.number(x, f"{path}[{k}]")
+            for k, x in enumerate(items)
+        )
+
+    def _one_of(self, value: Any, hints: tuple[Any, ...], path: str) -> Any:
+        """A union: null, or the class that the value's type names, or the only other hint."""
+        if value is None and type(None) in hints:
+            return None
+        others = [hint for hint in hints if hint is not type(None)]
+        if len(others) == 1:
+            return self.decode(value, others[0], path)
+        classes = {hint.__name__: hint for hint in others if isinstance(hint, type)}
+        if not isinstance(value, dict) or not isinstance(name := value.get("type"), str) or name not in classes:
+            raise self.error(path, f"expected an object whose type is one of: {', '.join(classes)}")
+        return self.fields({k: v for k, v in value.items() if k != "type"}, classes[name], path)
+
+    def _list(self, value: Any, path: str, length: int | None = None) -> list[Any]:
+        if not isinstance(value, list):
+            raise self.wrong(path, value, "a list" if length is None else f"a list of {length}")
+        if length is not None and len(value) != length:
+            raise self.error(path, f"found {len(value)} entries; expected {length}")
+        return value
+
+    def _tuple(self, value: Any, hints: tuple[Any, ...], path: str) -> tuple[Any, ...]:
+        if len(hints) == 2 and hints[1] is Ellipsis:
+            return tuple(self.decode(x, hints[0], f"{path}[{k}]") for k, x in enumerate(self._list(value, path)))
+        items = self._list(value, path, len(hints))
+        return tuple(self.decode(x, h, f"{path}[{k}]") for k, (x, h) in enumerate(zip(items, hints, strict=True)))
+
+    def _class(self, value: Any, cls: type, path: str) -> Any:
+        if self.planar:
+            cls = {Transform: PLANAR.Transform, Inertia: PLANAR.Inertia}.get(cls, cls)
+        if issubclass(cls, Joint):
+            joint = self.joint(value, path)
+            if not isinstance(joint, cls):
+                raise self.error(path, f"found a {type(joint).__name__} joint; expected {cls.__name__}")
+            return joint
+        if dataclasses.is_dataclass(cls):
+            return self.fields(value, cls, path)
+        if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            names: tuple[str, ...] = getattr(cls, "_fields")  # noqa: B009
+            items = self._list(value, path, len(names))
+            return cls(
+                *(
+                    self.decode(x, _hints(cls)[n], f"{path}[{k}]")
+                    for k, (x, n) in enumerate(zip(items, names, strict=True))
+                )
+            )
+        if cls is Vector:
+            return Vector(self.anything(self._list(value, path), path))
+        if cls is Matrix:
+            rows = self.anything(self._list(value, path), path)
+            return self.build(Matrix, {"rows": rows}, path)
+        raise self.error(path, f"a {cls.__name__} cannot be read from JSON")
+
+
+@cache
+def _hints(cls: type) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(cls)
+    except NameError:  # a class of the caller's whose annotations name what was not imported at run time
+        return {}

@@ -43,9 +43,7 @@ def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) ->
     return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_json(
-    model: Model, path: str | os.PathLike[str], *, indent: int | None = 1, provenance: bool = True
-) -> None:
+def write_json(model: Model, path: str | os.PathLike[str], *, indent: int | None = 1, provenance: bool = True) -> None:
     """Write a model as a JSON file; see `to_json`."""
     write_text(path, to_json(model, indent=indent, provenance=provenance))
 
@@ -68,12 +66,14 @@ class _Encoder:
             return [self.encode(item, f"{path}[{k}]", infinite) for k, item in enumerate(value)]
         if isinstance(value, Matrix):
             return self.encode(value.rows, path)
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        if dataclasses.is_dataclass(type(value)):
             return self._fields(value, path)
         if isinstance(value, Joint):
             raise ModelError(f"JSON needs joints to be dataclasses; {type(value).__name__} is not", element=path)
         kind = "a function" if callable(value) else f"{type(value).__module__}.{type(value).__qualname__}"
-        raise ModelError(f"JSON cannot hold {kind}; it holds plain numbers, words and the parts of models", element=path)
+        raise ModelError(
+            f"JSON cannot hold {kind}; it holds plain numbers, words and the parts of models", element=path
+        )
 
     def _fields(self, value: Any, path: str) -> dict[str, Any]:
         cls = type(value)
@@ -83,7 +83,7 @@ class _Encoder:
         elif cls.__name__ in _SHAPES:
             encoded["type"] = cls.__name__
         references = REFERENCES.get(cls, {})
-        for field in dataclasses.fields(value):
+        for field in dataclasses.fields(cls):
             inner = getattr(value, field.name)
             if not field.init or _is_default(field, inner, value):
                 continue

@@ -27,7 +27,7 @@ from knuckle.model import (
     Sphere,
     TreeJoint,
 )
-from knuckle.spatial import Inertia, Transform, rotation
+from knuckle.spatial import IDENTITY, Inertia, Transform, rotation
 
 from .inertia import is_zero
 from .unsayable import SHAPES, TYPE_OF, check_sayable, unsayable
@@ -182,7 +182,7 @@ def _origin(X: Transform, owner: str) -> list[str]:
     E = tuple(tuple(_number(x, owner) for x in row) for row in X.E)
     rpy: Any = rotation.to_rpy(E)  # type: ignore[arg-type]
     xyz, turn = _texts(X.r, owner), _texts(rpy, owner)
-    return [] if X == Transform.identity() else _element("origin", {"xyz": xyz, "rpy": turn})
+    return [] if X == IDENTITY else _element("origin", {"xyz": xyz, "rpy": turn})
 
 
 def _number(x: Any, owner: str) -> float:

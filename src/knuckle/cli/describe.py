@@ -1,0 +1,95 @@
+"""A model in plain words and numbers: what `knuckle info` shows and writes as JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import knuckle as kn
+from knuckle.joints import Joint, Reversed
+from knuckle.model import ROOT, Mesh, Model
+
+
+def type_name(joint: Joint) -> str:
+    """What a joint is called in tables."""
+    if isinstance(joint, Reversed):
+        return f"reversed {type_name(joint.joint)}"
+    return type(joint).__name__.lower()
+
+
+def axis_of(joint: Joint) -> tuple[float, ...] | None:
+    """The axis of a joint that has one."""
+    inner = joint.joint if isinstance(joint, Reversed) else joint
+    axis = getattr(inner, "axis", None)
+    return None if axis is None else tuple(float(x) for x in axis)
+
+
+def describe(model: Model) -> dict[str, Any]:
+    """Everything `info` says, made of dicts, lists, strings and finite numbers; null where there is no limit."""
+    shapes = [geometry.shape for body in (model.base, *model.bodies) for geometry in (*body.visuals, *body.collisions)]
+    meshes = {shape.uri: shape.path for shape in shapes if isinstance(shape, Mesh)}
+    return {
+        "name": model.name,
+        "file": model.provenance.file,
+        "format": model.provenance.format,
+        "base": model.base.name,
+        "bodies": model.nb,
+        "nq": model.nq,
+        "nv": model.nv,
+        "mass": kn.total_mass(model),
+        "gravity": list(model.gravity),
+        "joints": [_joint(model, i) for i in range(model.nb)],
+        "loops": [_loop(model, loop) for loop in model.loops],
+        "frames": [{"name": frame.name, "body": _body(model, frame.body)} for frame in model.frames],
+        "shapes": {
+            "visual": sum(len(body.visuals) for body in (model.base, *model.bodies)),
+            "collision": sum(len(body.collisions) for body in (model.base, *model.bodies)),
+            "meshes": len(meshes),
+            "meshes_found": sum(path is not None for path in meshes.values()),
+        },
+    }
+
+
+def _joint(model: Model, i: int) -> dict[str, Any]:
+    joint, mimic, qs, vs = model.joints[i], model.coupled.get(i), model.q_slices[i], model.v_slices[i]
+    axis = axis_of(joint.kind)
+    return {
+        "name": joint.name,
+        "type": type_name(joint.kind),
+        "axis": None if axis is None else list(axis),
+        "parent": _body(model, joint.parent),
+        "body": model.body_names[i],
+        "mass": float(model.I[i].mass),
+        "q": [qs.start, qs.stop],
+        "v": [vs.start, vs.stop],
+        "q_units": list(joint.kind.q_units),
+        "v_units": list(joint.kind.v_units),
+        "lower": _bounds(joint.limits.lower),
+        "upper": _bounds(joint.limits.upper),
+        "velocity": _bounds(joint.limits.velocity),
+        "effort": _bounds(joint.limits.effort),
+        "damping": list(joint.damping),
+        "friction": list(joint.friction),
+        "rotor_inertia": list(joint.rotor_inertia),
+        "stiffness": list(joint.stiffness),
+        "mimic": mimic and {
+            "source": model.joint_names[mimic.source], "ratio": mimic.ratio, "offset": mimic.offset
+        },
+    }  # fmt: skip
+
+
+def _loop(model: Model, loop: kn.model.LoopJoint) -> dict[str, Any]:
+    return {
+        "name": loop.name,
+        "type": type_name(loop.kind),
+        "predecessor": _body(model, loop.predecessor),
+        "successor": _body(model, loop.successor),
+    }
+
+
+def _body(model: Model, i: int) -> str:
+    return model.base.name if i == ROOT else model.body_names[i]
+
+
+def _bounds(values: tuple[float, ...]) -> list[float | None]:
+    return [float(x) if math.isfinite(x) else None for x in values]

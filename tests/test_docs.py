@@ -1,0 +1,123 @@
+"""What the README, the docs and the examples say is run: every block of Python, and what it is said to print.
+
+The Python blocks of a page share one namespace and run in an empty folder. A block of text that follows one directly is
+what it prints. `python no-run` marks a block that needs something of the reader's own.
+"""
+
+import contextlib
+import io
+import re
+import runpy
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
+
+
+class Block(NamedTuple):
+    """A fenced block: what follows its backticks, its text, the line it starts on, and what it prints if that is said."""
+
+    info: str
+    text: str
+    line: int
+    output: str | None
+
+
+def blocks(page: str) -> list[Block]:
+    found = list(FENCE.finditer(page))
+    made = []
+    for fence, following in zip(found, [*found[1:], None], strict=True):
+        adjoining = following is not None and not page[fence.end() : following.start()].strip()
+        output = following["body"] if adjoining and following["info"] == "text" else None
+        line = page.count("\n", 0, fence.start()) + 2
+        made.append(Block(fence["info"].strip(), fence["body"], line, output))
+    return made
+
+
+def run_page(page: str, name: str) -> int:
+    """Runs the Python blocks of a page; returns how many. Errors and line numbers are those of the page."""
+    namespace: dict[str, object] = {"__name__": "__docs__"}
+    count = 0
+    for block in blocks(page):
+        if block.info != "python":
+            continue
+        code = compile("\n" * (block.line - 1) + block.text, name, "exec")
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(code, namespace)
+        if block.output is not None and printed.getvalue().strip() != block.output.strip():
+            pytest.fail(f"{name}:{block.line} prints\n{printed.getvalue()}\nand the page says\n{block.output}", False)
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    run_page(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
+
+
+def test_pages_have_blocks():
+    counts = {path.name: sum(block.info == "python" for block in blocks(path.read_text("utf-8"))) for path in PAGES}
+    assert counts["README.md"] >= 3
+    assert sum(counts.values()) >= 20
+
+
+def test_blocks_are_python_or_another_known_kind():
+    known = {"python", "python no-run", "sh", "text", "xml", "json"}
+    strange = {(path.name, block.line): block.info for path in PAGES for block in blocks(path.read_text("utf-8"))}
+    assert {where: info for where, info in strange.items() if info not in known} == {}
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+def test_links_to_files_lead_somewhere(path: Path):
+    text = FENCE.sub("", path.read_text("utf-8"))
+    targets = [match["target"].partition("#")[0] for match in LINK.finditer(text)]
+    missing = [t for t in targets if t and "://" not in t and not t.startswith("mailto:") and not (path.parent / t).exists()]
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.argv", [str(path)])
+    runpy.run_path(str(path), run_name="__main__")
+    assert capsys.readouterr().out.strip(), "an example says something"
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 3
+
+
+# The runner, on pages that are wrong
+
+
+def test_runner_reports_an_error_with_the_line_of_the_page():
+    page = "# Title\n\n```python\nx = 1\n```\n\n```python\nx / 0\n```\n"
+    with pytest.raises(ZeroDivisionError) as caught:
+        run_page(page, "page.md")
+    assert (caught.traceback[-1].path, caught.traceback[-1].lineno + 1) == (Path("page.md"), 8) or (
+        str(caught.traceback[-1].path).endswith("page.md") and caught.traceback[-1].lineno + 1 == 8
+    )
+
+
+def test_runner_compares_what_is_printed():
+    right, wrong = ("```python\nprint(1 + 1)\n```\n\n```text\n%d\n```\n" % n for n in (2, 3))
+    assert run_page(right, "page.md") == 1
+    with pytest.raises(pytest.fail.Exception, match=r"page\.md:2 prints"):
+        run_page(wrong, "page.md")
+
+
+def test_runner_leaves_out_what_it_is_told_to():
+    assert run_page("```python no-run\n1 / 0\n```\n\n```sh\nmake\n```\n", "page.md") == 0
+
+
+def test_runner_shares_names_within_a_page():
+    assert run_page("```python\nx = 2\n```\ntext between\n```python\nassert x == 2\n```\n", "page.md") == 2
