@@ -233,10 +233,8 @@ def test_a_driven_joint_moves_as_its_law_says(seed: int) -> None:
     free = random_tree(rng, nb=4, types=["revolute", "helical", "spherical"])
     law = Sinusoid(0.7, 1.3, 0.2, 0.1)
     inner, t = Revolute((1.0, 2.0, -1.0)), float(rng.uniform(0, 5))
-    plain = dataclasses.replace(free.joints[1], kind=inner, damping=(), friction=(), rotor_inertia=())
-    driven = dataclasses.replace(
-        free.joints[1], kind=Driven(inner, law), damping=(), friction=(), rotor_inertia=(), limits=kn.model.Limits()
-    )
+    plain = TreeJoint("driven", inner, free.parents[1], free.X_tree[1])
+    driven = TreeJoint("driven", Driven(inner, law), free.parents[1], free.X_tree[1])
     moved = free.replace(joints=(free.joints[0], plain, *free.joints[2:]))
     model = free.replace(joints=(free.joints[0], driven, *free.joints[2:]))
     s = random_state(moved, rng)

@@ -13,7 +13,7 @@ from knuckle.joints import Joint
 from knuckle.scalar import ONE, ZERO, constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
-from .canonical import canonical
+from .content import content
 from .connectivity import ancestors, children, subtree
 from .parts import ROOT, Body, Frame, LoopJoint, Mimic, Provenance, TreeJoint
 
@@ -264,7 +264,7 @@ class Model:
             self.base,
             self.friction_velocity,
         )
-        return hashlib.sha256(canonical((parts, self.algebra.name)).encode()).hexdigest()
+        return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 
     def __repr__(self) -> str:
         return f"<knuckle.Model {self}>"
