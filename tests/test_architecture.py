@@ -21,7 +21,7 @@ PACKAGE = ROOT / "src" / "knuckle"
 
 # A module may import from its own layer and from those before it, never from those after it.
 LAYERS = (
-    "errors", "scalar", "spatial", "joints", "model", "formats", "algorithms", "trace", "emit", "run",
+    "errors", "scalar", "spatial", "joints", "model", "formats", "robots", "algorithms", "trace", "emit", "run",
     "operators", "contact", "maximal", "simulate", "view", "cli", "testing",
 )  # fmt: skip
 # The public face `knuckle` gathers all layers, so only what stands in front of the library may import it.

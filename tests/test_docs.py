@@ -22,7 +22,7 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
 class Block(NamedTuple):
-    """A fenced block: what follows its backticks, its text, the line it starts on, and what it prints if that is said."""
+    """A fenced block: what follows its backticks, its text, its first line, and what it prints if that is said."""
 
     info: str
     text: str
@@ -80,7 +80,9 @@ def test_blocks_are_python_or_another_known_kind():
 def test_links_to_files_lead_somewhere(path: Path):
     text = FENCE.sub("", path.read_text("utf-8"))
     targets = [match["target"].partition("#")[0] for match in LINK.finditer(text)]
-    missing = [t for t in targets if t and "://" not in t and not t.startswith("mailto:") and not (path.parent / t).exists()]
+    missing = [
+        t for t in targets if t and "://" not in t and not t.startswith("mailto:") and not (path.parent / t).exists()
+    ]
     assert missing == []
 
 
@@ -109,7 +111,7 @@ def test_runner_reports_an_error_with_the_line_of_the_page():
 
 
 def test_runner_compares_what_is_printed():
-    right, wrong = ("```python\nprint(1 + 1)\n```\n\n```text\n%d\n```\n" % n for n in (2, 3))
+    right, wrong = (f"```python\nprint(1 + 1)\n```\n\n```text\n{n}\n```\n" for n in (2, 3))
     assert run_page(right, "page.md") == 1
     with pytest.raises(pytest.fail.Exception, match=r"page\.md:2 prints"):
         run_page(wrong, "page.md")

@@ -235,19 +235,19 @@ def test_f06_gear_driven_hinge():
     assert (S.T @ Subspace(Force, [T_a])).rows == ((1,),)
 
     body, tau = random_inertia(np.random.default_rng(6)), 2.5
-    state = [0.4], [1.7], [tau]
-    solutions = {}
+    q, v, forces = [0.4], [1.7], [tau]
+    found = []
     for radius in (0.1, 0.4, 3.0):
         model = Model((Body("wheel", body),), (TreeJoint("hinge", GearDriven(radius), -1),))
-        solutions[radius] = solution = maximal.forward_dynamics(model, *state)
-        close(solution.a, kn.forward_dynamics(model, *state))
-        X = array(model.joints[0].kind.transform(Vector(state[0])).matrix)
-        bearings = np.linalg.solve(X.T, solution.joints[0]) - tau * array(gear_force(radius, -1 / radius))
-        solutions[radius] = solution.a, bearings
-    (a, bearings), *others = solutions.values()
-    for radius, (other, load) in list(solutions.items())[1:]:
-        close(other, a)
-        close(load - bearings, [0, 0, 0, 0, tau / radius - tau / 0.1, 0])
+        solution = maximal.forward_dynamics(model, q, v, forces)
+        close(solution.a, kn.forward_dynamics(model, q, v, forces))
+        to_base = array(model.joints[0].kind.transform(Vector(q)).matrix).T
+        bearings = np.linalg.solve(to_base, solution.joints[0]) - tau * array(gear_force(radius, -1 / radius))
+        found.append((radius, solution.a, bearings))
+    (r0, a0, bearings0), *others = found
+    for radius, a, bearings in others:
+        close(a, a0)
+        close(bearings - bearings0, [0, 0, 0, 0, tau / radius - tau / r0, 0])
 
 
 @pytest.mark.parametrize("joint", [joints.RackAndPinion(0.3), joints.YawPitchRoll(), joints.Cylindrical("x")])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -19,7 +19,7 @@ app = typer.Typer(
 )
 
 
-class Base(str, Enum):
+class Base(StrEnum):
     """Where the root link of a file is."""
 
     fixed = "fixed"

@@ -35,7 +35,7 @@ def as_text(audit: Audit) -> Text:
     for k, line in enumerate(lines):
         if not line.startswith(" "):
             style = _STYLES.get(line, "")
-        heading = k == 0 or line.endswith(":") and not line.startswith(" ")
+        heading = k == 0 or (line.endswith(":") and not line.startswith(" "))
         own = _level_style(line) or style
         verdict = ("bold green" if audit.ok else "bold red") if k == len(lines) - 1 else ""
         text.append(f"{line}\n", style=verdict or (f"bold {style}".strip() if heading else own))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 import knuckle as kn
@@ -68,8 +69,8 @@ def _watched_swing(model: kn.Model, q: np.ndarray, v: np.ndarray, console: Conso
 def _picture(motion: Swing, names: tuple[str, ...], out: Path | None, console: Console) -> None:
     console.print()
     if not can_plot():
-        console.print(f"[yellow]No plot: matplotlib is not installed.[/] {INSTALL_PLOT}", highlight=False)
+        console.print(f"[yellow]No plot: matplotlib is not installed.[/] {escape(INSTALL_PLOT)}", highlight=False)
         return
     target = out or DEFAULT_OUT
     save_plot(motion, names, "A second of free swing, without friction", target)
-    console.print(f"Plot: [bold]{target}[/]", highlight=False)
+    console.print(f"Plot: [bold]{escape(str(target))}[/]", highlight=False, soft_wrap=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -28,7 +29,7 @@ def save_plot(motion: Swing, names: Sequence[str], title: str, out: Path) -> Non
     import matplotlib.pyplot as plt
     from matplotlib.ticker import MultipleLocator
 
-    style = {
+    style: dict[Any, Any] = {
         "font.size": 10, "axes.edgecolor": _INK, "axes.labelcolor": _INK, "text.color": _INK, "xtick.color": _INK,
         "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
         "grid.color": _GRID, "grid.linewidth": 0.7, "lines.linewidth": 1.8,
@@ -39,7 +40,9 @@ def save_plot(motion: Swing, names: Sequence[str], title: str, out: Path) -> Non
         )
         figure.suptitle(title, fontsize=13, fontweight="bold", x=0.02, ha="left")
         for k, name in enumerate(names):
-            angles.plot(motion.t, np.degrees(motion.q[:, k]), color=_COLORS[k % len(_COLORS)], label=name.replace("_", " "))
+            angles.plot(
+                motion.t, np.degrees(motion.q[:, k]), color=_COLORS[k % len(_COLORS)], label=name.replace("_", " ")
+            )
         angles.set_ylabel("joint angle [°]")
         angles.yaxis.set_major_locator(MultipleLocator(45))
         energies.plot(motion.t, motion.kinetic, color=_COLORS[3], label="kinetic")

@@ -53,8 +53,8 @@ def swing(
 def step(model: Model, q: Array, v: Array, h: float) -> tuple[Array, Array]:
     """One step of the commutator-free method of order four (Celledoni, Marthinsen and Owren, 2003).
 
-    Where q̇ = v it is the classical method of Runge and Kutta; on rotations it stays on the manifold and keeps its order,
-    because every position comes from `integrate`.
+    Where q̇ = v it is the classical method of Runge and Kutta. On rotations it stays on the manifold and keeps its
+    order, because every position comes from `integrate`.
     """
 
     def a(q: Array, v: Array) -> Array:

@@ -1,5 +1,11 @@
-"""The description of a mechanism (RBDA chapter 4)."""
+"""The description of a mechanism (RBDA chapter 4): data, ways to build it, edit it and examine it."""
 
+from . import edit
+from .audit import Audit, audit
+from .builder import Builder
+from .dh import DH, DHRow, from_dh
+from .dh_axes import JointAxis, dh_of, to_dh
+from .graph import Connection
 from .model import STANDARD_GRAVITY, Model
 from .parts import (
     ROOT,
@@ -22,17 +28,39 @@ from .parts import (
     Sphere,
     TreeJoint,
 )
+from .placement import Placement
+from .planar import to_planar
+from .reroot import StateMap, reroot
+from .solids import (
+    hollow_box,
+    hollow_cylinder,
+    hollow_sphere,
+    point_mass,
+    rod,
+    solid,
+    solid_box,
+    solid_capsule,
+    solid_cylinder,
+    solid_ellipsoid,
+    solid_sphere,
+)
 
 __all__ = [
+    "DH",
     "ROOT",
     "STANDARD_GRAVITY",
+    "Audit",
     "Body",
     "Box",
+    "Builder",
     "Capsule",
+    "Connection",
     "Cylinder",
+    "DHRow",
     "Ellipsoid",
     "Frame",
     "Geometry",
+    "JointAxis",
     "Limits",
     "LoopJoint",
     "Material",
@@ -40,9 +68,29 @@ __all__ = [
     "Mimic",
     "Model",
     "Note",
+    "Placement",
     "Plane",
     "Provenance",
     "Shape",
     "Sphere",
+    "StateMap",
     "TreeJoint",
+    "audit",
+    "dh_of",
+    "edit",
+    "from_dh",
+    "hollow_box",
+    "hollow_cylinder",
+    "hollow_sphere",
+    "point_mass",
+    "reroot",
+    "rod",
+    "solid",
+    "solid_box",
+    "solid_capsule",
+    "solid_cylinder",
+    "solid_ellipsoid",
+    "solid_sphere",
+    "to_dh",
+    "to_planar",
 ]

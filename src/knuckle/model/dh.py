@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from knuckle.errors import ModelError
-from knuckle.joints import Fixed, Joint, Prismatic, Revolute
-from knuckle.joints.cylindrical import Cylindrical
+from knuckle.joints import Cylindrical, Fixed, Joint, Prismatic, Revolute
 from knuckle.spatial import IDENTITY, Inertia, Transform, rotation
 
 from .model import STANDARD_GRAVITY, Model

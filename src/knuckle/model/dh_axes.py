@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from knuckle.errors import ModelError
-from knuckle.joints import Fixed, Joint, Prismatic, Revolute
-from knuckle.joints.cylindrical import Cylindrical
-from knuckle.joints.helical import Helical
+from knuckle.joints import Cylindrical, Fixed, Helical, Joint, Prismatic, Revolute
 from knuckle.spatial import IDENTITY, Transform
+from knuckle.spatial.three import tmatvec
 
 from .dh import DH, REVOLUTE, DHRow
 from .model import Model
@@ -114,7 +113,7 @@ def dh_of(model: Model, tool: str | None = None, *, parallel: float = PARALLEL) 
         if axis is None or not isinstance(joint.kind, _LOWER_PAIRS):
             kind = type(joint.kind).__name__.lower()
             raise ModelError(f"a {kind} joint has no DH parameters: only {_PAIR_NAMES} joints do", element=joint.name)
-        axes.append(JointAxis(_floats(X[-1].r), _floats((X[-1].inv @ _direction(axis)).linear), joint.kind))
+        axes.append(JointAxis(_floats(X[-1].r), _floats(tmatvec(X[-1].E, axis)), joint.kind))
     end = None
     if tool is not None:
         frame = model.frame(tool)
@@ -126,12 +125,6 @@ def dh_of(model: Model, tool: str | None = None, *, parallel: float = PARALLEL) 
 
 _LOWER_PAIRS = (Revolute, Prismatic, Cylindrical, Helical)
 _PAIR_NAMES = "revolute, prismatic, cylindrical and helical"
-
-
-def _direction(axis: Any) -> Any:
-    from knuckle.spatial import Force
-
-    return Force((0.0, 0.0, 0.0), axis)
 
 
 def _along_z(axis: JointAxis, number: int) -> Joint:

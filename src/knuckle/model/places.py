@@ -7,8 +7,8 @@ from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.joints import Composite, Fixed, Joint, Reversed
-from knuckle.joints.inplane import InPlane, embed
+from knuckle.joints import Composite, Fixed, InPlane, Joint, Reversed
+from knuckle.joints.inplane import embed
 from knuckle.spatial import PLANAR, PlanarTransform, Transform, project
 
 from .model import Model

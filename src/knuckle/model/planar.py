@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from knuckle.errors import ModelError
-from knuckle.joints import Joint
-from knuckle.joints.inplane import InPlane
+from knuckle.joints import InPlane, Joint
 from knuckle.scalar import ZERO
 from knuckle.spatial import PLANAR, Inertia, Motion, Transform, Vector, project
 

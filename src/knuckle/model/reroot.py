@@ -20,6 +20,7 @@ from .weld import merge_fixed
 
 _GROUND = ROOT - 1
 """The number of the new ground, when the old base has become a body like the others."""
+_PROPERTIES = ("damping", "friction", "rotor_inertia", "stiffness")
 _ROOT_JOINTS = {"floating": Free(), "fixed": Fixed()}
 
 
@@ -113,7 +114,11 @@ def reroot(
     moves = {model.parents[i]: model.X_tree[i] for i in way if model.X_tree[i] != IDENTITY}
     turned = _turned(model, root, way, moves, floats, TreeJoint(joint_name, _ROOT_JOINTS[base], ROOT))
     reversed_joints = ", ".join(repr(model.joint_names[i]) for i in way) or "none"
-    turned = noted(turned, [Note("info", body, f"now the root; joints reversed: {reversed_joints}")])
+    notes = [Note("info", body, f"now the root; joints reversed: {reversed_joints}")]
+    if floats and any(any(getattr(model.joints[first], name)) for name in _PROPERTIES):
+        text = f"the free joint is another one now: {', '.join(_PROPERTIES)} of the old one are left out"
+        notes.append(Note("warning", joint_name, text))
+    turned = noted(turned, notes)
     new = turned if base == "floating" else merge_fixed(turned)
     names = {ROOT: model.base.name, **dict(enumerate(model.body_names))}
     return new, StateMap(model, new, root, {names[i]: X for i, X in moves.items()})

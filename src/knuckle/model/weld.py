@@ -13,6 +13,7 @@ from knuckle.spatial import Vector
 
 from .model import Model
 from .parts import ROOT, Frame, Limits, Note, TreeJoint
+from .placement import finite
 from .places import Place, is_weld, noted, placed_frames, placed_loops, welded
 
 
@@ -38,7 +39,7 @@ def merge_fixed(model: Model) -> Model:
         host = bodies[parent.body + 1]
         bodies[parent.body + 1] = welded(host, body, X)
         names.append(Frame(body.name, parent.body, X))
-        notes.append(Note("info", body.name, f"merged into {host.name!r}: joint {joint.name!r} is fixed"))
+        notes.append(Note("info", body.name, f"merged into {host.name!r}, to which a fixed joint holds it"))
     if not notes:
         return model
     merged = model.replace(
@@ -69,7 +70,7 @@ def lock(model: Model, positions: Mapping[str, Any]) -> Model:
             wanted[m.joint] = Vector(constant(m.ratio) * x + constant(m.offset) for x in wanted[m.source])
     joints = tuple(_frozen(joint, wanted[i]) if i in wanted else joint for i, joint in enumerate(model.joints))
     mimics = tuple(m for m in model.mimics if m.joint not in wanted)
-    notes = [Note("info", model.joint_names[i], f"locked at q = {list(map(float, q))}") for i, q in wanted.items()]
+    notes = [Note("info", model.joint_names[i], f"locked at q = ({', '.join(map(str, q))})") for i, q in wanted.items()]
     return merge_fixed(noted(model.replace(joints=joints, mimics=mimics), notes))
 
 
@@ -78,7 +79,7 @@ def _position(model: Model, name: str, q: Any) -> Vector:
     numbers: Sequence[Any] = q if hasattr(q, "__len__") else (q,)
     if len(numbers) != nq:
         raise ModelError(f"q needs {nq} numbers to lock it, not {len(numbers)}: {q!r}", element=name)
-    return Vector(constant(float(x)) for x in numbers)
+    return Vector(constant(finite(x, "q", name)) for x in numbers)
 
 
 def _frozen(joint: TreeJoint, q: Vector) -> TreeJoint:

@@ -4,7 +4,7 @@ Arithmetic is Python's own operators. The functions below choose their implement
 arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or any class with a `scalar_kind`.
 """
 
-from .dual import Dual
+from .dual import Dual, derivative
 from .functions import (
     absolute,
     arctan2,
@@ -18,17 +18,19 @@ from .functions import (
     value_of,
 )
 from .kinds import Kind, kind_of
-from .structural import ONE, ZERO, constant
+from .structural import ONE, ZERO, Composite, constant
 
 __all__ = [
     "ONE",
     "ZERO",
+    "Composite",
     "Dual",
     "Kind",
     "absolute",
     "arctan2",
     "constant",
     "cos",
+    "derivative",
     "kind_of",
     "less",
     "maximum",

@@ -9,12 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .kinds import Kind, kind_of
-from .structural import ZERO, _Structural
-
-
-def _plain(x: Any) -> Any:
-    return x.value if isinstance(x, _Structural) else x
+from . import functions
+from .kinds import Kind
+from .structural import ZERO, Composite
 
 
 class Dual:
@@ -29,7 +26,9 @@ class Dual:
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.derivative!r})"
 
-    def __add__(self, other: Any) -> Dual:
+    def __add__(self, other: Any) -> Any:
+        if isinstance(other, Composite):
+            return NotImplemented
         o = _lift(other)
         return Dual(self.value + o.value, self.derivative + o.derivative)
 
@@ -38,13 +37,15 @@ class Dual:
     def __neg__(self) -> Dual:
         return Dual(-self.value, -self.derivative)
 
-    def __sub__(self, other: Any) -> Dual:
-        return self + (-_lift(other))
+    def __sub__(self, other: Any) -> Any:
+        return NotImplemented if isinstance(other, Composite) else self + (-_lift(other))
 
-    def __rsub__(self, other: Any) -> Dual:
+    def __rsub__(self, other: Any) -> Any:
         return _lift(other) + (-self)
 
     def __mul__(self, other: Any) -> Any:
+        if isinstance(other, Composite):
+            return NotImplemented
         if other is ZERO:
             return ZERO
         o = _lift(other)
@@ -52,7 +53,9 @@ class Dual:
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Dual:
+    def __truediv__(self, other: Any) -> Any:
+        if isinstance(other, Composite):
+            return NotImplemented
         o = _lift(other)
         quotient = self.value / o.value
         return Dual(quotient, (self.derivative - quotient * o.derivative) / o.value)
@@ -62,7 +65,7 @@ class Dual:
 
     @staticmethod
     def scalar_kind() -> Kind:
-        return Kind("dual", 9, _sin, _cos, _sqrt, _arctan2, _less, _select, lambda x: _value(x))
+        return Kind("dual", 9, _sin, _cos, _sqrt, _arctan2, _less, _select, _value)
 
 
 def _lift(x: Any) -> Dual:
@@ -70,47 +73,39 @@ def _lift(x: Any) -> Dual:
 
 
 def _value(x: Any) -> Any:
-    inner = _lift(x).value
-    return kind_of(inner).value(_plain(inner))
-
-
-def _call(name: str, *args: Any) -> Any:
-    return getattr(kind_of(*args), name)(*map(_plain, args))
+    return functions.value_of(_lift(x).value)
 
 
 def _sin(x: Any) -> Dual:
     x = _lift(x)
-    return Dual(_call("sin", x.value), _call("cos", x.value) * x.derivative)
+    return Dual(functions.sin(x.value), functions.cos(x.value) * x.derivative)
 
 
 def _cos(x: Any) -> Dual:
     x = _lift(x)
-    return Dual(_call("cos", x.value), -(_call("sin", x.value) * x.derivative))
+    return Dual(functions.cos(x.value), -(functions.sin(x.value) * x.derivative))
 
 
 def _sqrt(x: Any) -> Dual:
     x = _lift(x)
-    root = _call("sqrt", x.value)
+    root = functions.sqrt(x.value)
     return Dual(root, x.derivative / (2 * root))
 
 
 def _arctan2(y: Any, x: Any) -> Dual:
     y, x = _lift(y), _lift(x)
     squared = x.value * x.value + y.value * y.value
-    return Dual(_call("arctan2", y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
+    return Dual(functions.arctan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
 
 
 def _less(x: Any, y: Any) -> Any:
-    return _call("less", _lift(x).value, _lift(y).value)
+    return functions.less(_lift(x).value, _lift(y).value)
 
 
 def _select(condition: Any, x: Any, y: Any) -> Dual:
     x, y = _lift(x), _lift(y)
-
-    def choose(a: Any, b: Any) -> Any:
-        return a if a is b else kind_of(condition, a, b).select(condition, _plain(a), _plain(b))
-
-    return Dual(choose(x.value, y.value), choose(x.derivative, y.derivative))
+    choose = functions.select
+    return Dual(choose(condition, x.value, y.value), choose(condition, x.derivative, y.derivative))
 
 
 def derivative(f: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:

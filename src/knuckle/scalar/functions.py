@@ -45,13 +45,18 @@ def select(condition: Any, x: Any, y: Any) -> Any:
 
 
 def minimum(x: Any, y: Any) -> Any:
-    """The smaller of two."""
-    return select(less(x, y), x, y)
+    """The smaller of two; NaN if either is."""
+    return select(less(x, y), x, select(less(y, x), y, _either(x, y)))
 
 
 def maximum(x: Any, y: Any) -> Any:
-    """The larger of two."""
-    return select(less(x, y), y, x)
+    """The larger of two; NaN if either is."""
+    return select(less(y, x), x, select(less(x, y), y, _either(x, y)))
+
+
+def _either(x: Any, y: Any) -> Any:
+    """Both, where they are equal; NaN where they do not compare. Duals get the mean of the two slopes."""
+    return x if x is y else (x + y) / 2
 
 
 def absolute(x: Any) -> Any:

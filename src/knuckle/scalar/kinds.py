@@ -17,7 +17,7 @@ from .structural import _Structural
 class Kind:
     """The functions of one kind of scalar. `rank` decides which kind computes a mixed expression: the highest.
 
-    `value` gives the plain number that stands for the scalar in comparisons (the real part of a complex number).
+    Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of a complex number).
     """
 
     name: str
@@ -42,26 +42,43 @@ def _complex_arctan2(y: Any, x: Any) -> Any:
     return complex(math.atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / squared)
 
 
+def _less(a: Any, b: Any) -> Any:
+    return a < b
+
+
 def _choose(condition: Any, x: Any, y: Any) -> Any:
     return x if condition else y
 
 
-def _python() -> Kind:
-    return Kind("float", 0, math.sin, math.cos, math.sqrt, math.atan2, lambda a, b: a < b, _choose, lambda x: x)
+def _itself(x: Any) -> Any:
+    return x
 
 
+@cache
+def _integer() -> Kind:
+    return Kind("integer", 0, math.sin, math.cos, math.sqrt, math.atan2, _less, _choose, _itself)
+
+
+@cache
+def _fraction() -> Kind:
+    refuse = _no_trigonometry
+    return Kind("fraction", 1, refuse, refuse, refuse, refuse, _less, _choose, _itself)
+
+
+@cache
+def _float() -> Kind:
+    return Kind("float", 2, math.sin, math.cos, math.sqrt, math.atan2, _less, _choose, _itself)
+
+
+@cache
 def _complex() -> Kind:
     return Kind(
-        "complex", 1, cmath.sin, cmath.cos, cmath.sqrt, _complex_arctan2,
+        "complex", 3, cmath.sin, cmath.cos, cmath.sqrt, _complex_arctan2,
         lambda a, b: a.real < b.real, _choose, lambda x: x.real,
     )  # fmt: skip
 
 
-def _fraction() -> Kind:
-    refuse = _no_trigonometry
-    return Kind("fraction", 1, refuse, refuse, refuse, refuse, lambda a, b: a < b, _choose, lambda x: x)
-
-
+@cache
 def _numpy() -> Kind:
     import numpy as np
 
@@ -72,21 +89,29 @@ def _numpy() -> Kind:
             return np.arctan2(yr, xr) + 1j * slope
         return np.arctan2(y, x)
 
-    def real(x: Any) -> Any:
-        return np.real(x)
+    def less(a: Any, b: Any) -> Any:
+        return np.real(a) < np.real(b)
 
-    return Kind("numpy", 2, np.sin, np.cos, np.sqrt, arctan2, lambda a, b: np.real(a) < np.real(b), np.where, real)
+    return Kind("numpy", 4, np.sin, np.cos, np.sqrt, arctan2, less, np.where, np.real)
 
 
+@cache
 def _mpmath() -> Kind:
     import mpmath as mp
 
-    def real(x: Any) -> Any:
-        return mp.re(x)
+    def arctan2(y: Any, x: Any) -> Any:
+        if isinstance(y, mp.mpc) or isinstance(x, mp.mpc):
+            yr, xr = mp.re(y), mp.re(x)
+            return mp.mpc(mp.atan2(yr, xr), (xr * mp.im(y) - yr * mp.im(x)) / (xr * xr + yr * yr))
+        return mp.atan2(y, x)
 
-    return Kind("mpmath", 3, mp.sin, mp.cos, mp.sqrt, mp.atan2, lambda a, b: mp.re(a) < mp.re(b), _choose, real)
+    def less(a: Any, b: Any) -> Any:
+        return mp.re(a) < mp.re(b)
+
+    return Kind("mpmath", 5, mp.sin, mp.cos, mp.sqrt, arctan2, less, _choose, mp.re)
 
 
+@cache
 def _sympy() -> Kind:
     import sympy as sp
 
@@ -96,34 +121,41 @@ def _sympy() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return sp.StrictLessThan(a, b)
 
-    return Kind("sympy", 4, sp.sin, sp.cos, sp.sqrt, sp.atan2, less, select, lambda x: x)
+    return Kind("sympy", 6, sp.sin, sp.cos, sp.sqrt, sp.atan2, less, select, _itself)
 
 
+@cache
 def _casadi() -> Kind:
     import casadi as ca  # pyright: ignore[reportMissingTypeStubs]
 
-    return Kind("casadi", 4, ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.lt, ca.if_else, lambda x: x)
+    return Kind("casadi", 6, ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.lt, ca.if_else, _itself)
 
 
-_BUILTIN: dict[type, Callable[[], Kind]] = {
-    bool: _python, int: _python, float: _python, complex: _complex, Fraction: _fraction
-}  # fmt: skip
+_BUILTIN: dict[type, Callable[[], Kind]] = {int: _integer, Fraction: _fraction, float: _float, complex: _complex}
 _PACKAGE: dict[str, Callable[[], Kind]] = {"numpy": _numpy, "mpmath": _mpmath, "sympy": _sympy, "casadi": _casadi}
 
 
 @cache
 def _kind_of_type(t: type) -> Kind:
-    own = getattr(t, "scalar_kind", None)
+    own: Any = getattr(t, "scalar_kind", None)
     if own is not None:
         return own() if callable(own) else own
     if issubclass(t, _Structural):
-        return _python()
-    make = _BUILTIN.get(t) or _PACKAGE.get(t.__module__.partition(".")[0])
-    if make is None:
-        raise TypeError(f"{t.__module__}.{t.__qualname__} is not a kind of scalar knuckle knows")
-    return make()
+        return _integer()
+    for base in t.__mro__:
+        make = _BUILTIN.get(base) or _PACKAGE.get(base.__module__.partition(".")[0])
+        if make is not None:
+            return make()
+    raise TypeError(f"{t.__module__}.{t.__qualname__} is not a kind of scalar knuckle knows")
 
 
 def kind_of(*values: Any) -> Kind:
     """The kind that computes an expression of `values`: the highest in rank among them."""
-    return max((_kind_of_type(type(x)) for x in values), key=lambda kind: kind.rank)
+    highest = _kind_of_type(type(values[0]))
+    for x in values[1:]:
+        kind = _kind_of_type(type(x))
+        if kind.rank == highest.rank and kind is not highest:
+            raise TypeError(f"{highest.name} and {kind.name} scalars do not mix")
+        if kind.rank > highest.rank:
+            highest = kind
+    return highest

@@ -1,7 +1,7 @@
 """Zero and one that are known before anything is computed.
 
-`ZERO * x` is `ZERO` and `ZERO + x` is `x` whatever `x` is, so a coordinate axis, an empty product of inertia or a
-missing force costs nothing, in arithmetic and in a recorded graph, and no algorithm needs a branch for it.
+`ZERO * x` is `ZERO` and `ZERO + x` is `x` whatever scalar `x` is, so a coordinate axis, an empty product of inertia or
+a missing force costs nothing, in arithmetic and in a recorded graph, and no algorithm needs a branch for it.
 """
 
 from __future__ import annotations
@@ -9,11 +9,22 @@ from __future__ import annotations
 from typing import Any
 
 
+class Composite:
+    """Base of what is made of scalars and is none itself: a vector, a matrix, an inertia.
+
+    A scalar times a composite is for the composite to compute; a composite times a composite is no scaling.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy leaves mixed arithmetic to the methods of the class
+
+
 class _Structural:
     """A number known from the structure of the problem."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # NumPy leaves mixed arithmetic to the methods below
+    __array_ufunc__ = None  # NumPy leaves mixed arithmetic to the methods below,
+    _op_priority = 1000.0  # and so does SymPy, which would make an Integer of it
     value: int
 
     def __float__(self) -> float:
@@ -81,10 +92,14 @@ class _Zero(_Structural):
         return -other
 
     def __mul__(self, other: Any) -> Any:
-        return self
+        return NotImplemented if isinstance(other, Composite) else self
 
     __rmul__ = __mul__
-    __truediv__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        if other is self:
+            raise ZeroDivisionError("division of a structural zero by itself")
+        return NotImplemented if isinstance(other, Composite) else self
 
     def __rtruediv__(self, other: Any) -> Any:
         raise ZeroDivisionError("division by a structural zero")
@@ -134,7 +149,11 @@ ONE: Any = _One()
 
 
 def constant(x: Any) -> Any:
-    """`x` with a plain 0 or 1 made structural; other values, and values that are not plain numbers, unchanged."""
+    """`x` with a plain 0 or 1 made structural; other values, and values that are not plain numbers, unchanged.
+
+    A float of NumPy's, which is a plain number too, becomes Python's: it shall not decide the precision of a result.
+    A whole number becomes an int, which keeps fractions and symbols exact.
+    """
     if isinstance(x, (int, float)):
-        return ZERO if x == 0 else ONE if x == 1 else x
+        return ZERO if x == 0 else ONE if x == 1 else int(x) if abs(x) < 2**53 and x == int(x) else float(x)
     return x

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from knuckle.formats.urdf.placement import placed
+from knuckle.formats.rounding import placed
 from knuckle.model import Note
 from knuckle.spatial import Transform, rotation
 

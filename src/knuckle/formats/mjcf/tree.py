@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from knuckle.formats.urdf.placement import placed, snap
+from knuckle.formats.rounding import placed, snap
 from knuckle.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import ROOT, Body, Frame, Limits, TreeJoint
 from knuckle.spatial import Inertia, Sym3, Transform, Vector, rotation

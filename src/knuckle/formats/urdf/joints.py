@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from knuckle.formats.rounding import snap
 from knuckle.formats.xml import Element, shorten
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute
 from knuckle.joints.planar import Planar
@@ -12,7 +13,7 @@ from knuckle.model import Limits
 from knuckle.spatial import Transform
 
 from .numbers import bound, number, numbers
-from .placement import origin, snap
+from .placement import origin
 from .source import Source
 
 _TAGS = (

@@ -21,12 +21,10 @@ def check_joints(model: Model) -> Iterator[Note]:
     for joint in model.joints:
         yield from _limits(joint)
         yield from _drive(joint)
-    yield from _together(model, "has no position limits", _unlimited)
-    yield from _together(model, "has a velocity limit of zero: it is not allowed to move", _no_velocity)
-    yield from _together(model, "has an effort limit of zero: nothing is allowed to drive it", _no_effort)
-    yield from _together(
-        model, "has its zero outside its limits: `neutral` is not a position it may take", _zero_outside
-    )
+    yield from _together(model, "no position limits", _unlimited)
+    yield from _together(model, "velocity limit of zero: it may not move", _no_velocity)
+    yield from _together(model, "effort limit of zero: nothing may drive it", _no_effort)
+    yield from _together(model, "zero is outside the limits: `neutral` is not a position it may take", _zero_outside)
     yield from _massless(model)
     for m in model.mimics:
         offset = f" {m.offset:+g}" if m.offset else ""
@@ -120,7 +118,7 @@ def _massless(model: Model) -> Iterator[Note]:
             text = "at the neutral position the inertia matrix is singular here: its freedom is that of other joints"
             yield Note("warning", model.joint_names[i], text)
     if light := [model.body_names[i] for i in range(model.nb) if empty[i] and not hollow[i]]:
-        yield Note("info", _listed(light), "has no mass of its own, but carries bodies that have")
+        yield Note("info", _listed(light), "no mass of its own, but what it carries has")
 
 
 def _generic(model: Model) -> tuple[Vector, ...]:

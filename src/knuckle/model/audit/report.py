@@ -55,7 +55,10 @@ class Audit:
         return not self.errors
 
     def _of_level(self, level: str) -> tuple[Note, ...]:
-        return tuple(note for note in (*self.findings, *self.reading) if note.level == level)
+        """Findings, and notes of the reading on parts that no finding of this level is about."""
+        found = [note for note in self.findings if note.level == level]
+        about = {note.subject for note in found}
+        return (*found, *(note for note in self.reading if note.level == level and note.subject not in about))
 
     def __str__(self) -> str:
         return report(self)
@@ -80,8 +83,8 @@ def report(audit: Audit) -> str:
         lines += _section(title, [note for note in audit.findings if note.level == level])
     read = audit.reading
     lines += _section("Notes of its reading", sorted(read, key=lambda note: LEVELS.index(note.level)), levels=True)
-    counts = f"{len(audit.errors)} errors, {len(audit.warnings)} warnings"
-    lines.append(f"{counts}: {'fit for use' if audit.ok else 'not fit for use as it is'}.")
+    verdict = "fit for use" if audit.ok else "not fit for use as it is"
+    lines.append(f"Errors: {len(audit.errors)}, warnings: {len(audit.warnings)}; {verdict}.")
     return "\n".join(lines)
 
 
@@ -92,8 +95,8 @@ def summary(model: Model) -> list[str]:
     source = model.provenance.file
     lines = [
         f"{model.name}" + (f"  ({source})" if source else ""),
-        f"  {model.nb} moving bodies, nq = {model.nq}, nv = {model.nv}; {len(model.frames)} frames,"
-        f" {len(model.loops)} loops, {len(model.mimics)} mimic joints",
+        f"  moving bodies: {model.nb}, nq: {model.nq}, nv: {model.nv}, frames: {len(model.frames)},"
+        f" loops: {len(model.loops)}, mimic joints: {len(model.mimics)}",
         f"  mass {sum(b.mass for b in bulks):.6g} kg; from {low:.3g} m to {high:.3g} m high at the neutral position",
     ]
     if b := bulk(model.base.inertia):

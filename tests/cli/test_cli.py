@@ -1,0 +1,253 @@
+"""The command `knuckle`: every command, its errors, its JSON."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+import knuckle as kn
+from knuckle import robots
+from knuckle.cli import demo as demo_module
+from knuckle.cli import plot as plot_module
+from knuckle.cli.app import app
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+COUPLED = """<robot name="coupled">
+  <link name="base"/>
+  <link name="left">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="right">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <joint name="lead" type="revolute"><parent link="base"/><child link="left"/><axis xyz="0 0 1"/>
+    <limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics friction="0.25"/></joint>
+  <joint name="follow" type="revolute"><parent link="base"/><child link="right"/><axis xyz="0 0.6 0.8"/>
+    <limit lower="-2" upper="2" effort="1" velocity="1"/><mimic joint="lead" multiplier="-2" offset="0.5"/></joint>
+</robot>"""
+
+HEAVY = COUPLED.replace('<mass value="1"/>', '<mass value="-1"/>', 1)
+
+
+def run(*arguments: Any, code: int = 0) -> Result:
+    result = CliRunner().invoke(app, [str(a) for a in arguments])
+    assert result.exit_code == code, result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return result
+
+
+@pytest.fixture
+def coupled(tmp_path: Path) -> Path:
+    path = tmp_path / "coupled.urdf"
+    path.write_text(COUPLED)
+    return path
+
+
+# knuckle
+
+
+def test_version():
+    assert run("--version").stdout == f"knuckle {kn.__version__}\n"
+
+
+def test_help_shows_every_command_and_examples():
+    shown = run("--help").stdout
+    for word in ("info", "check", "demo", "Examples", "knuckle info robot.urdf"):
+        assert word in shown
+
+
+@pytest.mark.parametrize("command", ["info", "check", "demo"])
+def test_help_of_every_command_has_examples(command: str):
+    assert f"knuckle {command}" in run(command, "--help").stdout
+
+
+def test_module_runs_as_the_command():
+    done = subprocess.run([sys.executable, "-m", "knuckle", "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, f"knuckle {kn.__version__}\n")
+
+
+def test_importing_the_library_leaves_the_command_line_and_the_plots_alone():
+    others = ("typer", "rich", "matplotlib", "sympy", "casadi", "mujoco")
+    code = f"import sys, knuckle; print([name for name in {others} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+# info
+
+
+def test_info_of_a_bundled_robot():
+    shown = run("info", "arm").stdout
+    for word in ("16.7 kg", "nq = 7", "shoulder_pitch", "revolute y", "base_link → turret", "−2.2 … 2.2 rad", "tool0"):
+        assert word in shown
+    assert "shoulder_yaw: friction 0.2" in shown
+
+
+def test_info_of_a_file(coupled: Path):
+    shown = run("info", coupled).stdout
+    assert "nq = 1" in shown
+    assert "follow = -2 · lead +0.5 (mimic)" in shown
+    assert "revolute (0, 0.6, 0.8)" in shown
+
+
+def test_info_json_is_the_model(coupled: Path):
+    about = json.loads(run("info", coupled, "--json").stdout)
+    assert (about["name"], about["bodies"], about["nq"], about["nv"], about["mass"]) == ("coupled", 2, 1, 1, 2.0)
+    lead, follow = about["joints"]
+    assert lead | {"mass": 1.0} == lead
+    assert (lead["parent"], lead["body"], lead["axis"], lead["lower"]) == ("base", "left", [0.0, 0.0, 1.0], [-1.0])
+    assert lead["friction"] == [0.25]
+    assert follow["mimic"] == {"source": "lead", "ratio": -2.0, "offset": 0.5}
+    assert follow["q"] == lead["q"] == [0, 1]
+
+
+def test_json_has_null_where_there_is_no_limit():
+    about = json.loads(run("info", "arm", "--base", "floating", "--json").stdout)
+    first = about["joints"][0]
+    assert (first["name"], first["type"], first["q"], first["v"]) == ("floating_base", "free", [0, 7], [0, 6])
+    assert first["lower"] == [None] * 7
+    assert first["effort"] == [None] * 6
+    assert (about["nq"], about["nv"]) == (14, 13)
+
+
+def test_no_mimic_frees_the_joint(coupled: Path):
+    about = json.loads(run("info", coupled, "--no-mimic", "--json").stdout)
+    assert (about["nq"], about["joints"][1]["mimic"]) == (2, None)
+
+
+def test_a_file_goes_before_a_bundled_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "arm").write_text(COUPLED)
+    assert "coupled" in CliRunner().invoke(app, ["info", "arm"]).output
+
+
+# check
+
+
+def test_check_of_a_good_model():
+    shown = run("check", "arm").stdout
+    assert shown.rstrip().endswith("fit for use.")
+    assert "Errors:\n" not in shown
+
+
+def test_check_finds_errors(tmp_path: Path):
+    path = tmp_path / "heavy.urdf"
+    path.write_text(HEAVY)
+    shown = run("check", path, code=1).stdout
+    assert "left" in shown
+    assert "Errors:\n" in shown
+    assert "not fit for use" in shown
+    found = json.loads(run("check", path, "--json", code=1).stdout)
+    assert found["ok"] is False
+    assert any(note["subject"] == "left" and "mass" in note["text"] for note in found["errors"])
+    assert {note["from"] for note in (*found["errors"], *found["infos"])} == {"model", "reading"}
+
+
+def test_check_json_of_a_good_model():
+    found = json.loads(run("check", "arm", "--json").stdout)
+    assert (found["ok"], found["errors"], found["warnings"]) == (True, [], [])
+    assert found["infos"]
+
+
+# errors
+
+
+@pytest.mark.parametrize("command", ["info", "check"])
+def test_a_missing_file_is_one_line(command: str):
+    result = run(command, "nowhere.urdf", code=2)
+    (line,) = result.stderr.splitlines()
+    assert line == f"error: nowhere.urdf: no such file; bundled robots: {', '.join(robots.names())}"
+    assert result.stdout == ""
+
+
+def test_a_near_miss_is_pointed_out(coupled: Path):
+    wrong = coupled.with_name("coupeld.urdf")
+    assert f"did you mean {coupled}?" in run("info", wrong, code=2).stderr
+    assert "did you mean arm?" in run("info", "amr", code=2).stderr
+
+
+def test_a_bad_file_is_one_line_with_its_place(tmp_path: Path):
+    path = tmp_path / "bad.urdf"
+    path.write_text(COUPLED.replace('<child link="right"/>', '<child link="rigth"/>'))
+    (line,) = run("info", path, code=2).stderr.splitlines()
+    assert line.startswith(f"error: {path}:9: ")
+    assert "rigth" in line
+
+
+def test_a_folder_is_refused(tmp_path: Path):
+    (line,) = run("info", tmp_path, code=2).stderr.splitlines()
+    assert "folder" in line
+
+
+def test_an_unknown_base_is_refused():
+    assert "floating" in run("info", "arm", "--base", "soft", code=2).output
+
+
+# demo
+
+
+def test_demo_shows_keeps_and_plots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    kept = []
+    monkeypatch.setattr(demo_module, "swing", lambda *a, **k: kept.append(_swing(*a, **k)) or kept[-1])
+    shown = run("demo").stdout
+    for word in ("mass matrix", "N m", "free swing", "elbow_pitch", "knuckle-demo.png"):
+        assert word in shown
+    (motion,) = kept
+    assert np.max(np.abs(motion.drift)) < 1e-8
+    assert f"{np.max(np.abs(motion.drift)):.1e}" in shown
+    picture = (tmp_path / "knuckle-demo.png").read_bytes()
+    assert picture.startswith(PNG)
+    assert len(picture) > 20_000
+
+
+_swing = demo_module.swing
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(demo_module, "DURATION", 0.01)
+    monkeypatch.setattr(demo_module, "STEPS", 5)
+
+
+@pytest.mark.usefixtures("short")
+def test_demo_writes_where_it_is_told(tmp_path: Path):
+    out = tmp_path / "swing.png"
+    assert str(out) in run("demo", "--out", out).stdout.replace("\n", "")
+    assert out.read_bytes().startswith(PNG)
+
+
+@pytest.mark.usefixtures("short")
+def test_demo_names_a_place_it_cannot_write_to(tmp_path: Path):
+    (line,) = run("demo", "--out", tmp_path / "no" / "swing.png", code=2).stderr.splitlines()
+    assert line.startswith(f"error: {tmp_path / 'no' / 'swing.png'}: No such file or directory")
+
+
+@pytest.mark.usefixtures("short")
+def test_demo_without_matplotlib_says_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for module in (demo_module, plot_module):
+        monkeypatch.setattr(module, "can_plot", lambda: False)
+    assert "pip install 'knuckle[plot]'" in run("demo").stdout
+    assert list(tmp_path.iterdir()) == []
+    assert "pip install 'knuckle[plot]'" in run("demo", "--out", "x.png", code=2).stderr
+
+
+@pytest.mark.usefixtures("short")
+def test_demo_stops_cleanly(monkeypatch: pytest.MonkeyPatch):
+    def interrupt(*args: Any, **options: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(demo_module, "swing", interrupt)
+    result = run("demo", code=130)
+    assert result.stderr.strip() == "stopped"
+
+
+def test_demo_fails_if_the_energy_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(demo_module, "STEPS", 20)
+    run("demo", code=1)
