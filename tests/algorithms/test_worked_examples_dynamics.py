@@ -170,7 +170,7 @@ def test_f16_dense_costs(n, D1, D2):
     """Eq. 6.28."""
     found = sparse.cost(range(-1, n - 1))
     assert (found.D1, found.D2, found.density) == (D1, D2, 1.0)
-    assert (D1, D2) == ((n * n - n) // 2, (n**3 - n) // 6)
+    assert ((n * n - n) // 2, (n**3 - n) // 6) == (D1, D2)
 
 
 # chapter 5: the original equations

@@ -59,9 +59,12 @@ class Wobble(Joint):
 
 def control_frames(n: int, seed: int = 5) -> list[Transform]:
     rng = np.random.default_rng(seed)
-    turns = rng.uniform(-0.7, 0.7, (n, 3))
+    turns = rng.uniform(-0.7, 0.7, (n, 3)) * (np.arange(n)[:, None] > 0)
     places = rng.uniform(-0.3, 0.3, (n, 3)) + np.arange(n)[:, None] * [0.5, 0.1, 0.0]
-    return [Transform(rotation.exp(tuple(map(float, phi))), tuple(map(float, p))) for phi, p in zip(turns, places)]
+    return [
+        Transform(rotation.exp(tuple(map(float, phi))), tuple(map(float, p)))
+        for phi, p in zip(turns, places, strict=True)
+    ]
 
 
 def control_grid(m: int, n: int, seed: int = 6) -> list[list[list[float]]]:

@@ -17,7 +17,8 @@ from .structural import _Structural
 class Kind:
     """The functions of one kind of scalar. `rank` decides which kind computes a mixed expression: the highest.
 
-    Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of a complex number).
+    Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the
+    real part of a complex number).
     """
 
     name: str
@@ -139,7 +140,7 @@ _PACKAGE: dict[str, Callable[[], Kind]] = {"numpy": _numpy, "mpmath": _mpmath, "
 def _kind_of_type(t: type) -> Kind:
     own: Any = getattr(t, "scalar_kind", None)
     if own is not None:
-        return own() if callable(own) else own
+        return own if isinstance(own, Kind) else own()
     if issubclass(t, _Structural):
         return _integer()
     for base in t.__mro__:

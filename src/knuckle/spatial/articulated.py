@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, Composite
 
 from .dense import Matrix, Vector
 from .inertia import Inertia
@@ -25,14 +25,15 @@ from .three import (
     tmatvec,
     transpose,
 )
-from .vectors import Force, Motion
+from .vectors import Force, Motion, refuse
 
 
 @dataclass(frozen=True, slots=True)
-class ArticulatedInertia:
+class ArticulatedInertia(Composite):
     """[I H; Hᵀ M] with I and M symmetric."""
 
     is_inertia = True
+    dimension = 6
 
     I: Sym3
     H: Mat3
@@ -74,25 +75,33 @@ class ArticulatedInertia:
         if isinstance(other, Motion):
             w, v = other.angular, other.linear
             return Force(add(self.I.apply(w), matvec(self.H, v)), add(tmatvec(self.H, w), self.M.apply(v)))
-        if hasattr(other, "mapped_by"):
+        if getattr(other, "is_motion", False) and hasattr(other, "mapped_by"):
             return other.mapped_by(self)
         raise TypeError(f"an articulated inertia applies to an acceleration, not to {type(other).__name__}")
 
     def __add__(self, other: ArticulatedInertia | Inertia) -> ArticulatedInertia:
         o = ArticulatedInertia.of(other) if isinstance(other, Inertia) else other
         if not isinstance(o, ArticulatedInertia):
-            return NotImplemented
+            raise refuse("the sum", self, other)
         return ArticulatedInertia(self.I.plus(o.I), matadd(self.H, o.H), self.M.plus(o.M))
 
     __radd__ = __add__
 
+    def __neg__(self) -> ArticulatedInertia:
+        return self * -1
+
     def __mul__(self, s: Any) -> ArticulatedInertia:
+        if isinstance(s, Composite):
+            raise refuse("the product", self, s)
         return ArticulatedInertia(self.I.times(s), matscale(s, self.H), self.M.times(s))
 
     __rmul__ = __mul__
 
-    def __sub__(self, other: ArticulatedInertia) -> ArticulatedInertia:
-        return ArticulatedInertia(self.I.minus(other.I), matsub(self.H, other.H), self.M.minus(other.M))
+    def __sub__(self, other: ArticulatedInertia | Inertia) -> ArticulatedInertia:
+        o = ArticulatedInertia.of(other) if isinstance(other, Inertia) else other
+        if not isinstance(o, ArticulatedInertia):
+            raise refuse("the difference", self, other)
+        return ArticulatedInertia(self.I.minus(o.I), matsub(self.H, o.H), self.M.minus(o.M))
 
     def carried(self, X: Any) -> ArticulatedInertia:
         """X* I X⁻¹ (RBDA table A.4): Y = H − r×M; (E M Eᵀ, E Y Eᵀ, E (I − r×Hᵀ + Y r×) Eᵀ)."""

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ONE, ZERO, Composite, constant
 
 from .dense import Matrix
-from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, neg, scale, sub, tmatvec, transpose
-from .vectors import Force, Motion
+from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, sub, tmatvec, transpose
+from .vectors import Force, Motion, refuse
 
 
 @dataclass(frozen=True, slots=True)
-class Inertia:
+class Inertia(Composite):
     """A rigid body's inertia about the frame's origin: mass, first moment h = m c, second moments I."""
 
     is_inertia = True
+    dimension = 6
 
     mass: Any
     h: Vec3
@@ -54,7 +55,7 @@ class Inertia:
         if isinstance(other, Motion):
             w, v = other.angular, other.linear
             return Force(add(self.I.apply(w), cross(self.h, v)), sub(scale(self.mass, v), cross(self.h, w)))
-        if hasattr(other, "mapped_by"):
+        if getattr(other, "is_motion", False) and hasattr(other, "mapped_by"):
             return other.mapped_by(self)
         raise TypeError(f"an inertia applies to a motion, not to {type(other).__name__}")
 
@@ -64,6 +65,8 @@ class Inertia:
         return NotImplemented
 
     def __mul__(self, s: Any) -> Inertia:
+        if isinstance(s, Composite):
+            raise refuse("the product", self, s)
         return Inertia(s * self.mass, scale(s, self.h), self.I.times(s))
 
     __rmul__ = __mul__
@@ -71,7 +74,7 @@ class Inertia:
     def __neg__(self) -> Inertia:
         return self * -1
 
-    def __sub__(self, other: Inertia) -> Inertia:
+    def __sub__(self, other: Any) -> Any:
         return self + (-other)
 
     def carried(self, X: Any) -> Inertia:
@@ -98,9 +101,9 @@ class Inertia:
         return v.dot(self @ v) / 2
 
     @property
-    def inverse(self) -> Any:
+    def inverse(self) -> InverseInertia:
         """The inverse inertia Φ, from forces to motions (RBDA 2.73)."""
-        return InverseInertia(1 / self.mass, self.com, Sym3.of(_sym_inverse(self.I_com)))
+        return InverseInertia(1 / self.mass, self.com, _sym_inverse(self.I_com))
 
     @property
     def matrix(self) -> Matrix:
@@ -109,30 +112,46 @@ class Inertia:
 
 
 @dataclass(frozen=True, slots=True)
-class InverseInertia:
+class InverseInertia(Composite):
     """Φ_O = [I⁻¹, I⁻¹c×ᵀ; c×I⁻¹, 1/m + c×I⁻¹c×ᵀ] (RBDA 2.73): the acceleration that a force gives a free body."""
+
+    dimension = 6
 
     inverse_mass: Any
     com: Vec3
     I_inverse: Sym3
 
-    def __matmul__(self, f: Force) -> Motion:
-        if not isinstance(f, Force):
-            raise TypeError(f"an inverse inertia applies to a force, not to {type(f).__name__}")
-        w = self.I_inverse.apply(sub(f.angular, cross(self.com, f.linear)))
-        return Motion(w, add(scale(self.inverse_mass, f.linear), neg(cross(w, self.com))))
+    @overload
+    def __matmul__(self, other: Force) -> Motion: ...
+    @overload
+    def __matmul__(self, other: Any) -> Any: ...
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Force):
+            w = self.I_inverse.apply(sub(other.angular, cross(self.com, other.linear)))
+            return Motion(w, add(scale(self.inverse_mass, other.linear), cross(self.com, w)))
+        if getattr(other, "is_force", False) and hasattr(other, "mapped_by"):
+            return other.mapped_by(self)
+        raise TypeError(f"an inverse inertia applies to a force, not to {type(other).__name__}")
+
+    def carried(self, X: Any) -> InverseInertia:
+        """X Φ Xᵀ (RBDA table 2.5)."""
+        return InverseInertia(self.inverse_mass, X.point(self.com), self.I_inverse.rotated(X.E))
+
+    def brought_back(self, X: Any) -> InverseInertia:
+        """X⁻¹ Φ X⁻ᵀ."""
+        return InverseInertia(self.inverse_mass, X.inv.point(self.com), self.I_inverse.rotated(transpose(X.E)))
 
     @property
     def matrix(self) -> Matrix:
         return Matrix.columns(((self @ e).components for e in Force.basis()), 6)
 
 
-def _sym_inverse(A: Sym3) -> Any:
+def _sym_inverse(A: Sym3) -> Sym3:
     """The inverse of a symmetric 3x3 matrix by cofactors."""
     a, b, c = A.matrix
     cofactors = cross(b, c), cross(c, a), cross(a, b)
     det = dot(a, cofactors[0])
-    return tuple(tuple(x / det for x in row) for row in cofactors)
+    return Sym3(*(x / det for x in Sym3.of(cofactors)))
 
 
 UNIT_MASS = Inertia(ONE, (ZERO, ZERO, ZERO), Sym3.zero())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ONE, ZERO, Composite, constant
 
 from .dense import Matrix
 from .three import (
@@ -26,7 +26,7 @@ from .vectors import Force, Motion
 
 
 @dataclass(frozen=True, slots=True)
-class Transform:
+class Transform(Composite):
     """ᴮX_A = rot(E) xlt(r): from frame A to frame B, whose origin is r in A and whose axes are the rows of E.
 
     `X @ m`, `X @ f`, `X @ I` carry a motion, a force (X*f) or an inertia (X*IX⁻¹) from A to B; `X.inv @ …` carries
@@ -67,7 +67,7 @@ class Transform:
             return Force(matvec(self.E, sub(n, cross(self.r, f))), matvec(self.E, f))
         if isinstance(other, Transform):
             return Transform(matmul(self.E, other.E), add(other.r, tmatvec(other.E, self.r)))
-        if hasattr(other, "carried"):
+        if getattr(other, "dimension", 0) == 6 and hasattr(other, "carried"):
             return other.carried(self)
         return NotImplemented
 
@@ -110,10 +110,10 @@ IDENTITY = Transform()
 
 
 @dataclass(frozen=True, slots=True)
-class InverseTransform:
+class InverseTransform(Composite):
     """X⁻¹ as an operator: the book's invApply (RBDA A.2)."""
 
-    X: Any
+    X: Transform
 
     def __matmul__(self, other: Any) -> Any:
         E, r = self.X.E, self.X.r
@@ -125,7 +125,7 @@ class InverseTransform:
             return Force(add(tmatvec(E, other.angular), cross(r, f)), f)
         if isinstance(other, Transform):
             return self.X.inverse() @ other
-        if hasattr(other, "brought_back"):
+        if getattr(other, "dimension", 0) == 6 and hasattr(other, "brought_back"):
             return other.brought_back(self.X)
         return NotImplemented
 
@@ -135,21 +135,21 @@ class InverseTransform:
 
 
 @dataclass(frozen=True, slots=True)
-class TransposedTransform:
+class TransposedTransform(Composite):
     """Xᵀ: the transform of forces from B to A. It has nothing to say to motions."""
 
     X: Any
 
     def __matmul__(self, other: Any) -> Any:
-        if getattr(other, "is_motion", False):
-            raise TypeError("Xᵀ transforms forces; a motion goes back with X.inv")
         if getattr(other, "is_inertia", False):
             return _HalfCongruence(self.X, other)
-        return self.X.inv @ other
+        if getattr(other, "is_force", False):
+            return self.X.inv @ other
+        raise TypeError(f"Xᵀ transforms forces and inertias; {type(other).__name__} goes back with X.inv")
 
 
 @dataclass(frozen=True, slots=True)
-class _HalfCongruence:
+class _HalfCongruence(Composite):
     """Xᵀ I, waiting for its X."""
 
     X: Any

@@ -5,18 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ONE, ZERO, Composite, constant
 
 from .three import ZERO3, Vec3, add, cross, dot, neg, scale, sub
 
 
-def _refuse(operation: str, a: object, b: object) -> TypeError:
+def refuse(operation: str, a: object, b: object) -> TypeError:
+    """The error for an operation that the algebra does not have."""
     return TypeError(f"{operation} of {type(a).__name__} and {type(b).__name__} has no meaning")
 
 
 @dataclass(frozen=True, slots=True)
-class SpatialVector:
+class SpatialVector(Composite):
     """What motions and forces share: a vector space, angular part first."""
+
+    dimension = 6
 
     angular: Vec3
     linear: Vec3
@@ -43,26 +46,29 @@ class SpatialVector:
 
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
-            raise _refuse("the sum", self, other)
+            raise refuse("the sum", self, other)
         return type(self)(add(self.angular, other.angular), add(self.linear, other.linear))
 
     def __sub__(self, other: Self) -> Self:
         if type(other) is not type(self):
-            raise _refuse("the difference", self, other)
+            raise refuse("the difference", self, other)
         return type(self)(sub(self.angular, other.angular), sub(self.linear, other.linear))
 
     def __neg__(self) -> Self:
         return type(self)(neg(self.angular), neg(self.linear))
 
     def __mul__(self, s: Any) -> Self:
-        if isinstance(s, SpatialVector):
-            raise _refuse("the product", self, s)
+        if isinstance(s, Composite):
+            raise refuse("the product", self, s)
         return type(self)(scale(s, self.angular), scale(s, self.linear))
 
     __rmul__ = __mul__
 
     def __truediv__(self, s: Any) -> Self:
-        return type(self).of(x / s for x in self.components)
+        if isinstance(s, Composite):
+            raise refuse("the quotient", self, s)
+        (a, b, c), (d, e, f) = self.angular, self.linear
+        return type(self)((a / s, b / s, c / s), (d / s, e / s, f / s))
 
 
 class Motion(SpatialVector):
@@ -70,7 +76,6 @@ class Motion(SpatialVector):
 
     __slots__ = ()
     is_motion = True
-    __array_ufunc__ = None
 
     @overload
     def cross(self, other: Motion) -> Motion: ...
@@ -92,7 +97,7 @@ class Motion(SpatialVector):
             )
         if hasattr(other, "crossed_by"):
             return other.crossed_by(self)
-        raise _refuse("the cross product", self, other)
+        raise refuse("the cross product", self, other)
 
     @staticmethod
     def dual() -> type[Force]:
@@ -101,7 +106,7 @@ class Motion(SpatialVector):
     def dot(self, other: Force) -> Any:
         """The power of a force on a motion (RBDA 2.2)."""
         if not isinstance(other, Force):
-            raise _refuse("the scalar product", self, other)
+            raise refuse("the scalar product", self, other)
         return dot(self.angular, other.angular) + dot(self.linear, other.linear)
 
 
@@ -109,7 +114,7 @@ class Force(SpatialVector):
     """A force, impulse or momentum: (moment about the origin, force)."""
 
     __slots__ = ()
-    __array_ufunc__ = None
+    is_force = True
 
     @staticmethod
     def dual() -> type[Motion]:
@@ -125,9 +130,9 @@ class Force(SpatialVector):
     def dot(self, other: Motion) -> Any:
         """The power of this force on a motion (RBDA 2.2)."""
         if not isinstance(other, Motion):
-            raise _refuse("the scalar product", self, other)
+            raise refuse("the scalar product", self, other)
         return other.dot(self)
 
     def cross(self, other: object) -> Any:
         """There is none: only a motion stands left of a cross product."""
-        raise _refuse("the cross product", self, other)
+        raise refuse("the cross product", self, other)

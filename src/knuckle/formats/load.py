@@ -1,0 +1,126 @@
+"""One door for all formats: `load`, `loads`, `save`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from knuckle.errors import ModelError
+from knuckle.joints import Joint
+from knuckle.model import Model
+from knuckle.model.edit import merge_fixed as merge_fixed_joints
+
+from .basing import check_base, floating
+from .files import read_bytes
+from .json import read_json, write_json
+from .mjcf import read_mjcf
+from .urdf import read_urdf, write_urdf
+from .urdf.numbers import XACRO_HELP
+from .xml import parse_xml, shorten
+
+FORMATS = ("urdf", "mjcf", "json")
+_BY_TAG = {"robot": "urdf", "mujoco": "mjcf"}
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    base: str = "fixed",
+    mimic: bool = True,
+    merge_fixed: bool = True,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    joint_types: Iterable[type[Joint]] = (),
+) -> Model:
+    """Read a model file: URDF, MJCF (through MuJoCo) or knuckle's JSON, told apart by what is in it.
+
+    Args:
+        path: the file.
+        base: "fixed" takes the root link as the base that stands still; "floating" puts it on a first joint
+            "floating_base" with six freedoms. MJCF says itself what floats: there, "floating" acts only on a file whose
+            single root body has no joint. A JSON model floats if it was saved so; "floating" adds the joint.
+        mimic: True couples the joints that a file says follow others; False leaves them independent.
+        merge_fixed: True merges links on fixed joints into their parents and keeps their names as frames.
+        package_dirs: folders in which package:// names of meshes are looked for first.
+        joint_types: joint classes of your own that a JSON file names.
+
+    Raises:
+        ModelError: the file is missing, is of no known format, or cannot be used; says where and why.
+    """
+    name = os.fspath(path)
+    data = read_bytes(name)
+    if name.lower().endswith(".xacro"):
+        raise ModelError(f"a xacro file has to be expanded before it can be read. {XACRO_HELP}", file=name)
+    return _read(data, _format_of(data, name), name, base, mimic, merge_fixed, package_dirs, joint_types)
+
+
+def loads(
+    text: str | bytes,
+    *,
+    format: str | None = None,
+    base: str = "fixed",
+    mimic: bool = True,
+    merge_fixed: bool = True,
+    package_dirs: Iterable[str | os.PathLike[str]] = (),
+    joint_types: Iterable[type[Joint]] = (),
+) -> Model:
+    """Read a model from its text; `format` is "urdf", "mjcf" or "json", found out if not given. See `load`."""
+    if format is not None and format not in FORMATS:
+        raise ValueError(f"format={format!r}; it is one of {', '.join(FORMATS)}")
+    if not text.strip():
+        raise ModelError("the text is empty")
+    chosen = format or _format_of(text if isinstance(text, bytes) else text.encode(errors="replace"), None)
+    return _read(text, chosen, None, base, mimic, merge_fixed, package_dirs, joint_types)
+
+
+def save(model: Model, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
+    """Write a model to a file, as JSON (.json, everything) or URDF (.urdf, what URDF can say).
+
+    `lossy=True` lets a URDF file leave out what it cannot say instead of refusing; see `to_urdf`.
+    """
+    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    if suffix == ".json":
+        write_json(model, path)
+    elif suffix == ".urdf":
+        write_urdf(model, path, lossy=lossy)
+    else:
+        raise ModelError(
+            f"models are written as .json or .urdf, not {suffix or 'without suffix'}", file=os.fspath(path)
+        )
+
+
+def _read(
+    data: str | bytes,
+    format: str,
+    file: str | None,
+    base: str,
+    mimic: bool,
+    merge_fixed: bool,
+    package_dirs: Iterable[str | os.PathLike[str]],
+    joint_types: Iterable[type[Joint]],
+) -> Model:
+    if format == "urdf":
+        return read_urdf(
+            data, file=file, base=base, mimic=mimic, merge_fixed=merge_fixed, package_dirs=package_dirs
+        )  # fmt: skip
+    if format == "mjcf":
+        return read_mjcf(data, file=file, base=base, mimic=mimic, merge_fixed=merge_fixed)
+    check_base(base)
+    model = read_json(data, file=file, joint_types=joint_types)
+    model = model if mimic else model.without_mimic()
+    model = merge_fixed_joints(model) if merge_fixed else model
+    return floating(model) if base == "floating" else model
+
+
+def _format_of(data: bytes, file: str | None) -> str:
+    """By the first character, and for XML by the outermost tag."""
+    start = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
+    if start[:1] in (b"{", b"["):
+        return "json"
+    utf16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if start[:1] != b"<" and not utf16:
+        binary = b"\0" in start
+        found = "binary data" if binary else f"{shorten(start[:40].decode(errors='replace'))!r}"
+        raise ModelError(f"neither XML nor JSON: it starts with {found}; knuckle reads URDF, MJCF and its own JSON",
+                         file=file, line=1)  # fmt: skip
+    root = parse_xml(data, file=file)
+    return _BY_TAG.get(root.tag, "urdf")
