@@ -40,7 +40,7 @@ class Draw:
     def X(self):
         return Transform(self.mat(), self.vec())
 
-    def I(self):
+    def body(self):
         return Inertia(self.s(), self.vec(), self.sym())
 
     def IA(self):
@@ -49,25 +49,25 @@ class Draw:
 
 AS_PRINTED = {
     "αv": (lambda d: d.m() * d.s(), 6, 0),
-    "αI": (lambda d: d.I() * d.s(), 10, 0),
+    "αI": (lambda d: d.body() * d.s(), 10, 0),
     "αIA": (lambda d: d.IA() * d.s(), 21, 0),
     "v+v": (lambda d: d.m() + d.m(), 0, 6),
     "f+f": (lambda d: d.f() + d.f(), 0, 6),
-    "I+I": (lambda d: d.I() + d.I(), 0, 10),
+    "I+I": (lambda d: d.body() + d.body(), 0, 10),
     "IA+IA": (lambda d: d.IA() + d.IA(), 0, 21),
-    "IA+I": (lambda d: d.IA() + d.I(), 0, 15),
+    "IA+I": (lambda d: d.IA() + d.body(), 0, 15),
     "v·f": (lambda d: d.m().dot(d.f()), 6, 5),
     "v×v": (lambda d: d.m().cross(d.m()), 18, 12),
     "v×*f": (lambda d: d.m().cross(d.f()), 18, 12),
-    "Iv": (lambda d: d.I() @ d.m(), 24, 18),
+    "Iv": (lambda d: d.body() @ d.m(), 24, 18),
     "IAv": (lambda d: d.IA() @ d.m(), 36, 30),
     "X⁻¹": (lambda d: d.X().inverse(), 9, 6),
     "Xv": (lambda d: d.X() @ d.m(), 24, 18),
     "X⁻¹v": (lambda d: d.X().inv @ d.m(), 24, 18),
     "X*f": (lambda d: d.X() @ d.f(), 24, 18),
     "Xᵀf": (lambda d: d.X().T @ d.f(), 24, 18),
-    "X*IX⁻¹": (lambda d: d.X() @ d.I(), 52, 56),
-    "XᵀIX": (lambda d: d.X().inv @ d.I(), 52, 56),
+    "X*IX⁻¹": (lambda d: d.X() @ d.body(), 52, 56),
+    "XᵀIX": (lambda d: d.X().inv @ d.body(), 52, 56),
     "EAEᵀ, A symmetric": (lambda d: d.sym().rotated(d.mat()), 28, 29),
 }
 
@@ -100,14 +100,14 @@ def test_operation_costs_more_than_table_a4_says_and_may_only_get_cheaper(operat
     mul, add = draw.tally.operations
     assert mul <= ours[0]
     assert add <= ours[1]
-    assert sum(book) < sum(ours) < 432 + 360, "no worse than two dense 6x6 products"
+    assert mul + add > sum(book), "as cheap as the book's by now: it belongs in AS_PRINTED"
 
 
 def test_structural_zeros_are_free():
     """A coordinate axis costs no arithmetic: S = e3 makes I S a column, and a shift along z two terms of a cross."""
     draw = Draw()
     e3 = Subspace(Motion, [Motion.basis()[2]])
-    column = draw.I() @ e3
+    column = draw.body() @ e3
     e3.T @ column
     assert draw.tally.operations == (0, 0)
     Transform.translation((0.0, 0.0, draw.s())) @ draw.m()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,9 @@ from knuckle.joints import Joint
 from knuckle.scalar import ONE, ZERO, constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
-from .content import content
 from .connectivity import ancestors, children, subtree
+from .content import content
+from .numbers import lifted, lifted_body, lifted_frame, lifted_joint
 from .parts import ROOT, Body, Frame, LoopJoint, Mimic, Provenance, TreeJoint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -245,6 +246,19 @@ class Model:
     def without_mimic(self) -> Model:
         """With the mimic joints independent, as other libraries load them."""
         return self.replace(mimics=())
+
+    def over(self, number: Callable[[Any], Any]) -> Model:
+        """The same model with its inertias, lengths and coefficients as numbers of another kind.
+
+        `model.over(mpmath.mpf)` computes with all the digits asked for, `model.over(sympy.nsimplify)` with exact
+        numbers. Zeros and ones stay structural; the parameters of joint types (axes, pitches) stay floats.
+        """
+        return self.replace(
+            bodies=tuple(lifted_body(body, number) for body in self.bodies),
+            joints=tuple(lifted_joint(joint, number) for joint in self.joints),
+            frames=tuple(lifted_frame(frame, number) for frame in self.frames),
+            gravity=lifted(self.gravity, lambda x: number(x) if x else x),
+        )
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
         """In another field of gravity."""

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, sqrt
+from knuckle.scalar import ONE, ZERO, Composite, less, select, sqrt
 
 
-class Vector:
+class Vector(Composite):
     """A column of scalars, immutable: `+`, `-`, `*` by a scalar or entry by entry, `@` for the inner product."""
 
     __slots__ = ("items",)
-    __array_ufunc__ = None
 
     def __init__(self, items: Iterable[Any] = ()) -> None:
         self.items = tuple(items)
@@ -55,6 +54,8 @@ class Vector:
     def __mul__(self, other: Any) -> Vector:
         if isinstance(other, Vector):
             return Vector(a * b for a, b in self._with(other))
+        if isinstance(other, Composite):
+            raise TypeError(f"a Vector times {type(other).__name__} has no meaning")
         return Vector(a * other for a in self.items)
 
     __rmul__ = __mul__
@@ -73,15 +74,17 @@ class Vector:
         return zip(self.items, other.items, strict=True)
 
 
-class Matrix:
+class Matrix(Composite):
     """A dense matrix of scalars, immutable, by rows; 0 rows or columns are allowed (RBDA 3.3)."""
 
     __slots__ = ("ncols", "rows")
-    __array_ufunc__ = None
 
     def __init__(self, rows: Iterable[Iterable[Any]], ncols: int | None = None) -> None:
         self.rows = tuple(tuple(row) for row in rows)
         self.ncols = len(self.rows[0]) if self.rows else (ncols or 0)
+        for row in self.rows:
+            if len(row) != self.ncols:
+                raise ValueError(f"rows of {self.ncols} and {len(row)} entries make no matrix")
 
     @classmethod
     def identity(cls, n: int) -> Matrix:
@@ -137,6 +140,8 @@ class Matrix:
         return Matrix(([-a for a in r] for r in self.rows), self.ncols)
 
     def __mul__(self, s: Any) -> Matrix:
+        if isinstance(s, Composite):
+            raise TypeError(f"a Matrix times {type(s).__name__} has no meaning; the matrix product is @")
         return Matrix(([a * s for a in r] for r in self.rows), self.ncols)
 
     __rmul__ = __mul__
@@ -165,6 +170,8 @@ class Matrix:
     def ldl(self) -> tuple[Matrix, Vector]:
         """L unit lower and D with L D Lᵀ = self, for a symmetric matrix that needs no pivoting."""
         n = self.nrows
+        if n != self.ncols:
+            raise ValueError(f"a symmetric matrix is square, not {n}x{self.ncols}")
         L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
         D: list[Any] = []
         for j in range(n):
@@ -177,7 +184,9 @@ class Matrix:
     def solve(self, b: Vector) -> Vector:
         """x with self x = b, for a symmetric positive definite matrix."""
         L, D = self.ldl()
-        n, x = len(b), list(b)
+        n, x = self.nrows, list(b)
+        if len(x) != n:
+            raise ValueError(f"a right-hand side of {len(x)} entries does not fit {n} equations")
         for i in range(n):
             x[i] = x[i] - sum((L[i][j] * x[j] for j in range(i)), ZERO)
         x = [x[i] / D[i] for i in range(n)]
@@ -198,8 +207,6 @@ class Matrix:
         The last columns of the orthogonal factor of a Householder factorisation, which branches on no value but
         the sign that avoids cancellation. The columns of `self` must be independent.
         """
-        from knuckle.scalar import less, select
-
         m, n = self.nrows, self.ncols
         columns = [list(self.column(j)) for j in range(n)]
         basis = [[ONE if i == j else ZERO for i in range(m)] for j in range(n, m)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from . import rotation
 from .series import cosc, log_factor, sincc
-from .three import Vec3, add, cross, dot, matrix_cross, neg, scale, sub, unskew
+from .three import Vec3, add, cross, dot, halved, matrix_cross, neg, scale, sub, unskew
 from .transform import Transform
 from .vectors import Motion
 
@@ -34,7 +34,7 @@ def left_jacobian(phi: Vec3, x: Vec3) -> Vec3:
 def left_jacobian_inverse(phi: Vec3, x: Vec3) -> Vec3:
     """(1 − ½ φ× + γ φ×φ×) x."""
     y = cross(phi, x)
-    return add(sub(x, scale(0.5, y)), scale(log_factor(dot(phi, phi)), cross(phi, y)))
+    return add(sub(x, halved(y)), scale(log_factor(dot(phi, phi)), cross(phi, y)))
 
 
 def displacement(X: Transform) -> Motion:

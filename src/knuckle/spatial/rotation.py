@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from knuckle.scalar import ONE, ZERO, arctan2, cos, less, select, sin, sqrt
+from knuckle.scalar import ONE, ZERO, arctan2, constant, cos, less, select, sin, sqrt
 
 from .series import half_angle_sine
 from .three import IDENTITY3, Mat3, Vec3, add, cross, dot, matmul, scale, sub
@@ -47,8 +47,9 @@ def from_cosine_sine(axis: Vec3, c: Any, s: Any) -> Mat3:
 
 
 def _on_diagonal(x: Any, c: Any, d: Any) -> Any:
-    """c + (1 − c) x², which is one when x is one."""
-    return ONE if x is ONE or x == -1 else c + x * x * d
+    """c + (1 − c) x², which is one when x is known to be ±1."""
+    squared = constant(x * x)
+    return ONE if squared is ONE else c + squared * d
 
 
 def from_quaternion(p: Quaternion) -> Mat3:

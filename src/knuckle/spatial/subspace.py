@@ -112,6 +112,10 @@ class Subspace(Composite):
     def brought_back(self, X: Any) -> Subspace:
         return self._map(lambda column: X.inv @ column)
 
+    def cross(self, other: Any) -> Subspace:
+        """u × other for every column u."""
+        return Subspace(type(other), (column.cross(other) for column in self.columns))
+
     def crossed_by(self, v: Any) -> Subspace:
         return self._map(v.cross)
 
@@ -137,21 +141,18 @@ class SubspaceTranspose(Composite):
         self.S = S
 
     def __matmul__(self, other: Any) -> Any:
+        wanted = dual(self.S.vector)
         if isinstance(other, Subspace):
-            _match(dual(self.S.vector), other, "pairs")
+            _match(wanted, other, "pairs")
             return Matrix(([a.dot(b) for b in other.columns] for a in self.S.columns), len(other))
-        if not isinstance(other, dual(self.S.vector)):
-            raise TypeError(f"{self.S.vector.__name__} pairs with {_dual_name(self.S)}, not with {type(other).__name__}")
+        if not isinstance(other, wanted):
+            raise TypeError(f"{self.S.vector.__name__} pairs with {wanted.__name__}, not with {type(other).__name__}")
         return Vector(column.dot(other) for column in self.S.columns)
 
 
 def dual(vector: Any) -> Any:
     """The type that pairs with `vector`."""
     return vector.dual()
-
-
-def _dual_name(S: Subspace) -> str:
-    return dual(S.vector).__name__
 
 
 def _match(vector: Any, other: Any, verb: str) -> None:

@@ -29,6 +29,10 @@ def scale(s: Any, a: Vec3) -> Vec3:
     return s * a[0], s * a[1], s * a[2]
 
 
+def halved(a: Vec3) -> Vec3:
+    return a[0] / 2, a[1] / 2, a[2] / 2
+
+
 def dot(a: Vec3, b: Vec3) -> Any:
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 

@@ -95,7 +95,7 @@ class Motion(SpatialVector):
                 add(cross(self.angular, other.angular), cross(self.linear, other.linear)),
                 cross(self.angular, other.linear),
             )
-        if hasattr(other, "crossed_by"):
+        if getattr(other, "dimension", 0) == 6 and hasattr(other, "crossed_by"):
             return other.crossed_by(self)
         raise refuse("the cross product", self, other)
 

@@ -9,11 +9,12 @@ are matched by name; a free joint that finds no namesake is matched with the oth
 
 | | knuckle | Pinocchio | MuJoCo | Drake |
 |---|---|---|---|---|
-| order of joints | the file's | depth first, children by name | depth first | depth first |
+| order of joints | the file's | depth first, by name | depth first | depth first |
 | quaternion | w x y z | x y z w | w x y z | w x y z |
-| free joint, q | quaternion, position | position, quaternion | position, quaternion | quaternion, position |
-| free joint, v | ω, v in the body's axes | v, ω in the body's axes | v in the world's, ω in the body's | ω, v in the world's |
-| continuous joint, q | angle | cosine, sine | angle | angle |
+| free joint: q | quaternion, place | place, quaternion | place, quaternion | quaternion, place |
+| free joint: v | ω, v | v, ω | v, ω | ω, v |
+| … in the axes of | the body | the body | the world (v), the body (ω) | the world |
+| continuous joint: q | angle | cosine, sine | angle | angle |
 | wrench | moment, force | force, moment | force, moment | moment, force |
 """
 

@@ -6,9 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.joints import Free, Joint, Spherical
-from knuckle.joints.planar import Planar
-from knuckle.joints.translational import Translational
+from knuckle.joints import Free, Joint, Planar, Spherical, Translational
 from knuckle.model import Model
 
 from . import rules
@@ -51,7 +49,7 @@ def mujoco(model: Model, other: Any, *, names: Mapping[str, str] | None = None) 
 
 
 def drake(model: Model, other: Any, *, names: Mapping[str, str] | None = None) -> Adapter:
-    """An adapter to a finalized Drake `MultibodyPlant`; `names` maps joint names of ours to theirs where they differ."""
+    """An adapter to a finalized Drake `MultibodyPlant`; `names` maps joint names of ours to theirs if they differ."""
     joints = [
         Theirs(j.name(), j.type_name(), j.position_start(), j.num_positions(), j.velocity_start(), j.num_velocities())
         for j in (other.get_joint(index) for index in other.GetJointIndices())

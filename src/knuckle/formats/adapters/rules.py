@@ -54,12 +54,10 @@ class Rule:
             return v
         R = self.turn(q)
         R = np.swapaxes(R, -1, -2) if inverse else R
-        n = R.shape[-1]
-        result = np.array(np.broadcast_to(v, (*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), v.shape[-1])), float)
+        shape = (*np.broadcast_shapes(q.shape[:-1], v.shape[:-1]), v.shape[-1])
+        result = np.array(np.broadcast_to(v, shape), dtype=float)
         for part in self.turned:
-            result[..., part] = (
-                (R @ result[..., part, None])[..., 0] if n == part.stop - part.start else result[..., part]
-            )
+            result[..., part] = (R @ result[..., part, None])[..., 0]
         return result
 
     def _transport(self, v: Array) -> Array:
@@ -92,9 +90,10 @@ def _plane_rotation(q: Array) -> Array:
     return np.stack([np.stack([c, -s], axis=-1), np.stack([s, c], axis=-1)], axis=-2)
 
 
-def _ordered(*order: int) -> dict[str, Callable[[Array], Array]]:
+def _ordered(*order: int) -> tuple[Callable[[Array], Array], Callable[[Array], Array]]:
+    """Positions in another order: for each of theirs, the place of ours."""
     back = np.argsort(order)
-    return {"q_to": lambda q: q[..., order], "q_from": lambda q: q[..., back]}
+    return lambda q: q[..., order], lambda q: q[..., back]
 
 
 def _circle_to(q: Array) -> Array:
@@ -118,14 +117,14 @@ PLAIN = Rule(1, 1)
 CIRCLE = Rule(2, 1, _circle_to, _circle_from)
 THREE = Rule(3, 3, v_order=(0, 1, 2))
 BALL_WXYZ = Rule(4, 3, v_order=(0, 1, 2))
-BALL_XYZW = Rule(4, 3, **_ordered(1, 2, 3, 0), v_order=(0, 1, 2))
-FREE_PINOCCHIO = Rule(7, 6, **_ordered(4, 5, 6, 1, 2, 3, 0), v_order=(3, 4, 5, 0, 1, 2))
+BALL_XYZW = Rule(4, 3, *_ordered(1, 2, 3, 0), v_order=(0, 1, 2))
+FREE_PINOCCHIO = Rule(7, 6, *_ordered(4, 5, 6, 1, 2, 3, 0), v_order=(3, 4, 5, 0, 1, 2))
 FREE_MUJOCO = Rule(
-    7, 6, **_ordered(4, 5, 6, 0, 1, 2, 3), v_order=(3, 4, 5, 0, 1, 2),
+    7, 6, *_ordered(4, 5, 6, 0, 1, 2, 3), v_order=(3, 4, 5, 0, 1, 2),
     turned=(LINEAR,), carried=LINEAR, turn=rotation_of,
 )  # fmt: skip
 FREE_DRAKE = Rule(7, 6, v_order=(0, 1, 2, 3, 4, 5), turned=(ANGULAR, LINEAR), carried=LINEAR, turn=rotation_of)
 PLANE_PINOCCHIO = Rule(4, 3, _plane_to, _plane_from, v_order=(1, 2, 0))
 PLANE_DRAKE = Rule(
-    3, 3, **_ordered(1, 2, 0), v_order=(1, 2, 0), turned=(slice(1, 3),), carried=slice(1, 3), turn=_plane_rotation
+    3, 3, *_ordered(1, 2, 0), v_order=(1, 2, 0), turned=(slice(1, 3),), carried=slice(1, 3), turn=_plane_rotation
 )

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from knuckle.formats.rounding import snap
 from knuckle.formats.xml import Element, shorten
-from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute
-from knuckle.joints.planar import Planar
+from knuckle.joints import Continuous, Fixed, Free, Joint, Planar, Prismatic, Revolute
 from knuckle.model import Limits
 from knuckle.spatial import Transform
 

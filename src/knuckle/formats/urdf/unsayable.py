@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from knuckle.errors import ModelError
-from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute
-from knuckle.joints.planar import Planar
+from knuckle.joints import Continuous, Fixed, Free, Joint, Planar, Prismatic, Revolute
 from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Mesh, Model, Sphere
 from knuckle.spatial import SPATIAL
 
