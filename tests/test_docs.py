@@ -33,7 +33,8 @@ class Block(NamedTuple):
 def blocks(page: str) -> list[Block]:
     found = list(FENCE.finditer(page))
     made = []
-    for fence, following in zip(found, [*found[1:], None], strict=True):
+    for k, fence in enumerate(found):
+        following = found[k + 1] if k + 1 < len(found) else None
         adjoining = following is not None and not page[fence.end() : following.start()].strip()
         output = following["body"] if adjoining and following["info"] == "text" else None
         line = page.count("\n", 0, fence.start()) + 2

@@ -34,6 +34,7 @@ from knuckle.joints import (
 )
 from knuckle.scalar import cos, sin
 from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, rotation
+from knuckle.spatial.three import matmul
 
 SKEW, ASKEW = (1.0, -2.0, 0.5), (0.3, 0.4, 1.0)
 STEP = 1e-30
@@ -53,7 +54,7 @@ class Wobble(Joint):
     _v = ("rad", "m")
 
     def transform(self, q: Vector) -> Transform:
-        E = rotation.rx(self.tilt * sin(q[0]))
+        E = matmul(rotation.rx(self.tilt * sin(q[0])), rotation.rz(q[0]))
         return Transform(E, (q[1] * cos(q[0]), q[1] * sin(q[0]), q[1]))
 
 

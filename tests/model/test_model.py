@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import pickle
 import subprocess
 import sys
@@ -96,7 +97,11 @@ def test_the_content_hash_is_the_same_in_another_process() -> None:
     """Python salts its own hashes anew in every process; this one must not follow."""
     found = {
         subprocess.run(
-            [sys.executable, "-c", MAKE], capture_output=True, text=True, check=True, env={"PYTHONHASHSEED": seed}
+            [sys.executable, "-c", MAKE],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
         ).stdout.strip()
         for seed in ("1", "2")
     }

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 
 from knuckle.errors import ModelError
-from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
@@ -29,7 +28,7 @@ def load(
     mimic: bool = True,
     merge_fixed: bool = True,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
-    joint_types: Iterable[type[Joint]] = (),
+    joint_types: Iterable[type] = (),
 ) -> Model:
     """Read a model file: URDF, MJCF (through MuJoCo) or knuckle's JSON, told apart by what is in it.
 
@@ -41,7 +40,7 @@ def load(
         mimic: True couples the joints that a file says follow others; False leaves them independent.
         merge_fixed: True merges links on fixed joints into their parents and keeps their names as frames.
         package_dirs: folders in which package:// names of meshes are looked for first.
-        joint_types: joint classes of your own that a JSON file names.
+        joint_types: classes of your own that a JSON file names: joints, and laws of time of driven joints.
 
     Raises:
         ModelError: the file is missing, is of no known format, or cannot be used; says where and why.
@@ -61,7 +60,7 @@ def loads(
     mimic: bool = True,
     merge_fixed: bool = True,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
-    joint_types: Iterable[type[Joint]] = (),
+    joint_types: Iterable[type] = (),
 ) -> Model:
     """Read a model from its text; `format` is "urdf", "mjcf" or "json", found out if not given. See `load`."""
     if format is not None and format not in FORMATS:
@@ -96,7 +95,7 @@ def _read(
     mimic: bool,
     merge_fixed: bool,
     package_dirs: Iterable[str | os.PathLike[str]],
-    joint_types: Iterable[type[Joint]],
+    joint_types: Iterable[type],
 ) -> Model:
     if format == "urdf":
         return read_urdf(

@@ -14,11 +14,12 @@ Axis: TypeAlias = str | Sequence[float]
 Unit: TypeAlias = tuple[float, float, float]
 
 X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
+_ROUNDING = 1e-15
 _NAMES = {"x": X_AXIS, "y": Y_AXIS, "z": Z_AXIS}
 
 
 def unit(axis: Axis) -> Unit:
-    """`axis` ("x", "y", "z" or three numbers) with length one."""
+    """`axis` ("x", "y", "z" or three numbers) with length one; one that has it but for rounding stays as it is."""
     numbers = _NAMES.get(axis, axis) if isinstance(axis, str) else axis
     try:
         x, y, z = (float(a) for a in numbers)
@@ -27,6 +28,8 @@ def unit(axis: Axis) -> Unit:
     length = math.hypot(x, y, z)
     if not (math.isfinite(length) and length > 0):
         raise ValueError(f"an axis needs a finite length above zero, not {axis!r}")
+    if abs(length - 1) <= _ROUNDING:
+        length = 1.0
     return x / length + 0.0, y / length + 0.0, z / length + 0.0
 
 

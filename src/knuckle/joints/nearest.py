@@ -9,17 +9,18 @@ from __future__ import annotations
 from typing import Any
 
 from knuckle.scalar import less, select
-from knuckle.spatial import Matrix, Transform, Vector, lie
+from knuckle.spatial import Matrix, Transform, Vector, rotation
+from knuckle.spatial.three import matmul, matvec, sub, transpose
 
 from .base import Joint
 
-_STARTS_PER_ANGLE, _MOST_STARTS = 3, 9
-_FIRST_STEPS, _LAST_STEPS, _PLAIN_STEPS = 5, 10, 2
-_FLOOR = 1e-15
+_STARTS_PER_ANGLE, _MOST_STARTS = 6, 18
+_FIRST_STEPS, _LAST_STEPS, _PLAIN_STEPS = 5, 16, 2
+_FLOOR, _SETTLED = 1e-15, 1e-10
 
 
 def nearest(joint: Joint, X: Transform, starts: int | None = None) -> Vector:
-    """q that minimises |log(X X_J(q)⁻¹)|², radians and metres weighed alike, looked for from a number of places."""
+    """q that minimises φ² + p², for the angle φ and the distance p by which X_J(q) misses X, in radians and metres."""
     if joint.nv == 0:
         return joint.neutral()
     if starts is None:
@@ -41,7 +42,7 @@ def _places(joint: Joint, count: int) -> list[Vector]:
 
 
 class _Search:
-    """One place on the way: the position, what is left of X there, its square and the damping."""
+    """One place on the way: the position, what is left of X there (φ, p), its square and the damping."""
 
     __slots__ = ("X", "cost", "damping", "joint", "left", "q")
 
@@ -50,11 +51,13 @@ class _Search:
 
     @classmethod
     def begin(cls, joint: Joint, X: Transform, q: Vector, damping: Any = 1.0) -> _Search:
-        left = Vector(lie.log(X @ joint.transform(q).inverse()).components)
+        XJ = joint.transform(q)
+        turn = rotation.log(matmul(X.E, transpose(XJ.E)))
+        left = Vector([*turn, *matvec(XJ.E, sub(X.r, XJ.r))])
         return cls(joint, X, q, left, left @ left, damping)
 
     def step(self) -> _Search:
-        """(SᵀS + μ) dq = Sᵀ log(X X_J⁻¹), with μ proportional to the cost so that convergence stays quadratic."""
+        """(SᵀS + μ) dq = Sᵀ (φ, p), which is the slope of the cost, with μ of its size: convergence stays quadratic."""
         S = self.joint.subspace(self.q).matrix
         shift = Matrix.diagonal([self.damping * self.cost + _FLOOR] * self.joint.nv)
         dq = (S.T @ S + shift).solve(S.T @ self.left)
@@ -71,10 +74,11 @@ class _Search:
         return here
 
     def finish(self, steps: int) -> Vector:
-        """Steps that are taken in any case: they carry derivatives along when the value has settled."""
+        """Steps that are taken unless they do harm: they carry derivatives along when the value has settled."""
         here = self
         for _ in range(steps):
-            here = here.step()
+            there = here.step()
+            here = here._choose(less(there.cost, here.cost * (1 + _SETTLED) + _SETTLED**2), there, here.damping)
         return here.q
 
     def or_better(self, other: _Search) -> _Search:

@@ -17,7 +17,7 @@ from .nearest import nearest
 from .splines import weights
 from .translational import Translational
 
-_STARTS_PER_PATCH = 6
+_STARTS_PER_PATCH = 4
 
 
 @dataclass(frozen=True)
@@ -42,37 +42,37 @@ class SplineSurface(Joint):
             raise ValueError(f"controls has six numbers in each place, not {sorted(sizes)}")
         object.__setattr__(self, "controls", grid)
 
-    def _pose_at(self, q: Vector) -> tuple[Vector, Matrix, tuple[Matrix, Matrix]]:
-        """f(q), its Jacobian, and the derivatives of the Jacobian by q₁ and q₂ (2.64, 2.65)."""
+    def _pose_at(self, q: Vector, *orders: tuple[int, int]) -> list[Vector]:
+        """The derivatives of f(q) of the given orders by q₁ and q₂ (2.64, 2.65)."""
         rows, columns = weights(q[0], len(self.controls)), weights(q[1], len(self.controls[0]))
-
-        def f(i: int, j: int) -> Vector:
-            return sum(
-                (Vector(map(constant, cell)) * (w[i] * z[j])
-                 for w, row in zip(rows, self.controls, strict=True)
-                 for z, cell in zip(columns, row, strict=True)),
-                Vector.zero(6),
-            )  # fmt: skip
-
-        mixed = f(1, 1)
-        by_first, by_second = Matrix.columns([f(2, 0), mixed], 6), Matrix.columns([mixed, f(0, 2)], 6)
-        return f(0, 0), Matrix.columns([f(1, 0), f(0, 1)], 6), (by_first, by_second)
+        cells = [
+            (w, z, Vector(map(constant, cell)))
+            for w, row in zip(rows, self.controls, strict=True)
+            for z, cell in zip(columns, row, strict=True)
+        ]
+        return [sum((cell * (w[i] * z[j]) for w, z, cell in cells), Vector.zero(6)) for i, j in orders]
 
     def transform(self, q: Vector) -> Transform:
-        return self._pose.transform(self._pose_at(q)[0])
+        return self._pose.transform(*self._pose_at(q, (0, 0)))
 
     def motion(self, q: Vector, v: Vector) -> JointMotion:
-        p, J, dJ = self._pose_at(q)
+        p, J, dJ = self._along(q, v)
         X, S, vJ, cJ = self._pose.motion(p, J @ v)
-        return JointMotion(X, S @ J, vJ, cJ + S @ (_along(dJ, v) @ v))
+        return JointMotion(X, S @ J, vJ, cJ + S @ (dJ @ v))
 
     def subspace(self, q: Vector) -> Subspace:
-        p, J, _ = self._pose_at(q)
-        return self._pose.subspace(p) @ J
+        p, *slopes = self._pose_at(q, (0, 0), (1, 0), (0, 1))
+        return self._pose.subspace(p) @ Matrix.columns(slopes, 6)
 
     def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
-        p, J, dJ = self._pose_at(q)
-        return self._pose.subspace_rate(p, J @ v) @ J + self._pose.subspace(p) @ _along(dJ, v)
+        p, J, dJ = self._along(q, v)
+        return self._pose.subspace_rate(p, J @ v) @ J + self._pose.subspace(p) @ dJ
+
+    def _along(self, q: Vector, v: Vector) -> tuple[Vector, Matrix, Matrix]:
+        """f(q), its Jacobian, and the rate of that while q moves with v."""
+        p, by_1, by_2, by_11, by_12, by_22 = self._pose_at(q, (0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2))
+        rates = by_11 * v[0] + by_12 * v[1], by_12 * v[0] + by_22 * v[1]
+        return p, Matrix.columns((by_1, by_2), 6), Matrix.columns(rates, 6)
 
     def random(self, rng: Any) -> Vector:
         return Vector(rng.uniform(0.0, end) for end in self.ends)
@@ -88,7 +88,3 @@ class SplineSurface(Joint):
 
     def _spread(self, fractions: Sequence[float]) -> Vector:
         return Vector(f * end for f, end in zip(fractions, self.ends, strict=True))
-
-
-def _along(dJ: tuple[Matrix, Matrix], v: Vector) -> Matrix:
-    return dJ[0] * v[0] + dJ[1] * v[1]

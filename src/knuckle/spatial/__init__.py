@@ -4,7 +4,8 @@ from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
 from .dense import Matrix, Vector
 from .inertia import Inertia, InverseInertia
-from .planar import PlanarArticulatedInertia, PlanarForce, PlanarInertia, PlanarMotion, PlanarTransform
+from .planar import PlanarForce, PlanarMotion, PlanarTransform
+from .planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .screw import Screw, line_and_free, pitch, screw
 from .subspace import Subspace
 from .three import Mat3, Sym3, Vec3
@@ -26,6 +27,7 @@ __all__ = [
     "PlanarArticulatedInertia",
     "PlanarForce",
     "PlanarInertia",
+    "PlanarInverseInertia",
     "PlanarMotion",
     "PlanarTransform",
     "Screw",

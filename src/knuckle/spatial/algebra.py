@@ -7,7 +7,8 @@ from typing import Any
 
 from .articulated import ArticulatedInertia
 from .inertia import Inertia
-from .planar import PlanarArticulatedInertia, PlanarForce, PlanarInertia, PlanarMotion, PlanarTransform
+from .planar import PlanarForce, PlanarMotion, PlanarTransform
+from .planar_inertia import PlanarArticulatedInertia, PlanarInertia
 from .subspace import Subspace
 from .transform import Transform
 from .vectors import Force, Motion

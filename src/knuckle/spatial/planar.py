@@ -1,23 +1,22 @@
-"""The planar twins: the same algebra with 3-vectors, for mechanisms that move in the xy plane (RBDA 2.16, A.1)."""
+"""The planar twins of vectors and transforms: 3-vectors for mechanisms that move in the xy plane (RBDA 2.16, A.1)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, Self
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ONE, ZERO, Composite, constant
 
-from .dense import Matrix, Vector
+from .dense import Matrix
 from .transform import TransposedTransform
-
-
-def _refuse(operation: str, a: object, b: object) -> TypeError:
-    return TypeError(f"{operation} of {type(a).__name__} and {type(b).__name__} has no meaning")
+from .vectors import refuse
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarVector:
+class PlanarVector(Composite):
     """Three numbers: angular, then linear."""
+
+    dimension = 3
 
     angular: Any
     x: Any
@@ -33,7 +32,9 @@ class PlanarVector:
 
     @classmethod
     def of(cls, numbers: Any) -> Self:
-        return cls(*(constant(x) for x in numbers))
+        """From three numbers, angular first; plain zeros and ones become structural."""
+        a, x, y = (constant(n) for n in numbers)
+        return cls(a, x, y)
 
     @property
     def components(self) -> tuple[Any, ...]:
@@ -41,23 +42,27 @@ class PlanarVector:
 
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
-            raise _refuse("the sum", self, other)
+            raise refuse("the sum", self, other)
         return type(self)(self.angular + other.angular, self.x + other.x, self.y + other.y)
 
     def __sub__(self, other: Self) -> Self:
-        return self + (-other)
+        if type(other) is not type(self):
+            raise refuse("the difference", self, other)
+        return type(self)(self.angular - other.angular, self.x - other.x, self.y - other.y)
 
     def __neg__(self) -> Self:
         return type(self)(-self.angular, -self.x, -self.y)
 
     def __mul__(self, s: Any) -> Self:
-        if isinstance(s, PlanarVector):
-            raise _refuse("the product", self, s)
+        if isinstance(s, Composite):
+            raise refuse("the product", self, s)
         return type(self)(s * self.angular, s * self.x, s * self.y)
 
     __rmul__ = __mul__
 
     def __truediv__(self, s: Any) -> Self:
+        if isinstance(s, Composite):
+            raise refuse("the quotient", self, s)
         return type(self)(self.angular / s, self.x / s, self.y / s)
 
     @property
@@ -69,7 +74,6 @@ class PlanarMotion(PlanarVector):
     """(ω, vx, vy)."""
 
     __slots__ = ()
-    __array_ufunc__ = None
     is_motion = True
 
     @staticmethod
@@ -85,13 +89,13 @@ class PlanarMotion(PlanarVector):
         if isinstance(other, PlanarForce):
             _, f, g = other.components
             return PlanarForce(x * g - y * f, -(w * g), w * f)
-        if hasattr(other, "crossed_by"):
+        if getattr(other, "dimension", 0) == 3 and hasattr(other, "crossed_by"):
             return other.crossed_by(self)
-        raise _refuse("the cross product", self, other)
+        raise refuse("the cross product", self, other)
 
     def dot(self, other: PlanarForce) -> Any:
         if not isinstance(other, PlanarForce):
-            raise _refuse("the scalar product", self, other)
+            raise refuse("the scalar product", self, other)
         return self.angular * other.angular + self.x * other.x + self.y * other.y
 
 
@@ -99,7 +103,7 @@ class PlanarForce(PlanarVector):
     """(moment, fx, fy)."""
 
     __slots__ = ()
-    __array_ufunc__ = None
+    is_force = True
 
     @staticmethod
     def dual() -> type[PlanarMotion]:
@@ -107,20 +111,23 @@ class PlanarForce(PlanarVector):
 
     @staticmethod
     def articulated() -> Any:
+        """The type of map from motions to these forces."""
+        from .planar_inertia import PlanarArticulatedInertia
+
         return PlanarArticulatedInertia
 
     def dot(self, other: PlanarMotion) -> Any:
         if not isinstance(other, PlanarMotion):
-            raise _refuse("the scalar product", self, other)
+            raise refuse("the scalar product", self, other)
         return other.dot(self)
 
     def cross(self, other: object) -> Any:
         """There is none: only a motion stands left of a cross product."""
-        raise _refuse("the cross product", self, other)
+        raise refuse("the cross product", self, other)
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarTransform:
+class PlanarTransform(Composite):
     """To a frame at (x, y) turned by the angle with cosine c and sine s (RBDA A.1, Xpln)."""
 
     c: Any = ONE
@@ -156,15 +163,11 @@ class PlanarTransform:
             n, f, g = other.components
             return PlanarForce(n - (self.x * g - self.y * f), c * f + s * g, c * g - s * f)
         if isinstance(other, PlanarTransform):
-            x, y = other._back(self.x, self.y)
+            x, y = other.inv.direction(self.x, self.y)
             return PlanarTransform(c * other.c - s * other.s, s * other.c + c * other.s, other.x + x, other.y + y)
-        if hasattr(other, "carried"):
+        if getattr(other, "dimension", 0) == 3 and hasattr(other, "carried"):
             return other.carried(self)
         return NotImplemented
-
-    def _back(self, a: Any, b: Any) -> tuple[Any, Any]:
-        """A direction of the new frame in the old one."""
-        return self.c * a - self.s * b, self.s * a + self.c * b
 
     @property
     def inv(self) -> PlanarInverse:
@@ -178,9 +181,20 @@ class PlanarTransform:
         c, s, x, y = self.c, self.s, self.x, self.y
         return PlanarTransform(c, -s, -(c * x + s * y), s * x - c * y)
 
+    def point(self, p: tuple[Any, Any]) -> tuple[Any, Any]:
+        """A point given in the old frame, in the new one."""
+        a, b = p[0] - self.x, p[1] - self.y
+        return self.c * a + self.s * b, self.c * b - self.s * a
+
     @property
     def matrix(self) -> Matrix:
+        """The 3x3 matrix that transforms motions (RBDA A.1, Xpln), for people."""
         return Matrix.columns(((self @ e).components for e in PlanarMotion.basis()), 3)
+
+    @property
+    def force_matrix(self) -> Matrix:
+        """The 3x3 matrix X* = X⁻ᵀ that transforms forces."""
+        return Matrix.columns(((self @ e).components for e in PlanarForce.basis()), 3)
 
     @property
     def homogeneous(self) -> Matrix:
@@ -189,170 +203,40 @@ class PlanarTransform:
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarInverse:
+class PlanarInverse(Composite):
     """X⁻¹ as an operator."""
 
     X: PlanarTransform
 
+    def direction(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """A direction of the new frame in the old one."""
+        return self.X.c * a - self.X.s * b, self.X.s * a + self.X.c * b
+
+    def point(self, p: tuple[Any, Any]) -> tuple[Any, Any]:
+        """A point given in the new frame, in the old one."""
+        x, y = self.direction(*p)
+        return x + self.X.x, y + self.X.y
+
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, PlanarMotion):
-            a, b = self.X._back(other.x, other.y)
+            a, b = self.direction(other.x, other.y)
             return PlanarMotion(other.angular, a + other.angular * self.X.y, b - other.angular * self.X.x)
         if isinstance(other, PlanarForce):
-            f, g = self.X._back(other.x, other.y)
+            f, g = self.direction(other.x, other.y)
             return PlanarForce(other.angular + self.X.x * g - self.X.y * f, f, g)
         if isinstance(other, PlanarTransform):
             return self.X.inverse() @ other
-        if hasattr(other, "brought_back"):
+        if getattr(other, "dimension", 0) == 3 and hasattr(other, "brought_back"):
             return other.brought_back(self.X)
         return NotImplemented
 
 
-@dataclass(frozen=True, slots=True)
-class PlanarInertia:
-    """Mass, first moments and second moment about the origin: four numbers (RBDA A.1, mcI)."""
+def displacement(X: PlanarTransform, *, simple: bool = False) -> PlanarMotion:
+    """d with X ≈ 1 − d×: the book's XtoV in the plane (RBDA A.1).
 
-    is_inertia = True
-
-    mass: Any
-    hx: Any
-    hy: Any
-    I: Any
-
-    @classmethod
-    def zero(cls) -> PlanarInertia:
-        return cls(ZERO, ZERO, ZERO, ZERO)
-
-    @classmethod
-    def of(cls, mass: Any, com: Any, I_com: Any) -> PlanarInertia:
-        m, x, y, i = (constant(a) for a in (mass, *com, I_com))
-        return cls(m, m * x, m * y, i + m * (x * x + y * y))
-
-    @property
-    def com(self) -> tuple[Any, Any]:
-        return self.hx / self.mass, self.hy / self.mass
-
-    @property
-    def first_moment(self) -> tuple[Any, Any]:
-        return self.hx, self.hy
-
-    def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, PlanarMotion):
-            w, x, y = other.components
-            return PlanarForce(
-                self.I * w + self.hx * y - self.hy * x, self.mass * x - self.hy * w, self.mass * y + self.hx * w
-            )
-        if hasattr(other, "mapped_by"):
-            return other.mapped_by(self)
-        raise TypeError(f"an inertia applies to a motion, not to {type(other).__name__}")
-
-    def __add__(self, other: Any) -> Any:
-        if isinstance(other, PlanarInertia):
-            return PlanarInertia(self.mass + other.mass, self.hx + other.hx, self.hy + other.hy, self.I + other.I)
-        return NotImplemented
-
-    def brought_back(self, X: PlanarTransform) -> PlanarInertia:
-        """Xᵀ I X."""
-        hx, hy = X._back(self.hx, self.hy)
-        gx, gy = hx + self.mass * X.x, hy + self.mass * X.y
-        return PlanarInertia(self.mass, gx, gy, self.I + X.x * (hx + gx) + X.y * (hy + gy))
-
-    def carried(self, X: PlanarTransform) -> PlanarInertia:
-        """X* I X⁻¹."""
-        return self.brought_back(X.inverse())
-
-    def rate(self, v: PlanarMotion) -> PlanarArticulatedInertia:
-        """v×* I − I v×."""
-        return PlanarArticulatedInertia.from_columns(
-            [v.cross(self @ e) - self @ v.cross(e) for e in PlanarMotion.basis()]
-        )
-
-    def kinetic_energy(self, v: PlanarMotion) -> Any:
-        return v.dot(self @ v) / 2
-
-    @property
-    def matrix(self) -> Matrix:
-        return Matrix.columns(((self @ e).components for e in PlanarMotion.basis()), 3)
-
-
-@dataclass(frozen=True, slots=True)
-class PlanarArticulatedInertia:
-    """A symmetric 3x3 map from motions to forces: six numbers, the lower triangle by rows."""
-
-    is_inertia = True
-
-    a: Any
-    b: Any
-    c: Any
-    d: Any
-    e: Any
-    f: Any
-
-    @classmethod
-    def zero(cls) -> PlanarArticulatedInertia:
-        return cls(ZERO, ZERO, ZERO, ZERO, ZERO, ZERO)
-
-    @classmethod
-    def of(cls, i: PlanarInertia) -> PlanarArticulatedInertia:
-        return cls(i.I, -i.hy, i.mass, i.hx, ZERO, i.mass)
-
-    @classmethod
-    def from_columns(cls, columns: Any) -> PlanarArticulatedInertia:
-        p, q, r = columns
-        return cls(p.angular, p.x, q.x, p.y, q.y, r.y)
-
-    @classmethod
-    def dyadic(cls, U: Any, W: Any) -> PlanarArticulatedInertia:
-        """Σ Uₖ Wₖᵀ, a map that must come out symmetric."""
-        total = cls.zero()
-        for u, w in zip(U, W, strict=True):
-            a, b, c = u.components
-            A, B, C = w.components
-            total = total + cls(a * A, b * A, b * B, c * A, c * B, c * C)
-        return total
-
-    @property
-    def _rows(self) -> tuple[tuple[Any, Any, Any], ...]:
-        return (self.a, self.b, self.d), (self.b, self.c, self.e), (self.d, self.e, self.f)
-
-    @property
-    def _entries(self) -> tuple[Any, ...]:
-        return self.a, self.b, self.c, self.d, self.e, self.f
-
-    def __matmul__(self, other: Any) -> Any:
-        if isinstance(other, PlanarMotion):
-            m = other.components
-            return PlanarForce(*(r[0] * m[0] + r[1] * m[1] + r[2] * m[2] for r in self._rows))
-        if hasattr(other, "mapped_by"):
-            return other.mapped_by(self)
-        raise TypeError(f"an articulated inertia applies to an acceleration, not to {type(other).__name__}")
-
-    def __add__(self, other: Any) -> PlanarArticulatedInertia:
-        o = PlanarArticulatedInertia.of(other) if isinstance(other, PlanarInertia) else other
-        return PlanarArticulatedInertia(*(x + y for x, y in zip(self._entries, o._entries, strict=True)))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: PlanarArticulatedInertia) -> PlanarArticulatedInertia:
-        return self + other * -1
-
-    def __mul__(self, s: Any) -> PlanarArticulatedInertia:
-        return PlanarArticulatedInertia(*(s * x for x in self._entries))
-
-    __rmul__ = __mul__
-
-    def brought_back(self, X: PlanarTransform) -> PlanarArticulatedInertia:
-        """Xᵀ I X."""
-        return PlanarArticulatedInertia.from_columns([X.T @ (self @ (X @ e)) for e in PlanarMotion.basis()])
-
-    def carried(self, X: PlanarTransform) -> PlanarArticulatedInertia:
-        """X* I X⁻¹."""
-        return self.brought_back(X.inverse())
-
-    def solve(self, f: PlanarForce) -> PlanarMotion:
-        """I⁻¹f."""
-        return PlanarMotion.of(self.matrix.solve(Vector(f.components)))
-
-    @property
-    def matrix(self) -> Matrix:
-        return Matrix(self._rows)
+    d = X d whatever the angle, and d is the exact displacement times sin θ/θ. The `simple` version has the origin's
+    displacement in new coordinates for its linear part, and is good to first order only.
+    """
+    c, s, x, y = X.c, X.s, X.x, X.y
+    a, b = c * x + s * y, c * y - s * x
+    return PlanarMotion(s, a, b) if simple else PlanarMotion(s, (x + a) / 2, (y + b) / 2)

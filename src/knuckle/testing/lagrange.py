@@ -11,8 +11,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.run import configuration_rate, kinetic_energy, potential_energy
+from knuckle.spatial import Vector
 
 from .chain import Array
 
@@ -48,10 +50,16 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 
 
 def _plain(model: Model, q: ArrayLike) -> Array:
-    """q as an array, if every velocity variable is the rate of a position variable."""
-    Q = np.asarray(q, dtype=float)
-    e = np.eye(model.nv)
+    """q as an array, if every velocity variable is the rate of a position variable and all motion is theirs."""
+    Q, e = np.asarray(q, dtype=float), np.eye(model.nv)
     if model.nq != model.nv or not np.array_equal(configuration_rate(model, Q, e), e):
-        names = ", ".join(joint.name for joint in model.joints if joint.kind.nq != joint.kind.nv) or "some joint"
+        names = ", ".join(joint.name for joint in model.joints if not _has_plain_rates(joint.kind))
         raise ValueError(f"the closed form needs v = q̇, and {names} has other velocity variables")
+    if kinetic_energy(model, Q, np.zeros(model.nv)):
+        raise ValueError(f"{model.name} moves by itself: the closed form needs an energy that is quadratic in v")
     return Q
+
+
+def _has_plain_rates(kind: Joint) -> bool:
+    unit = [Vector(row) for row in np.eye(kind.nv).tolist()]
+    return kind.nq == kind.nv and all(list(kind.rate(kind.neutral(), e)) == list(e) for e in unit)

@@ -83,10 +83,12 @@ def round_trip(model: Model, s: State) -> float:
 
 
 def condition(model: Model, s: State) -> float:
-    """The condition number of H, of its variables scaled to unit inertia."""
+    """The condition number of H, of its variables scaled to unit inertia; infinite where one has none."""
     H = mass_matrix(model, s.q)
     if not len(H):
         return 1.0
+    if np.diag(H).min() <= 0.0:
+        return np.inf
     d = 1 / np.sqrt(np.diag(H))
     return float(np.linalg.cond(d[:, None] * H * d[None, :]))
 
@@ -207,10 +209,7 @@ def gravity_is_a_gradient(model: Model, s: State) -> float:
     """The gravity force is the gradient of the potential energy along the velocity variables."""
     g = gravity_force(model, s.q) + _springs(model, s)
     gradient = np.array(
-        [
-            along(lambda q: potential_energy(model, q), s.q, configuration_rate(model, s.q, e))
-            for e in np.eye(model.nv)
-        ]
+        [along(lambda q: potential_energy(model, q), s.q, configuration_rate(model, s.q, e)) for e in np.eye(model.nv)]
     ).reshape(model.nv)
     return relative(g - gradient, g, total_mass(model) * np.linalg.norm(model.gravity))
 
@@ -253,9 +252,7 @@ def poses(model: Model, s: State) -> float:
     classical = acceleration(model, s.q, s.v, s.a, frame, "aligned", classical=True)
     index = model.frame(frame).body
     own = body_poses(model, s.q)[index] @ _numbers(model.frame(frame).X.homogeneous, (4, 4))
-    return max(
-        relative(Td - twist @ T, Td, T), relative(linear - classical, classical, linear), relative(own - T, T)
-    )
+    return max(relative(Td - twist @ T, Td, T), relative(linear - classical, classical, linear), relative(own - T, T))
 
 
 def momenta(model: Model, s: State) -> float:

@@ -12,7 +12,7 @@ from typing import Any
 
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
-from knuckle.joints import Joint
+from knuckle.joints import Joint, Law
 from knuckle.model import Geometry, Limits
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
@@ -29,11 +29,11 @@ class Decoder:
     def __init__(
         self,
         file: str | None,
-        joints: Mapping[str, type[Joint]],
+        named: Mapping[str, type],
         algebra: Algebra,
         refer: Callable[[str, Any, str], int],
     ) -> None:
-        self.file, self.joints, self.refer = file, joints, refer
+        self.file, self.named_classes, self.refer = file, named, refer
         self.planar = algebra is PLANAR
 
     def error(self, path: str, message: str) -> ModelError:
@@ -68,7 +68,7 @@ class Decoder:
         if isinstance(value, list):
             return tuple(self.anything(item, f"{path}[{k}]") for k, item in enumerate(value))
         if isinstance(value, dict):
-            return self.joint(value, path)
+            return self.named(value, path)
         if isinstance(value, str):
             return self.text(value, path)
         return value if value is None or isinstance(value, bool) else self.scalar(value, path)
@@ -97,21 +97,22 @@ class Decoder:
         number = self.number(value, path)
         return (ZERO, ONE)[number] if isinstance(number, int) and number in (0, 1) else number
 
-    def joint(self, value: Any, path: str) -> Joint:
-        """A joint by the name of its type."""
+    def named(self, value: Any, path: str) -> Any:
+        """A joint, or a law of time, by the name of its type. Its own transforms are spatial in any model."""
         if not isinstance(value, dict):
-            raise self.wrong(path, value, "a joint: an object with a type")
+            raise self.wrong(path, value, "an object with a type")
         name = value.get("type")
         if not isinstance(name, str):
-            raise self.error(f"{path}.type", "a joint needs the name of its type")
-        if name not in self.joints:
-            if ":" in name:
-                cls = shorten(name.partition(":")[2])
-                text = f"joint type {shorten(name)!r} is not knuckle's; import it and pass joint_types=[{cls}]"
-                raise self.error(f"{path}.type", text)
-            known = ", ".join(sorted(self.joints))
-            raise self.error(f"{path}.type", f"there is no joint type {shorten(name)!r}; there are: {known}")
-        return self.fields({k: v for k, v in value.items() if k != "type"}, self.joints[name], path)
+            raise self.error(f"{path}.type", "missing; expected the name of a type")
+        cls = self.named_classes.get(name)
+        if cls is None and ":" in name:
+            own = shorten(name.rpartition(":")[2])
+            text = f"{shorten(name)!r} is not knuckle's own; import the class and pass joint_types=[{own}]"
+            raise self.error(f"{path}.type", text)
+        if cls is None:
+            known = ", ".join(sorted(self.named_classes))
+            raise self.error(f"{path}.type", f"there is no type {shorten(name)!r}; there are: {known}")
+        return self._spatial().fields({k: v for k, v in value.items() if k != "type"}, cls, path)
 
     def fields(self, value: Any, cls: type, path: str) -> Any:
         """A dataclass by its fields."""
@@ -150,7 +151,7 @@ class Decoder:
         return (self._spatial() if shapes_are_spatial else self).decode(value, hint, path)
 
     def _spatial(self) -> Decoder:
-        return Decoder(self.file, self.joints, SPATIAL, self.refer)
+        return Decoder(self.file, self.named_classes, SPATIAL, self.refer)
 
     def _bounds(self, value: Any, path: str) -> tuple[float, ...]:
         items = self._list(value, path)
@@ -187,10 +188,15 @@ class Decoder:
     def _class(self, value: Any, cls: type, path: str) -> Any:
         if self.planar:
             cls = {Transform: PLANAR.Transform, Inertia: PLANAR.Inertia}.get(cls, cls)
+        if cls is Law:
+            law = self.named(value, path)
+            if not callable(law):
+                raise self.error(path, f"found {type(law).__name__}; expected a law of time")
+            return law
         if issubclass(cls, Joint):
-            joint = self.joint(value, path)
+            joint = self.named(value, path)
             if not isinstance(joint, cls):
-                raise self.error(path, f"found a {type(joint).__name__} joint; expected {cls.__name__}")
+                raise self.error(path, f"found {type(joint).__name__}; expected a {cls.__name__}")
             return joint
         if dataclasses.is_dataclass(cls):
             return self.fields(value, cls, path)

@@ -10,12 +10,11 @@ from typing import Any, NoReturn
 
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
-from knuckle.joints import Joint
 from knuckle.model import ROOT, Body, Frame, LoopJoint, Mimic, Model, Provenance, TreeJoint
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .decode import Decoder
-from .schema import BODY, FORMAT, VERSION, joint_classes
+from .schema import BODY, FORMAT, VERSION, named_classes
 
 MAX_BYTES = 16 * 2**20
 _ALGEBRAS = {"spatial": SPATIAL, "planar": PLANAR}
@@ -33,13 +32,13 @@ _PARTS: dict[str, Any] = {
 }
 
 
-def read_json(data: bytes | str, *, file: str | None = None, joint_types: Iterable[type[Joint]] = ()) -> Model:
+def read_json(data: bytes | str, *, file: str | None = None, joint_types: Iterable[type] = ()) -> Model:
     """The model a JSON document describes.
 
     Args:
         data: the document, as `to_json` writes it.
         file: its path, for errors.
-        joint_types: joint classes of your own that the document may name.
+        joint_types: classes of your own that the document names: joints, and laws of time of driven joints.
 
     Raises:
         ModelError: the document cannot be used; the message has the JSON path of the place.
@@ -76,7 +75,7 @@ def _parsed(data: bytes | str, file: str | None) -> Any:
         raise ModelError(f"not valid JSON: {error}", file=file) from None
 
 
-def _model(document: Any, file: str | None, joint_types: Iterable[type[Joint]]) -> Model:
+def _model(document: Any, file: str | None, joint_types: Iterable[type]) -> Model:
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ModelError(
             f'not a model of knuckle\'s: expected an object with "format": "{FORMAT}"', file=file, element="$"
@@ -93,7 +92,7 @@ def _model(document: Any, file: str | None, joint_types: Iterable[type[Joint]]) 
     if not isinstance(algebra, str) or algebra not in _ALGEBRAS:
         text = f'expected "spatial" or "planar", found {shorten(repr(algebra))}'
         raise ModelError(text, file=file, element="$.algebra")
-    decoder = Decoder(file, joint_classes(joint_types), _ALGEBRAS[algebra], _References(document, file))
+    decoder = Decoder(file, named_classes(joint_types), _ALGEBRAS[algebra], _References(document, file))
     for key in document:
         if key not in _PARTS and key not in ("format", "version", "algebra"):
             raise decoder.error("$", f"a model has no {shorten(key)!r}; its keys are: {', '.join(_PARTS)}")

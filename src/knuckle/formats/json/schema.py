@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from functools import cache
 from inspect import isabstract, isclass
+from typing import get_args
 
 import knuckle.joints
-from knuckle.joints import Joint
-from knuckle.model import Frame, LoopJoint, Mimic, TreeJoint
+from knuckle.model import (
+    Body,
+    Frame,
+    Geometry,
+    Limits,
+    LoopJoint,
+    Material,
+    Mimic,
+    Note,
+    Provenance,
+    Shape,
+    TreeJoint,
+)
+from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
 FORMAT = "knuckle"
 VERSION = 1
@@ -23,16 +37,28 @@ REFERENCES: dict[type, dict[str, str]] = {
 """Fields that hold the number of a body or joint, written as its name."""
 
 
-def joint_classes(own: Iterable[type[Joint]] = ()) -> dict[str, type[Joint]]:
-    """The joint classes by the names they have in a file: the library's, and those of the caller."""
-    found = {
+PLAIN = (
+    Body, Frame, Geometry, Inertia, Limits, LoopJoint, Material, Mimic, Note, PlanarInertia, PlanarTransform,
+    Provenance, Transform, TreeJoint,
+)  # fmt: skip
+"""Classes that the place they stand in tells; all others are written with their type."""
+
+
+@cache
+def _of_library() -> dict[str, type]:
+    return {
         name: value
         for name, value in vars(knuckle.joints).items()
-        if isclass(value) and issubclass(value, Joint) and dataclasses.is_dataclass(value) and not isabstract(value)
+        if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }
-    return {**found, **{f"{cls.__module__}:{cls.__qualname__}": cls for cls in own}}
 
 
-def joint_name(cls: type[Joint]) -> str:
-    """The name of a joint class in a file."""
-    return cls.__name__ if joint_classes().get(cls.__name__) is cls else f"{cls.__module__}:{cls.__qualname__}"
+def named_classes(own: Iterable[type] = ()) -> dict[str, type]:
+    """Joints and laws of time by the names they have in a file: the library's, and those of the caller."""
+    return {**_of_library(), **{f"{cls.__module__}:{cls.__qualname__}": cls for cls in own}}
+
+
+def type_name(cls: type) -> str:
+    """The name of a class in a file."""
+    ours = _of_library().get(cls.__name__) is cls or cls in get_args(Shape)
+    return cls.__name__ if ours else f"{cls.__module__}:{cls.__qualname__}"

@@ -16,10 +16,9 @@ from knuckle.model import Limits, Model
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 
-from .schema import BODY, FORMAT, REFERENCES, VERSION, joint_name
+from .schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
 _TOP = ("name", "gravity", "friction_velocity", "base", "bodies", "joints", "frames", "loops", "mimics")
-_SHAPES = ("Box", "Cylinder", "Capsule", "Sphere", "Ellipsoid", "Plane", "Mesh")
 
 
 def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) -> str:
@@ -40,12 +39,28 @@ def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) ->
         document[key] = encoder.encode(getattr(model, key), f"$.{key}")
     if provenance:
         document["provenance"] = encoder.encode(model.provenance, "$.provenance")
-    return json.dumps(document, indent=indent, ensure_ascii=False, allow_nan=False) + "\n"
+    return _text(document, "" if indent is None else "\n", " " * (indent or 0)) + "\n"
 
 
 def write_json(model: Model, path: str | os.PathLike[str], *, indent: int | None = 1, provenance: bool = True) -> None:
     """Write a model as a JSON file; see `to_json`."""
     write_text(path, to_json(model, indent=indent, provenance=provenance))
+
+
+def _text(value: Any, line: str, step: str) -> str:
+    """JSON with an entry per line, but lists and objects of nothing but plain values on one."""
+    inside: list[Any] = list(value.values() if isinstance(value, dict) else value) if _nested(value) else []
+    if not line or not any(map(_nested, inside)):
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    inner = line + step
+    if isinstance(value, dict):
+        entries = [f"{json.dumps(key, ensure_ascii=False)}: {_text(x, inner, step)}" for key, x in value.items()]
+        return "{" + inner + f",{inner}".join(entries) + line + "}"
+    return "[" + inner + f",{inner}".join(_text(x, inner, step) for x in value) + line + "]"
+
+
+def _nested(value: Any) -> bool:
+    return isinstance(value, (dict, list))
 
 
 class _Encoder:
@@ -77,11 +92,7 @@ class _Encoder:
 
     def _fields(self, value: Any, path: str) -> dict[str, Any]:
         cls = type(value)
-        encoded: dict[str, Any] = {}
-        if isinstance(value, Joint):
-            encoded["type"] = joint_name(cls)
-        elif cls.__name__ in _SHAPES:
-            encoded["type"] = cls.__name__
+        encoded: dict[str, Any] = {} if cls in PLAIN else {"type": type_name(cls)}
         references = REFERENCES.get(cls, {})
         for field in dataclasses.fields(cls):
             inner = getattr(value, field.name)

@@ -1,0 +1,55 @@
+"""Real robots against Pinocchio and MuJoCo; benchmarks/agreement.py prints the whole table."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from knuckle.testing.oracles import Errors, against_mujoco, against_pinocchio, outcome, robot_files
+
+LIMIT = 1e-9
+FILES = robot_files()
+ALLOWED = (
+    "Pinocchio does not load it",
+    "MuJoCo does not load it",
+    "no moving joint",
+    "MuJoCo drops the rotational inertia",
+    "knuckle refuses it: ur3.urdf",  # a file without links, which MuJoCo takes for an empty world
+)
+
+
+def small(result: Errors | str) -> bool:
+    if isinstance(result, str):
+        return result.startswith(ALLOWED)
+    return all(math.isnan(x) or x < LIMIT for x in result.values())
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.parent.name}/{path.name}"
+
+
+def test_there_are_robots() -> None:
+    assert len(FILES) > 70
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+@pytest.mark.parametrize("base", ["fixed", "floating"])
+def test_agrees_with_pinocchio(path: Path, base: str) -> None:
+    result = outcome(lambda: against_pinocchio(path, base, states=1))  # type: ignore[arg-type]
+    assert small(result), result
+
+
+@pytest.mark.parametrize("path", FILES, ids=name)
+def test_agrees_with_mujoco(path: Path) -> None:
+    result = outcome(lambda: against_mujoco(path, states=1))
+    assert small(result), result
+
+
+def test_most_files_are_compared() -> None:
+    """Leaving files out is the exception: nearly all for Pinocchio, half for MuJoCo, which refuses odd inertias."""
+    pinocchio = [outcome(lambda f=f: against_pinocchio(f, "floating", states=1)) for f in FILES]
+    mujoco = [outcome(lambda f=f: against_mujoco(f, states=1)) for f in FILES]
+    assert sum(not isinstance(r, str) for r in pinocchio) >= len(FILES) - 3
+    assert sum(not isinstance(r, str) for r in mujoco) >= 45
