@@ -24,9 +24,9 @@ path = Path(sys.argv[1]) if len(sys.argv) > 1 else broken_arm()
 model = kn.load(path)
 audit = kn.audit(model)
 print(audit)
-for note in (*audit.errors, *audit.warnings):
-    print(f"{note.level}: {note.subject}: {note.text}")
+suspects = sorted({note.subject for note in (*audit.errors, *audit.warnings)})
+print("look at:", ", ".join(suspects) or "nothing in particular")
 
 tau = kn.gravity_force(model, kn.neutral(model))
 worst = int(np.argmax(np.abs(tau)))
-print(f"\nheld still at its neutral position, it needs at most {abs(tau[worst]):.1f} N m (or N), at variable {worst}")
+print(f"held still at its neutral position, it needs at most {abs(tau[worst]):.1f} N m (or N), at variable {worst}")

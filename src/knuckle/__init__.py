@@ -3,9 +3,12 @@
 Functions take a frozen `Model` and arrays whose last axis holds the variables; any batch axes go before it.
 """
 
-from . import joints, model, spatial
+from typing import TYPE_CHECKING, Any
+
+from . import formats, joints, model, robots, spatial
 from .errors import ModelError
-from .model import Model
+from .formats import load, loads, save
+from .model import Audit, Builder, Model, audit, reroot, to_planar
 from .run import (
     acceleration,
     bias_force,
@@ -15,6 +18,7 @@ from .run import (
     centroidal_matrix,
     centroidal_momentum,
     configuration_rate,
+    coriolis_force,
     coriolis_matrix,
     difference,
     external_force,
@@ -40,12 +44,18 @@ from .run import (
     velocity,
 )
 
+if TYPE_CHECKING:
+    from . import testing
+
 __version__ = "0.1.0"
 
 __all__ = [
+    "Audit",
+    "Builder",
     "Model",
     "ModelError",
     "acceleration",
+    "audit",
     "bias_force",
     "body_poses",
     "center_of_mass",
@@ -53,9 +63,11 @@ __all__ = [
     "centroidal_matrix",
     "centroidal_momentum",
     "configuration_rate",
+    "coriolis_force",
     "coriolis_matrix",
     "difference",
     "external_force",
+    "formats",
     "forward_dynamics",
     "gravity_force",
     "integrate",
@@ -65,6 +77,8 @@ __all__ = [
     "joint_resistance",
     "joints",
     "kinetic_energy",
+    "load",
+    "loads",
     "mass_matrix",
     "mass_matrix_inverse",
     "model",
@@ -76,7 +90,21 @@ __all__ = [
     "pose",
     "potential_energy",
     "random_configuration",
+    "reroot",
+    "robots",
+    "save",
     "spatial",
+    "testing",
+    "to_planar",
     "total_mass",
     "velocity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """`knuckle.testing` is loaded when it is first asked for."""
+    if name == "testing":
+        import importlib
+
+        return importlib.import_module("knuckle.testing")
+    raise AttributeError(f"module 'knuckle' has no attribute {name!r}")

@@ -3,6 +3,7 @@
 from .configuration import configuration_rate, difference, integrate, neutral, normalize, random_configuration
 from .dynamics import (
     bias_force,
+    coriolis_force,
     coriolis_matrix,
     forward_dynamics,
     gravity_force,
@@ -44,6 +45,7 @@ __all__ = [
     "centroidal_matrix",
     "centroidal_momentum",
     "configuration_rate",
+    "coriolis_force",
     "coriolis_matrix",
     "difference",
     "external_force",

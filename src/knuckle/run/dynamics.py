@@ -102,6 +102,14 @@ def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None
     return model.forces(plus(C, resistance.resistance(model, Q, V)))
 
 
+@function(q="q", v="v")
+def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
+    weightless = model.replace(gravity=(0.0, 0.0, 0.0))
+    Q, V = model.positions(q), model.velocities(v)
+    return model.forces(rnea.inverse_dynamics(weightless, Q, V, nothing(model), wrenches(model, None)))
+
+
 @function(q="q")
 def gravity_force(model: Model, q: ArrayLike) -> Array:
     """The joint forces (..., nv) that hold the mechanism against gravity (RBDA 5.12-5.13)."""

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from knuckle.errors import ModelError
 from knuckle.model import Model
 
-from .containers import Shape, container_of
+from .container import Shape
+from .containers import container_of, unpacked
 
 P = ParamSpec("P")
 
@@ -31,40 +32,63 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
 class Function(Generic[P]):
     """A function of a model and arrays. `reference` is its plain Python text, over scalars of any kind.
 
-    Array arguments may have any batch axes before their last; they broadcast against each other.
+    Array arguments may have any batch axes before their last; they broadcast against each other. The result is an array
+    of the same kind: NumPy's (a single number as NumPy's scalar) for numbers and lists of them, float32 if all
+    arguments are; an array of objects for mpmath, SymPy and other numbers in lists or arrays; a matrix of CasADi, SymPy
+    or mpmath for theirs. Arguments are never written to.
     """
+
+    __name__: str
+    __qualname__: str
 
     def __init__(self, text: Callable[Concatenate[Model, P], Any], arguments: Mapping[str, str], loops: bool) -> None:
         functools.update_wrapper(self, text)
         self.__signature__ = inspect.signature(text)
         self._text, self._arguments, self._loops = text, arguments, loops
 
-    def __call__(self, model: Model, /, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]:
-        if not isinstance(model, Model):
+    def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]:
+        if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"{self.__name__} needs a knuckle.Model first, not {type(model).__name__}")
         if model.loops and not self._loops:
             raise ModelError(
                 f"{self.__name__} knows trees, and this mechanism has loop joints "
                 f"({', '.join(loop.name for loop in model.loops)}); model.without_loops() is its spanning tree"
             )
-        bound = self.__signature__.bind(model, *args, **kwargs)
-        bound.apply_defaults()
-        values = dict(bound.arguments)
-        del values[next(iter(values))]
+        values = self._bound(model, *args, **kwargs)
         arrays = {
-            name: (values.pop(name), ARGUMENTS[kind](model))
+            name: (unpacked(values.pop(name)), ARGUMENTS[kind](model))
             for name, kind in self._arguments.items()
-            if values[name] is not None
+            if self._is_given(name, values[name], ARGUMENTS[kind](model))
         }
 
         def text(scalars: Mapping[str, Any]) -> Any:
             return self._text(model, **scalars, **values)  # type: ignore[call-arg]
 
-        return container_of([value for value, _ in arrays.values()]).compute(text, arrays)
+        return container_of(value for value, _ in arrays.values()).compute(text, arrays)
+
+    def _bound(self, model: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        """The arguments after the model, by name."""
+        try:
+            bound = self.__signature__.bind(model, *args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.__name__}: {error}") from None
+        bound.apply_defaults()
+        _, *others = bound.arguments.items()
+        return dict(others)
+
+    def _is_given(self, name: str, value: Any, shape: Shape) -> bool:
+        """Whether an array argument is there; None stands for those that may be left out only."""
+        if value is None and self.__signature__.parameters[name].default is not None:
+            wanted = ", ".join(["...", *map(str, shape)])
+            raise TypeError(f"{name} is None, and must be an array of shape ({wanted})")
+        return value is not None
 
     def reference(self, model: Model, *args: Any, **kwargs: Any) -> Any:
         """The text itself, on flat sequences of scalars: for debugging and as an oracle."""
         return self._text(model, *args, **kwargs)
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
 
     def __repr__(self) -> str:
         return f"<knuckle function {self.__name__}{self.__signature__}>"

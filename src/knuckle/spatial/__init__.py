@@ -2,6 +2,7 @@
 
 from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
+from .axial import screw_x, screw_y, screw_z
 from .dense import Matrix, Vector
 from .inertia import Inertia, InverseInertia
 from .planar import PlanarForce, PlanarMotion, PlanarTransform
@@ -40,4 +41,7 @@ __all__ = [
     "pitch",
     "project",
     "screw",
+    "screw_x",
+    "screw_y",
+    "screw_z",
 ]

@@ -205,7 +205,8 @@ class Matrix(Composite):
         """A basis of the left null space, nrows x (nrows − ncols): columns t with tᵀ self = 0.
 
         The last columns of the orthogonal factor of a Householder factorisation, which branches on no value but
-        the sign that avoids cancellation. The columns of `self` must be independent.
+        the sign that avoids cancellation; entries around zero are kept to one side, so that their rounding does not
+        change the basis. The columns of `self` must be independent.
         """
         m, n = self.nrows, self.ncols
         columns = [list(self.column(j)) for j in range(n)]
@@ -214,7 +215,7 @@ class Matrix(Composite):
         for j in range(n):
             x = [ZERO] * j + columns[j][j:]
             norm = sqrt(sum((a * a for a in x), ZERO))
-            x[j] = x[j] + select(less(x[j], 0), -norm, norm)
+            x[j] = x[j] + select(less(x[j], -0.7 * norm), -norm, norm)
             beta = 2 / sum((a * a for a in x), ZERO)
             reflectors.append((x, beta))
             for c in columns[j:]:

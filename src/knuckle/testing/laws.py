@@ -23,6 +23,7 @@ from knuckle.run import (
     centroidal_matrix,
     centroidal_momentum,
     configuration_rate,
+    coriolis_force,
     coriolis_matrix,
     difference,
     external_force,
@@ -145,8 +146,13 @@ def coriolis(model: Model, s: State) -> float:
     Hd = along(lambda q: mass_matrix(model, q), s.q, qd)
     bias = bias_force(model, s.q, s.v)
     velocity_part = bias - gravity_force(model, s.q) - joint_resistance(model, s.q, s.v)
+    alone = coriolis_force(model, s.q, s.v)
     size = np.abs(mass_matrix(model, s.q)).max(initial=0.0) * np.abs(s.v).max(initial=0.0)
-    return max(relative(Hd - C - C.T, C, Hd, size), relative(C @ s.v - velocity_part, C, bias, size))
+    return max(
+        relative(Hd - C - C.T, C, Hd, size),
+        relative(C @ s.v - velocity_part, C, bias, size),
+        relative(C @ s.v - alone, C, size),
+    )
 
 
 def power(model: Model, s: State) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
-from importlib import metadata
+from importlib import import_module, metadata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -57,7 +57,7 @@ def _invertible(model: Model, s: State) -> float:
 
 def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: int = 3, seed: int = 0) -> Errors:
     """Inverse dynamics, mass matrix, forward dynamics, a frame's Jacobian and the centre of mass."""
-    import pinocchio as pin
+    pin: Any = import_module("pinocchio")
 
     root = [pin.JointModelFreeFlyer()] if base == "floating" else []
     try:
@@ -68,7 +68,9 @@ def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: in
     adapter, data = adapters.pinocchio(model, other), other.createData()
     frame = next(name for name in reversed(model.frame_names) if other.existFrame(name, pin.FrameType.BODY))
     place = other.getFrameId(frame, pin.FrameType.BODY)
-    worst = dict.fromkeys(("inverse dynamics", "mass matrix", "forward dynamics", "jacobian", "center of mass"), 0.0)
+    worst: Errors = dict.fromkeys(
+        ("inverse dynamics", "mass matrix", "forward dynamics", "jacobian", "center of mass"), 0.0
+    )
     for k in range(states):
         s = random_state(model, seed + k)
         q, v, a = adapter.q_to(s.q), adapter.v_to(s.q, s.v), adapter.a_to(s.q, s.v, s.a)
@@ -112,7 +114,7 @@ def _com(pin: Any, other: Any, data: Any, q: Array) -> Array:
 
 def against_mujoco(path: Path, states: int = 3, seed: int = 0) -> Errors:
     """Inertia matrix and bias force."""
-    import mujoco
+    mujoco: Any = import_module("mujoco")
 
     if ghosts := _massless_with_inertia(path):
         raise NotComparableError(f"MuJoCo drops the rotational inertia of massless links: {', '.join(ghosts)}")
@@ -126,7 +128,7 @@ def against_mujoco(path: Path, states: int = 3, seed: int = 0) -> Errors:
         raise NotComparableError(f"MuJoCo reads {other.nv} freedoms of {model.nv}")
     other.opt.gravity = model.gravity
     adapter, data = adapters.mujoco(model, other), mujoco.MjData(other)
-    worst = dict.fromkeys(("inertia matrix", "bias force"), 0.0)
+    worst: Errors = dict.fromkeys(("inertia matrix", "bias force"), 0.0)
     for k in range(states):
         s = random_state(model, seed + k)
         data.qpos, data.qvel = adapter.q_to(s.q), adapter.v_to(s.q, s.v)

@@ -1,0 +1,73 @@
+"""What the kinds of array share: how arguments come apart into scalars, and how results go together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+
+from knuckle.scalar import ONE, ZERO
+from knuckle.spatial import Matrix, Vector
+
+Shape: TypeAlias = tuple[int, ...]
+Text: TypeAlias = Callable[[Mapping[str, Any]], Any]
+"""A function of scalars: vectors and matrices of them by the name of the argument."""
+Arrays: TypeAlias = Mapping[str, tuple[Any, Shape]]
+"""The array arguments by name, each with the shape it must end in."""
+
+
+class Container(ABC):
+    """One kind of array."""
+
+    @abstractmethod
+    def compute(self, text: Text, arrays: Arrays) -> Any:
+        """`text` of the scalars of `arrays`, as an array of this kind."""
+
+
+def shape_of(result: Any) -> Shape:
+    """The shape of what a text returned."""
+    if isinstance(result, Matrix):
+        return result.nrows, result.ncols
+    if isinstance(result, (Vector, tuple, list)):
+        items = cast("Sequence[Any]", result)
+        inner = shape_of(items[0]) if len(items) and isinstance(items[0], (Vector, Matrix)) else ()
+        return (len(items), *inner)
+    return (len(result.components),) if hasattr(result, "components") else ()
+
+
+def scalars_of(result: Any) -> list[Any]:
+    """The scalars of what a text returned, row by row, structural ones as numbers."""
+    if isinstance(result, Matrix):
+        return [plain(x) for row in result.rows for x in row]
+    if isinstance(result, (Vector, tuple, list)):
+        return [x for item in cast("Sequence[Any]", result) for x in scalars_of(item)]
+    return [plain(x) for x in (result.components if hasattr(result, "components") else [result])]
+
+
+def plain(x: Any) -> Any:
+    """A structural zero or one as a number."""
+    return int(x) if x is ZERO or x is ONE else x
+
+
+def apart(values: list[Any], shape: Shape) -> Vector | Matrix:
+    """Nested lists of scalars as a vector or a matrix."""
+    return Vector(values) if len(shape) == 1 else Matrix(values, shape[-1])
+
+
+def must_end_in(name: str, found: Shape, shape: Shape) -> None:
+    """An error that names the argument, unless its shape is right."""
+    if len(found) < len(shape) or found[len(found) - len(shape) :] != shape:
+        wanted = ", ".join(["...", *map(str, shape)])
+        raise ValueError(f"{name} has shape {found}, and must have shape ({wanted})")
+
+
+def common_batch(given: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> Shape:
+    """The batch axes of all arguments together."""
+    batches = {name: array.shape[: array.ndim - len(arrays[name][1])] for name, array in given.items()}
+    try:
+        return np.broadcast_shapes(*batches.values())
+    except ValueError:
+        listed = ", ".join(f"{name} {batch}" for name, batch in batches.items())
+        raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}") from None

@@ -1,0 +1,107 @@
+"""NumPy arrays of numbers: scalars are lanes, arrays over the batch axes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from knuckle.errors import ModelError
+from knuckle.spatial import Matrix, Vector
+
+from .container import Arrays, Container, Shape, Text, apart, common_batch, must_end_in, scalars_of, shape_of
+
+NumPyArray: TypeAlias = np.ndarray[Any, Any]
+
+BLOCK = 4096
+"""States computed at a time: their intermediate lanes stay in the cache, and memory stays bounded."""
+
+_PYTHON = (np.dtype(np.float64), np.dtype(np.complex128))
+"""For a single state of these, Python's own numbers are faster than arrays of one entry."""
+
+
+class Lanes(Container):
+    """NumPy arrays of numbers, with any batch axes before those an argument needs.
+
+    The result has the precision that the arguments have together: float32 only if all are, float64 for integers.
+    """
+
+    def compute(self, text: Text, arrays: Arrays) -> Any:
+        given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
+        batch, dtype = common_batch(given, arrays), _precision(given.values())
+        shapes = {name: shape for name, (_, shape) in arrays.items()}
+        lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
+        with np.errstate(all="ignore"):
+            if batch == () and dtype in _PYTHON:
+                try:
+                    result = text({name: apart(array.tolist(), shapes[name]) for name, array in lanes.items()})
+                    return _filled(result, batch, dtype)
+                except (ArithmeticError, ValueError):
+                    pass  # a division by zero or a sine of infinity: NumPy carries on with inf and nan
+            try:
+                return _in_blocks(text, lanes, shapes, batch, dtype)
+            except ZeroDivisionError as error:
+                raise ModelError(
+                    "a division by a number that is zero in every state: a joint that moves no inertia, or a frame "
+                    f"asked about a direction in which it never moves ({error})"
+                ) from error
+
+
+def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
+    """`value` as an array of numbers that ends in `shape`, or an error that names the argument."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{name} is a masked array: fill in or leave out what is masked")
+    try:
+        array: NumPyArray = np.asarray(value)
+    except (ValueError, TypeError) as error:
+        raise ValueError(f"{name} is not an array of numbers: {error}") from None
+    if array.dtype.kind not in "iufc":
+        held = f"{array.dtype}" if array.dtype != object else f"{type(array.flat[0]).__name__} objects"
+        raise TypeError(f"{name} holds {held}, and must hold real or complex numbers")
+    must_end_in(name, array.shape, shape)
+    return array
+
+
+def _precision(given: Iterable[NumPyArray]) -> np.dtype[Any]:
+    return np.result_type(np.float32, *(np.float64 if array.dtype.kind in "iu" else array.dtype for array in given))
+
+
+def _in_blocks(
+    text: Text, arrays: Mapping[str, NumPyArray], shapes: Mapping[str, Shape], batch: Shape, dtype: np.dtype[Any]
+) -> Any:
+    size = math.prod(batch)
+    if size <= BLOCK:
+        return _filled(text({name: _lanes(array, shapes[name]) for name, array in arrays.items()}), batch, dtype)
+    flat = {name: _flat(array, batch, shapes[name]) for name, array in arrays.items()}
+    parts: list[NumPyArray] = []
+    for start in range(0, size, BLOCK):
+        block = {name: array[start : start + BLOCK] if array.ndim > len(shapes[name]) else array
+                 for name, array in flat.items()}  # fmt: skip
+        result = text({name: _lanes(array, shapes[name]) for name, array in block.items()})
+        parts.append(_filled(result, (min(BLOCK, size - start),), dtype))
+    return np.concatenate(parts).reshape(batch + parts[0].shape[1:])
+
+
+def _flat(array: NumPyArray, batch: Shape, shape: Shape) -> NumPyArray:
+    """The array with its batch axes made one; without one if all states share it."""
+    if array.size == math.prod(shape):
+        return array.reshape(shape)
+    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)
+
+
+def _lanes(array: NumPyArray, shape: Shape) -> Vector | Matrix:
+    if len(shape) == 1:
+        return Vector(np.ascontiguousarray(array[..., k]) for k in range(shape[0]))
+    rows = ([np.ascontiguousarray(array[..., j, k]) for k in range(shape[1])] for j in range(shape[0]))
+    return Matrix(rows, shape[1])
+
+
+def _filled(result: Any, batch: Shape, dtype: np.dtype[Any]) -> Any:
+    """The result as an array; a single number as NumPy's scalar, as NumPy's own functions give it."""
+    scalars = scalars_of(result)
+    filled = np.empty((*batch, len(scalars)), dtype)
+    for k, x in enumerate(scalars):
+        filled[..., k] = x
+    return filled.reshape(batch + shape_of(result))[()]
