@@ -1,6 +1,6 @@
 """Loads a URDF file, shows what the audit says about it, and what it takes to hold the robot still.
 
-Run it with `python examples/audit_urdf.py robot.urdf`; without a file it takes the bundled arm, with two mistakes put in.
+Run it with `python examples/audit_urdf.py robot.urdf`; without a file it takes the bundled arm with two mistakes in it.
 """
 
 import sys

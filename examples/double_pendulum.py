@@ -8,7 +8,7 @@ import sympy as sp
 
 import knuckle as kn
 from knuckle.joints import Revolute
-from knuckle.model.solids import point_mass
+from knuckle.model import point_mass
 
 
 def double_pendulum(m1, m2, l1, l2, g) -> kn.Model:

@@ -6,6 +6,7 @@ what it prints. `python no-run` marks a block that needs something of the reader
 
 import contextlib
 import io
+import pydoc
 import re
 import runpy
 from pathlib import Path
@@ -97,6 +98,54 @@ def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def test_there_are_examples():
     assert len(EXAMPLES) >= 3
+
+
+# What the pages name, exists; what exists, they name
+
+
+def named(pattern: str) -> list[tuple[str, str]]:
+    """(page, name) for every match of a pattern in the prose and the code of the pages."""
+    return [(path.name, match[1]) for path in PAGES for match in re.finditer(pattern, path.read_text("utf-8"))]
+
+
+def test_functions_that_the_pages_name_exist():
+    import knuckle as kn
+
+    names = named(r"\bkn\.(\w+)")
+    assert len(names) > 100
+    assert [(page, name) for page, name in names if not hasattr(kn, name)] == []
+
+
+def test_modules_that_the_pages_name_exist():
+    names = named(r"`(knuckle(?:\.[a-z_]+)+)")
+    assert len(names) > 10
+    assert [(page, name) for page, name in names if pydoc.locate(name) is None] == []
+
+
+def test_files_that_the_pages_name_exist():
+    names = named(r"`((?:src|tests|examples|docs|algorithms|joints|knuckle)/[\w./]*)`")
+    assert len(names) > 20
+    places = (ROOT, ROOT / "src", ROOT / "src" / "knuckle")
+    assert [(page, name) for page, name in names if not any((place / name).exists() for place in places)] == []
+
+
+def test_every_public_name_is_in_the_api_page():
+    import knuckle as kn
+
+    page = (ROOT / "docs" / "api.md").read_text("utf-8")
+    assert [name for name in kn.__all__ if not re.search(rf"\bknuckle\.{name}\b", page)] == []
+
+
+def test_every_joint_is_in_the_joints_page():
+    import knuckle as kn
+
+    page = (ROOT / "docs" / "joints.md").read_text("utf-8")
+    joints = [getattr(kn.joints, name) for name in kn.joints.__all__]
+    concrete = [
+        j for j in joints if isinstance(j, type) and issubclass(j, kn.joints.Joint) and not j.__abstractmethods__
+    ]
+    assert len(concrete) > 20
+    assert [joint.__name__ for joint in concrete if f"`{joint.__name__}(" not in page] == []
 
 
 # The runner, on pages that are wrong

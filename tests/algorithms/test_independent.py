@@ -13,18 +13,11 @@ from knuckle.model import Frame, Model, TreeJoint
 from knuckle.spatial import Transform
 from knuckle.testing import lagrange, maximal, mirtich
 from knuckle.testing.chain import links
+from knuckle.testing.compare import close
 from knuckle.testing.mechanisms import JOINTS, general_chain, random_state, random_tree
 from knuckle.testing.newton_euler import newton_euler
 
-EPS = np.finfo(float).eps
 MANY = range(25)
-
-
-def close(a, b, scale_by=1.0, size=0.0):
-    """Equal up to rounding: a hundred units in the last place of the largest number, times `scale_by`."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), size, np.finfo(float).tiny)
-    np.testing.assert_allclose(a, b, rtol=0, atol=100 * EPS * size * scale_by)
 
 
 def condition(model, q):

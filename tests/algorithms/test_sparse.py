@@ -11,9 +11,9 @@ from knuckle.algorithms import sparse
 from knuckle.model.connectivity import expand_parents
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
+from knuckle.testing.compare import array, close
 from knuckle.testing.mechanisms import random_state, random_tree
 
-EPS = np.finfo(float).eps
 TREES = {
     "none": (),
     "single": (-1,),
@@ -57,17 +57,6 @@ def factor(parents, seed=0):
 
 def matrix(A):
     return Matrix(np.asarray(A).tolist(), len(A))
-
-
-def array(A):
-    if isinstance(A, Matrix):
-        return np.array([[float(x) for x in row] for row in A.rows]).reshape(A.nrows, A.ncols)
-    return np.array([float(x) for x in A])
-
-
-def close(a, b, scale_by=1.0):
-    size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), np.finfo(float).tiny)
-    np.testing.assert_allclose(a, b, rtol=0, atol=50 * EPS * size * scale_by)
 
 
 @each_tree

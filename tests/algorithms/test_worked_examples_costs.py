@@ -1,4 +1,4 @@
-"""Operation counts: row F-22, and the costs of the spatial operations of RBDA tables A.4 and A.5.
+"""Operation counts: row F-22, and the costs of the spatial operations of RBDA table A.4.
 
 Counted by a scalar that counts itself; a division counts as a multiplication, a negation as nothing.
 """

@@ -23,24 +23,10 @@ from knuckle.model.connectivity import (
 )
 from knuckle.model.graph import Connection
 from knuckle.spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Subspace, Transform, Vector
+from knuckle.testing.compare import array, close
 from knuckle.testing.counting import Tally
 from knuckle.testing.mechanisms import general_chain, random_inertia, random_state, random_tree
 from knuckle.testing.newton_euler import newton_euler
-
-EPS = np.finfo(float).eps
-
-
-def array(x):
-    if isinstance(x, Matrix):
-        return np.array([[float(a) for a in row] for row in x.rows]).reshape(x.nrows, x.ncols)
-    return np.array([float(a) for a in getattr(x, "components", x)])
-
-
-def close(a, b, scale_by=1.0):
-    """Equal up to rounding: a hundred units in the last place of the largest number, times `scale_by`."""
-    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    size = max(np.abs(a).max(initial=0.0), np.abs(b).max(initial=0.0), np.finfo(float).tiny)
-    np.testing.assert_allclose(a, b, rtol=0, atol=100 * EPS * size * scale_by)
 
 
 def from_book(parents):

@@ -183,6 +183,14 @@ def test_a_folder_is_refused(tmp_path: Path):
     assert "folder" in line
 
 
+def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    path = tmp_path / "arm.xml"
+    path.write_text("<mujoco><worldbody/></mujoco>")
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    (line,) = run("info", path, code=2).stderr.splitlines()
+    assert "knuckle[mjcf]" in line
+
+
 def test_an_unknown_base_is_refused():
     assert "floating" in run("info", "arm", "--base", "soft", code=2).output
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from knuckle.formats import read_urdf
 from knuckle.joints import Continuous, Fixed, Free, Planar, Prismatic, Revolute
 from knuckle.model import ROOT, Box, Capsule, Cylinder, Limits, Material, Mesh, Mimic, Model, Note, Sphere
@@ -112,7 +113,7 @@ def test_shapes_and_materials():
     box, ball, cylinder, capsule, last = model.base.visuals
     assert (box.shape, box.name) == (Box((1, 2, 3)), "v")
     assert box.material == Material("blue", (0, 0, 1, 0.5))
-    assert box.X == Transform.translation((1, 2, 3))
+    assert Transform.translation((1, 2, 3)) == box.X
     assert (ball.shape, ball.material) == (Sphere(0.5), Material("own", (1, 0, 0, 1)))
     assert (cylinder.shape, cylinder.material) == (Cylinder(0.5, 2), Material("tiles", None, "package://p/t.png"))
     assert (capsule.shape, capsule.material) == (Capsule(0.5, 2), Material("own", (1, 0, 0, 1)))
@@ -175,7 +176,7 @@ def test_placement():
         [-sp, cp * sr, cp * cr, 3],
         [0, 0, 0, 1],
     ]
-    np.testing.assert_allclose(pose, expected, atol=1e-15)
+    np.testing.assert_allclose(pose, expected, rtol=0, atol=1e-15)
 
 
 def test_right_angles_are_structural():
@@ -449,4 +450,3 @@ def test_meshes_are_found(workspace: Path, monkeypatch: pytest.MonkeyPatch):
 )
 def test_meshes_that_cannot_be_found_are_no_error(uri: str, tmp_path: Path):
     assert mesh_path(uri, tmp_path / "r.urdf") is None
-

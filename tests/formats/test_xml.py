@@ -3,6 +3,7 @@
 import time
 
 import pytest
+
 from knuckle.errors import ModelError
 from knuckle.formats.xml import MAX_DEPTH, MAX_ELEMENTS, MAX_TOKEN, parse_xml
 

@@ -34,7 +34,7 @@ from knuckle.joints import (
 )
 from knuckle.scalar import cos, sin
 from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, rotation
-from knuckle.spatial.three import matmul
+from knuckle.spatial.three import matmul, tmatvec
 
 SKEW, ASKEW = (1.0, -2.0, 0.5), (0.3, 0.4, 1.0)
 STEP = 1e-30
@@ -56,6 +56,26 @@ class Wobble(Joint):
     def transform(self, q: Vector) -> Transform:
         E = matmul(rotation.rx(self.tilt * sin(q[0])), rotation.rz(q[0]))
         return Transform(E, (q[1] * cos(q[0]), q[1] * sin(q[0]), q[1]))
+
+
+@dataclass(frozen=True)
+class RollingSphere(Joint):
+    """A ball that rolls on the plane z = −radius without slipping: q = (quaternion, x, y), v = ω (row C-14)."""
+
+    radius: float = 0.5
+    _q = ("1", "1", "1", "1", "m", "m")
+    _v = ("rad", "rad", "rad")
+
+    def transform(self, q: Vector) -> Transform:
+        return Transform(rotation.from_quaternion(q.items[:4]), (q[4], q[5], 0.0))
+
+    def rate(self, q: Vector, v: Vector) -> Vector:
+        """The centre moves with ω × (0, 0, radius), so that the touching point rests."""
+        x, y, _ = tmatvec(rotation.from_quaternion(q.items[:4]), v.items)
+        return Vector([*rotation.quaternion_rate(q.items[:4], v.items), self.radius * y, -self.radius * x])
+
+    def neutral(self) -> Vector:
+        return Vector([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 
 
 def control_frames(n: int, seed: int = 5) -> list[Transform]:

@@ -51,7 +51,8 @@ def test_an_arm() -> None:
 
 def test_everything_a_joint_can_have() -> None:
     b = Builder()
-    b.body("a", joint=Cylindrical("x"), joint_name="screw", limits=dict(lower=(-1, -2), upper=1, velocity=3, effort=(4, 5)),
+    b.body("a", joint=Cylindrical("x"), joint_name="screw",
+           limits=dict(lower=(-1, -2), upper=1, velocity=3, effort=(4, 5)),
            damping=0.1, friction=(0.2, 0.3), rotor_inertia=0.4, stiffness=(0, 5), rest=(0, -0.5),
            visuals=Box((1, 1, 1)), collisions=[Sphere(1.0), Geometry(Sphere(2.0), name="s")])  # fmt: skip
     model = b.build()
@@ -184,7 +185,7 @@ def test_mistakes_elsewhere() -> None:
     b = arm()
     with pytest.raises(kn.ModelError, match="gravity needs 3 numbers"):
         Builder(gravity=(0, 0))
-    with pytest.raises(kn.ModelError, match="frame 'f' is on is called 'lnk1'.*did you mean 'link1'"):
+    with pytest.raises(kn.ModelError, match=r"frame 'f' is on is called 'lnk1'.*did you mean 'link1'"):
         b.frame("f", "lnk1")
     with pytest.raises(kn.ModelError, match="a body or frame is called 'link1' already"):
         b.frame("link1", "link2")

@@ -282,11 +282,23 @@ def test_rotor_inertia_adds_to_the_diagonal() -> None:
 
 
 def test_properties_of_a_joint() -> None:
-    model = edit.with_joint(gripper(), "left_joint", damping=0.5, X_tree=Transform.translation((0, 0, 1)))
+    model = edit.with_joint(gripper(), "left_joint", damping=0.5, X_tree=(0, 0, 1), limits=(-1, 2))
     assert model.joints[0].damping == (0.5,)
+    assert model.joints[0].limits.upper == (2,)
+    assert model.joints[0].X_tree == Transform.translation((0, 0, 1))
     assert model.joints[1] == gripper().joints[1]
-    with pytest.raises(kn.ModelError, match="left_joint: a joint has no 'damp'; it has name, kind"):
-        edit.with_joint(gripper(), "left_joint", damp=0.5)
+    with pytest.raises(kn.ModelError, match="left_joint: with_joint does not change 'parent', but kind, X_tree"):
+        edit.with_joint(gripper(), "left_joint", parent=1)
+    with pytest.raises(kn.ModelError, match="left_joint: damping cannot be negative"):
+        edit.with_joint(gripper(), "left_joint", damping=-0.5)
+
+
+def test_another_kind_of_joint() -> None:
+    model = edit.with_joint(gripper(), "left_joint", damping=0.5, limits=(-1, 2)).without_mimic()
+    same_size = edit.with_joint(model, "left_joint", kind=Revolute("x"))
+    assert (same_size.joints[0].kind, same_size.joints[0].damping) == (Revolute("x"), (0.5,))
+    ball = edit.with_joint(model, "left_joint", kind=Spherical(), friction=0.1)
+    assert (ball.nv, ball.joints[0].damping, ball.joints[0].friction) == (4, (0, 0, 0), (0.1, 0.1, 0.1))
 
 
 def test_frames_keep_their_place_when_merged_twice() -> None:

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 import knuckle as kn
-from knuckle.joints import Fixed, Prismatic, Revolute, Spherical
+from knuckle.joints import Driven, Fixed, Prismatic, Revolute, Sinusoid, Spherical
 from knuckle.model import (
     Body,
     Builder,
@@ -202,6 +202,12 @@ def test_frames_of_a_planar_model_are_planar() -> None:
     flat = to_planar(b.build())
     for name in ("base", "a", "f"):
         assert isinstance(flat.frame(name).X, flat.algebra.Transform)
+
+
+def test_loop_joints_follow_time_too() -> None:
+    loop = LoopJoint("l", Driven(Revolute("z"), Sinusoid(0.5, 2.0)), 0, 1)
+    now = arm().replace(loops=(loop,)).at(0.25)
+    assert now.loops[0].kind == loop.kind.at(0.25) != loop.kind
 
 
 def test_mimic_variables() -> None:

@@ -89,7 +89,7 @@ def check(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, 
 
     Examples: `knuckle check robot.urdf`, `knuckle check robot.urdf --json`
     """
-    from knuckle.model.audit import audit
+    from knuckle.model import audit
 
     from .check import as_json, as_text
     from .source import open_model

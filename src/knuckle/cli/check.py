@@ -6,8 +6,7 @@ from typing import Any
 
 from rich.text import Text
 
-from knuckle.model import Note
-from knuckle.model.audit import Audit
+from knuckle.model import Audit, Note
 
 _LEVELS = ("error", "warning", "info")
 _STYLES = {"Errors:": "red", "Warnings:": "yellow"}

@@ -39,11 +39,14 @@ def run_demo(out: Path | None, console: Console) -> bool:
     console.print(matrix_table(kn.mass_matrix(model, q).tolist(), model.joint_names))
     _heading(console, "The torques that hold it there, in N m", "kn.inverse_dynamics(model, q, v, a) with v = a = 0")
     for name, torque in zip(model.joint_names, kn.inverse_dynamics(model, q, v, v), strict=True):
-        console.print(f"  {name:<16}{round(torque, 3) + 0.0:>10.3f}".replace("-", "−"))
+        console.print(f"  {name:<16}{round(torque, 3) + 0.0:>10.3f}".replace("-", "−"), highlight=False)
     _heading(console, "One second of free swing", "kn.forward_dynamics(model.without_friction(), q, v, 0)")
     motion = _watched_swing(model.without_friction(), q, v, console)
     error = float(np.max(np.abs(motion.drift)))
-    console.print(f"  {STEPS} Runge-Kutta steps of {1e3 * DURATION / STEPS:g} ms; no friction, no stops at the limits")
+    console.print(
+        f"  {STEPS} Runge-Kutta steps of {1e3 * DURATION / STEPS:g} ms; no friction, no stops at the limits",
+        highlight=False,
+    )
     console.print(f"  energy before  {motion.energy[0]:.9f} J", highlight=False)
     console.print(f"  energy after   {motion.energy[-1]:.9f} J", highlight=False)
     console.print(f"  largest error  [bold]{error:.1e}[/] of {motion.kinetic.max():.1f} J of motion", highlight=False)

@@ -24,10 +24,10 @@ def fail(message: str) -> typer.Exit:
 
 @contextmanager
 def clean_errors() -> Iterator[None]:
-    """Turns a bad model, a missing file and Ctrl-C into a line each."""
+    """Turns a bad model, a missing file, a package that is not installed and Ctrl-C into a line each."""
     try:
         yield
-    except ModelError as error:
+    except (ModelError, ImportError) as error:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)) from None

@@ -111,7 +111,7 @@ def _range(joint: dict[str, Any]) -> str:
         return "mimic"
     pairs = [(a, b) for a, b in zip(joint["lower"], joint["upper"], strict=True) if a is not None or b is not None]
     if not pairs:
-        return "free" if joint["lower"] else ""
+        return "unlimited" if joint["lower"] else ""
     if len(pairs) > 1:
         return f"{len(pairs)} limits"
     (low, high), unit = pairs[0], joint["q_units"][0] if len(joint["q_units"]) == 1 else ""

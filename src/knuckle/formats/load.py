@@ -14,7 +14,7 @@ from .files import read_bytes
 from .json import read_json, write_json
 from .mjcf import read_mjcf
 from .urdf import read_urdf, write_urdf
-from .urdf.numbers import XACRO_HELP
+from .urdf.xacro import EXPAND
 from .xml import parse_xml, shorten
 
 FORMATS = ("urdf", "mjcf", "json")
@@ -48,7 +48,7 @@ def load(
     name = os.fspath(path)
     data = read_bytes(name)
     if name.lower().endswith(".xacro"):
-        raise ModelError(f"a xacro file has to be expanded before it can be read. {XACRO_HELP}", file=name)
+        raise ModelError(f"a xacro file has to be expanded before it can be read. {EXPAND}", file=name)
     return _read(data, _format_of(data, name), name, base, mimic, merge_fixed, package_dirs, joint_types)
 
 

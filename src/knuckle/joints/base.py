@@ -106,12 +106,12 @@ class Joint(ABC):
         return q, v
 
     def constraints(self, q: Vector) -> Subspace:
-        """T: the constraint forces, a basis of the forces that do no work on S (RBDA 3.33)."""
+        """T: the constraint forces, a basis of the forces that do no work on S (RBDA 3.36)."""
         T = self.subspace(q).matrix.complement()
         return Subspace(Force, (Force.of(T.column(j)) for j in range(T.ncols)))
 
     def actuation(self, q: Vector) -> Subspace:
-        """T_a: the active forces, one per velocity variable, with T_aᵀ S = 1 (RBDA 3.36)."""
+        """T_a: the active forces, one per velocity variable, with T_aᵀ S = 1 (RBDA 3.35)."""
         S = self.subspace(q).matrix
         T = S @ (S.T @ S).inverse()
         return Subspace(Force, (Force.of(T.column(j)) for j in range(T.ncols)))

@@ -50,8 +50,8 @@ class Sinusoid:
     def __call__(self, t: Any) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
         omega = 2 * pi * self.frequency
         swing = self.amplitude * sin(omega * t + self.phase)
-        rate = omega * self.amplitude * cos(omega * t + self.phase)
-        return (self.offset + swing,), (rate,), (-(omega * omega) * swing,)
+        rate = omega * (self.amplitude * cos(omega * t + self.phase))
+        return (self.offset + swing,), (rate,), (-omega * (omega * swing),)
 
 
 @dataclass(frozen=True)

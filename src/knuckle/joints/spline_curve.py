@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 from knuckle.spatial import Motion, Subspace, Transform, Vector, lie
@@ -49,8 +50,7 @@ class SplineCurve(Joint):
     @cached_property
     def steps(self) -> tuple[Motion, ...]:
         """ΔC: the motion from each control frame to the next, by the logarithm."""
-        pairs = zip(self.frames, self.frames[1:], strict=False)
-        return tuple(Motion.of(lie.log(b @ a.inverse()).components) for a, b in pairs)
+        return tuple(Motion.of(lie.log(b @ a.inverse()).components) for a, b in pairwise(self.frames))
 
     def _along(self, q: Vector) -> tuple[Transform, Motion, Motion]:
         """X_J, S and ∂S/∂q.

@@ -8,9 +8,10 @@ from typing import Any
 
 from knuckle.errors import ModelError
 
+from .given import PROPERTIES, limits_from, per_freedom
 from .graft import attach, merge, submodel
 from .model import Model
-from .parts import ROOT, Frame
+from .parts import ROOT, Frame, TreeJoint
 from .placement import Placement
 from .places import Place, placed_frames, placed_loops, transform_in
 from .rename import rename
@@ -50,15 +51,28 @@ def with_inertia(model: Model, body: str, inertia: Any) -> Model:
 
 
 def with_joint(model: Model, joint: str, **changes: Any) -> Model:
-    """The model with other properties of one joint: `limits`, `damping`, `friction`, `rotor_inertia`, `X_tree` …"""
-    known = [field.name for field in dataclasses.fields(model.joints[0])] if model.joints else []
+    """The model with other properties of one joint.
+
+    They are `kind`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness` and
+    `rest`, as for `Builder.body`. A kind with another number of variables starts without limits and the rest.
+    """
+    known = ("kind", "X_tree", "limits", *PROPERTIES)
     for key in changes:
         if key not in known:
-            raise ModelError(f"a joint has no {key!r}; it has {', '.join(known)}", element=joint)
+            raise ModelError(f"with_joint does not change {key!r}, but {', '.join(known)}", element=joint)
     i = model.joint_index(joint)
-    joints = [*model.joints]
-    joints[i] = dataclasses.replace(joints[i], **changes)
-    return model.replace(joints=tuple(joints))
+    old = model.joints[i]
+    kind = changes.pop("kind", old.kind)
+    same = (kind.nq, kind.nv) == (old.kind.nq, old.kind.nv)
+    new = dataclasses.replace(old, kind=kind) if same else TreeJoint(joint, kind, old.parent, old.X_tree)
+    if "X_tree" in changes:
+        changes["X_tree"] = transform_in(model, changes["X_tree"], joint)
+    if "limits" in changes:
+        changes["limits"] = limits_from(changes["limits"], kind, joint)
+    for key in changes.keys() & PROPERTIES:
+        changes[key] = per_freedom(changes[key], kind, key, joint, signed=key == "rest")
+    joints = (*model.joints[:i], dataclasses.replace(new, **changes), *model.joints[i + 1 :])
+    return model.replace(joints=joints)
 
 
 def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:

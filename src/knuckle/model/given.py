@@ -16,6 +16,9 @@ from .placement import finite, vector
 GivenLimits: TypeAlias = Limits | tuple[float, float] | Mapping[str, Any] | None
 """Limits; (lower, upper); a dict of `lower`, `upper`, `velocity`, `effort`, each a number or one per variable."""
 
+PROPERTIES = ("damping", "friction", "rotor_inertia", "stiffness", "rest")
+"""What a joint has per velocity variable."""
+
 _SYMMETRIC = 1e-9
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
+from typing import cast
 
 from knuckle.errors import ModelError
-from knuckle.spatial import Inertia, PlanarInertia
+from knuckle.spatial import PLANAR, Inertia, PlanarInertia, project
 
 from .model import Model
 from .parts import ROOT, Body, Frame, Mimic, Note
@@ -62,15 +64,16 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
 def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix: str = "") -> Model:
     """Model `b` put onto a body or frame of model `a`.
 
-    `placement` places b's base in the frame `onto`; b's base is welded there and its name stays as a frame. The bodies,
-    joints, frames and loops of b come after those of a, their names with `prefix` in front, so q = (q_a, q_b) and
-    v = (v_a, v_b). Gravity and name are a's.
+    `placement` places b's base in the frame `onto`; b's base is welded there and its name stays as a frame (an empty
+    base with a name that a has already leaves none). The bodies, joints, frames and loops of b come after those of a,
+    their names with `prefix` in front, so q = (q_a, q_b) and v = (v_a, v_b). Gravity and name are a's.
     """
     if a.algebra is not b.algebra:
         raise ModelError(f"{a.name!r} is {a.algebra.name} and {b.name!r} {b.algebra.name}: they do not go together")
     if prefix:
         b = rename(b, bodies=lambda name: prefix + name, joints=lambda name: prefix + name)
-    _refuse_shared_names(a, b)
+    nameless = b.base.name in a.frame_names and b.base == Body(b.base.name, b.algebra.Inertia.zero())
+    _refuse_shared_names(a, b, b.frame_names[1:] if nameless else b.frame_names)
     host = a.frame(onto)
     X = transform_in(a, placement, onto) @ host.X
     places = {ROOT: Place(host.body, X)}
@@ -80,11 +83,12 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     joints = (
         dataclasses.replace(j, parent=places[j.parent].body, X_tree=j.X_tree @ places[j.parent].X) for j in b.joints
     )
+    base = () if nameless else (Frame(b.base.name, host.body, X),)
     both = a.replace(
         base=bodies[0],
         bodies=(*bodies[1:], *b.bodies),
         joints=(*a.joints, *joints),
-        frames=(*a.frames, Frame(b.base.name, host.body, X), *placed_frames(b.frames, places)),
+        frames=(*a.frames, *base, *placed_frames(b.frames, places)),
         loops=(*a.loops, *placed_loops(b.loops, places)),
         mimics=(*a.mimics, *(Mimic(a.nb + m.joint, a.nb + m.source, m.ratio, m.offset) for m in b.mimics)),
     )
@@ -92,9 +96,9 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))
 
 
-def _refuse_shared_names(a: Model, b: Model) -> None:
+def _refuse_shared_names(a: Model, b: Model, frames: Sequence[str]) -> None:
     joints = [*a.joint_names, *(loop.name for loop in a.loops)], [*b.joint_names, *(loop.name for loop in b.loops)]
-    for what, ours, theirs in (("joint", *joints), ("frame", a.frame_names, b.frame_names)):
+    for what, ours, theirs in (("joint", *joints), ("frame", a.frame_names, frames)):
         shared = [name for name in theirs if name in ours]
         if shared:
             names = ", ".join(map(repr, shared[:5])) + (" and more" if len(shared) > 5 else "")
@@ -119,9 +123,16 @@ def attach(
     X = transform_in(model, placement, frame) @ host.X
     bodies = [model.base, *model.bodies]
     name = prefix + tool.name if isinstance(tool, Body) else None
-    guest = tool if isinstance(tool, Body) else Body("", tool)  # type: ignore[arg-type]
+    guest = _of_algebra(model, tool if isinstance(tool, Body) else Body("", cast(Inertia, tool)))
     bodies[host.body + 1] = welded(bodies[host.body + 1], guest, X)
     if name in model.frame_names:
         raise ModelError(f"there is a frame called {name!r} already: give it a prefix=...", element=frame)
     names = () if name is None else (Frame(name, host.body, X),)
     return model.replace(base=bodies[0], bodies=tuple(bodies[1:]), frames=(*model.frames, *names))
+
+
+def _of_algebra(model: Model, body: Body) -> Body:
+    """The body with an inertia of the model's algebra."""
+    if model.algebra is PLANAR and isinstance(body.inertia, Inertia):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return dataclasses.replace(body, inertia=project(body.inertia))
+    return body

@@ -11,7 +11,7 @@ from knuckle.joints import Free, Joint
 from knuckle.spatial import IDENTITY, Transform
 
 from .connectivity import spanning_tree
-from .given import GivenLimits, limits_from, per_freedom
+from .given import PROPERTIES, GivenLimits, limits_from, per_freedom
 from .parts import ROOT, Body, Frame, LoopJoint, Note, TreeJoint
 from .placement import Placement, to_transform
 from .places import re_expressed, unused
@@ -90,17 +90,14 @@ def spanning(base: Body, bodies: Sequence[Body], connections: Sequence[Connectio
         p, s = ends[e]
         X = X_p[e] @ back.get(p, IDENTITY), X_s[e] @ back.get(s, IDENTITY)
         loops.append(LoopJoint(c.name, c.kind, number[p], number[s], *X))
-        if lost := [name for name in _PROPERTIES if getattr(c, name)] + (["limits"] if c.limits is not None else []):
+        if lost := [name for name in PROPERTIES if getattr(c, name)] + (["limits"] if c.limits is not None else []):
             notes.append(Note("warning", c.name, f"closes a loop, and its {', '.join(lost)} are left out"))
     return Tree(tuple(moved), tuple(joints), tuple(loops), tuple(frames), tuple(notes))
 
 
-_PROPERTIES = ("damping", "friction", "rotor_inertia", "stiffness", "rest")
-
-
 def _tree_joint(c: Connection, forward: bool, parent: int, X_tree: Transform) -> TreeJoint:
     kind = c.kind if forward else c.kind.reversed()
-    properties = (per_freedom(getattr(c, name), kind, name, c.name, signed=name == "rest") for name in _PROPERTIES)
+    properties = (per_freedom(getattr(c, name), kind, name, c.name, signed=name == "rest") for name in PROPERTIES)
     return TreeJoint(c.name, kind, parent, X_tree, limits_from(c.limits, kind, c.name), *properties)
 
 

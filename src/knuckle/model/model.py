@@ -229,7 +229,10 @@ class Model:
 
     def at(self, t: Any) -> Model:
         """The mechanism at time t: joints that move by a law of time stand where it puts them."""
-        return self.replace(joints=tuple(dataclasses.replace(j, kind=j.kind.at(t)) for j in self.joints))
+        return self.replace(
+            joints=tuple(dataclasses.replace(joint, kind=joint.kind.at(t)) for joint in self.joints),
+            loops=tuple(dataclasses.replace(loop, kind=loop.kind.at(t)) for loop in self.loops),
+        )
 
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed."""

@@ -80,8 +80,8 @@ def _tilt(X: Transform) -> str | None:
 
 def _leaves_plane(kind: Joint) -> str | None:
     """How a joint leaves the plane, if it does at one of several positions."""
-    for q, v in _states(kind):
-        X, S, vJ, cJ = kind.motion(q, v)
+    for moment, q, v in _states(kind):
+        X, S, vJ, cJ = moment.motion(q, v)
         if tilt := _tilt(X):
             return f"at q = {_text(q)} it {tilt}"
         for motion in (*S, vJ, cJ):
@@ -92,14 +92,16 @@ def _leaves_plane(kind: Joint) -> str | None:
     return None
 
 
-def _states(kind: Joint) -> Iterator[tuple[Vector, Vector]]:
-    """The neutral position at rest, and others, always the same ones, in motion."""
+def _states(kind: Joint) -> Iterator[tuple[Joint, Vector, Vector]]:
+    """The neutral position at rest, and others, always the same ones, in motion; at several times if that matters."""
     import numpy as np
 
-    yield kind.neutral(), Vector([ZERO] * kind.nv)
+    now = kind.at(0.0)
+    yield now, now.neutral(), Vector([ZERO] * kind.nv)
     rng: Any = np.random.default_rng(0)
-    for _ in range(_SAMPLES):
-        yield kind.random(rng), Vector(float(rng.uniform(-1.0, 1.0)) for _ in range(kind.nv))
+    for k in range(_SAMPLES):
+        moment = kind.at(0.7 * k)
+        yield moment, moment.random(rng), Vector(float(rng.uniform(-1.0, 1.0)) for _ in range(kind.nv))
 
 
 def _text(q: Vector) -> str:

@@ -134,7 +134,7 @@ def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
 
 @function(q="q")
 def operational_space_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
-    """Λ = (J H⁻¹ Jᵀ)⁻¹ (..., 6, 6) at a frame, in its coordinates: the inertia a hand feels there (RBDA 7.10).
+    """Λ = (J H⁻¹ Jᵀ)⁻¹ (..., 6, 6) at a frame, in its coordinates: the inertia a hand feels there (RBDA 7.12).
 
     It is infinite in directions in which the frame cannot move: then use `operational_space_mobility`.
     """

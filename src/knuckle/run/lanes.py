@@ -15,7 +15,7 @@ from .container import Arrays, Container, Shape, Text, apart, common_batch, must
 
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
 
-BLOCK = 4096
+BLOCK = 8192
 """States computed at a time: their intermediate lanes stay in the cache, and memory stays bounded."""
 
 _PYTHON = (np.dtype(np.float64), np.dtype(np.complex128))

@@ -11,7 +11,10 @@ from typing import Any
 
 from . import functions
 from .kinds import Kind
-from .structural import ZERO, Composite
+from .structural import ZERO, Composite, _Structural
+
+_OTHERS = (Composite, _Structural)
+"""What computes a mixed expression by itself."""
 
 
 class Dual:
@@ -27,7 +30,7 @@ class Dual:
         return f"Dual({self.value!r}, {self.derivative!r})"
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, Composite):
+        if isinstance(other, _OTHERS):
             return NotImplemented
         o = _lift(other)
         return Dual(self.value + o.value, self.derivative + o.derivative)
@@ -38,30 +41,28 @@ class Dual:
         return Dual(-self.value, -self.derivative)
 
     def __sub__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Composite) else self + (-_lift(other))
+        return NotImplemented if isinstance(other, _OTHERS) else self + (-_lift(other))
 
     def __rsub__(self, other: Any) -> Any:
         return _lift(other) + (-self)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, Composite):
+        if isinstance(other, _OTHERS):
             return NotImplemented
-        if other is ZERO:
-            return ZERO
         o = _lift(other)
         return Dual(self.value * o.value, self.derivative * o.value + self.value * o.derivative)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, Composite):
+        if isinstance(other, _OTHERS):
             return NotImplemented
         o = _lift(other)
         quotient = self.value / o.value
-        return Dual(quotient, (self.derivative - quotient * o.derivative) / o.value)
+        return Dual(quotient, _over(self.derivative - quotient * o.derivative, o.value, quotient))
 
     def __rtruediv__(self, other: Any) -> Any:
-        return ZERO if other is ZERO else _lift(other) / self
+        return _lift(other) / self
 
     @staticmethod
     def scalar_kind() -> Kind:
@@ -70,6 +71,14 @@ class Dual:
 
 def _lift(x: Any) -> Dual:
     return x if isinstance(x, Dual) else Dual(x)
+
+
+def _over(a: Any, b: Any, like: Any) -> Any:
+    """a / b, but a ratio of integers in the kind of `like`: a third of a unit slope is exact where numbers are."""
+    if a is not ZERO and isinstance(a, (int, _Structural)) and isinstance(b, (int, _Structural)):
+        unit: Any = like - like + 1
+        return unit * int(a) / int(b)
+    return a / b
 
 
 def _value(x: Any) -> Any:

@@ -101,7 +101,7 @@ def _mpmath() -> Kind:
     import mpmath as mp
 
     def arctan2(y: Any, x: Any) -> Any:
-        if isinstance(y, mp.mpc) or isinstance(x, mp.mpc):
+        if isinstance(y, (complex, mp.mpc)) or isinstance(x, (complex, mp.mpc)):
             yr, xr = mp.re(y), mp.re(x)
             return mp.mpc(mp.atan2(yr, xr), (xr * mp.im(y) - yr * mp.im(x)) / (xr * xr + yr * yr))
         return mp.atan2(y, x)

@@ -91,7 +91,7 @@ class Inertia(Composite):
         return Inertia(self.mass, shifted, I)
 
     def rate(self, v: Motion) -> Any:
-        """v×* I − I v×, how the inertia of a body moving with `v` changes (RBDA 2.64): symmetric, 21 numbers."""
+        """v×* I − I v×, how the inertia of a body moving with `v` changes (RBDA 2.65): symmetric, 21 numbers."""
         from .articulated import ArticulatedInertia
 
         return ArticulatedInertia.from_columns([v.cross(self @ e) - self @ v.cross(e) for e in Motion.basis()])
@@ -102,7 +102,7 @@ class Inertia(Composite):
 
     @property
     def inverse(self) -> InverseInertia:
-        """The inverse inertia Φ, from forces to motions (RBDA 2.73)."""
+        """The inverse inertia Φ, from forces to motions (RBDA 2.74)."""
         return InverseInertia(1 / self.mass, self.com, _sym_inverse(self.I_com))
 
     @property
@@ -113,7 +113,7 @@ class Inertia(Composite):
 
 @dataclass(frozen=True, slots=True)
 class InverseInertia(Composite):
-    """Φ_O = [I⁻¹, I⁻¹c×ᵀ; c×I⁻¹, 1/m + c×I⁻¹c×ᵀ] (RBDA 2.73): the acceleration that a force gives a free body."""
+    """Φ_O = [I⁻¹, I⁻¹c×ᵀ; c×I⁻¹, 1/m + c×I⁻¹c×ᵀ] (RBDA 2.74): the acceleration that a force gives a free body."""
 
     dimension = 6
 

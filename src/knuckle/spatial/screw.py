@@ -22,6 +22,8 @@ class Screw:
 
 def _parts(s: Motion | Force) -> tuple[Vec3, Vec3]:
     """(line direction, field at the origin): the angular part leads in a motion, the linear part in a force."""
+    if not isinstance(s, (Motion, Force)):
+        raise TypeError(f"lines and screws are motions or forces, not {type(s).__name__}")
     return (s.angular, s.linear) if isinstance(s, Motion) else (s.linear, s.angular)
 
 

@@ -32,7 +32,7 @@ def inertia(model: Model, q: Array) -> Array:
 def christoffel(model: Model, q: ArrayLike) -> Array:
     """C_ijk = ½(∂H_ij/∂q_k + ∂H_ik/∂q_j − ∂H_jk/∂q_i), (n, n, n)."""
     Q = _plain(model, q)
-    dH = inertia(model, Q + 1j * STEP * np.eye(model.nv)).imag / STEP
+    dH = np.imag(inertia(model, Q + 1j * STEP * np.eye(model.nv))) / STEP
     by_last = np.moveaxis(dH, 0, -1)
     return (by_last + np.swapaxes(by_last, 1, 2) - dH) / 2
 
@@ -40,7 +40,7 @@ def christoffel(model: Model, q: ArrayLike) -> Array:
 def gravity(model: Model, q: ArrayLike) -> Array:
     """g = ∂V/∂q (n,): gravity, and the springs of the joints."""
     Q = _plain(model, q)
-    return potential_energy(model, Q + 1j * STEP * np.eye(model.nv)).imag / STEP
+    return np.imag(potential_energy(model, Q + 1j * STEP * np.eye(model.nv))) / STEP
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:

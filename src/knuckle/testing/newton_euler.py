@@ -63,7 +63,8 @@ def newton_euler(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Newt
         else:
             dv = dv + z * A[i] + 2 * cross(w, z * V[i])
             vo = vo + z * V[i]
-        out.w.append(w), out.v.append(vo), out.dw.append(dw), out.dv.append(dv)
+        for quantity, value in ((out.w, w), (out.v, vo), (out.dw, dw), (out.dv, dv)):
+            quantity.append(value)
         out.F.append(link.mass * (dv + cross(dw, link.com) + cross(w, cross(w, link.com))))
         out.N.append(link.I_com @ dw + cross(w, link.I_com @ w))
     f, n = [np.zeros(3) for _ in range(len(chain) + 1)], [np.zeros(3) for _ in range(len(chain) + 1)]

@@ -45,10 +45,10 @@ class Decoder:
         return self.error(path, f"found {found}{detail}; expected {expected}")
 
     def decode(self, value: Any, hint: Any, path: str) -> Any:
-        """`value` as `hint` asks for it."""
+        """`value` as `hint` asks for it; in knuckle's own classes, `Any` asks for a scalar."""
         origin, arguments = typing.get_origin(hint), typing.get_args(hint)
         if hint is Any:
-            return self.anything(value, path)
+            return self.scalar(value, path)
         if hint is float or hint is int:
             return self.number(value, path, whole=hint is int)
         if hint is str or hint is bool:
@@ -64,7 +64,7 @@ class Decoder:
         raise self.error(path, "a value of this kind cannot be read from JSON")
 
     def anything(self, value: Any, path: str) -> Any:
-        """A value without a hint: scalars with structural zeros and ones restored, lists of such, joints, words."""
+        """A field of a class of the caller's that has no hint: scalars, lists of such, joints, words."""
         if isinstance(value, list):
             return tuple(self.anything(item, f"{path}[{k}]") for k, item in enumerate(value))
         if isinstance(value, dict):
@@ -148,7 +148,10 @@ class Decoder:
         if cls is Limits:
             return self._bounds(value, path)
         shapes_are_spatial = self.planar and cls is Geometry
-        return (self._spatial() if shapes_are_spatial else self).decode(value, hint, path)
+        decoder = self._spatial() if shapes_are_spatial else self
+        if hint is Any and not cls.__module__.startswith("knuckle."):
+            return decoder.anything(value, path)
+        return decoder.decode(value, hint, path)
 
     def _spatial(self) -> Decoder:
         return Decoder(self.file, self.named_classes, SPATIAL, self.refer)

@@ -10,7 +10,7 @@ from knuckle.model import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shap
 from .numbers import number, numbers
 from .placement import origin
 from .resources import Resources
-from .source import Source
+from .source import Source, called
 
 
 class Shapes:
@@ -27,7 +27,7 @@ class Shapes:
 
     def define(self, element: Element) -> None:
         """A <material> of the whole robot."""
-        owner = f"material {shorten(element.attributes.get('name', ''))!r}"
+        owner = called("material", element.attributes.get("name", ""))
         material = self._material(element, owner, owner)
         if material.name in self.materials:
             self.source.note("warning", element, owner, "a second material with this name: the last one counts")
@@ -39,7 +39,7 @@ class Shapes:
         return tuple(geometry for geometry in found if geometry is not None)
 
     def _geometry(self, element: Element, link: str) -> Geometry | None:
-        owner = f"link {link!r}"
+        owner = called("link", link)
         self.source.account(element, link, ("origin", "geometry", "material"), ("name",))
         X = origin(self.source, element, owner, link)
         coat = self.source.child(element, "material", owner)

@@ -10,7 +10,7 @@ from knuckle.spatial.three import transpose
 
 from .numbers import number
 from .placement import origin
-from .source import Source
+from .source import Source, called
 
 _MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 _ROUNDING = 1e-6
@@ -19,7 +19,7 @@ _POINT = 1e-6  # a radius of gyration, in metres, below which a body is a point
 
 def inertial(source: Source, link: Element, name: str) -> Inertia:
     """The inertia of a link about its frame (RBDA 2.63); zero without an <inertial>."""
-    owner = f"link {name!r}"
+    owner = called("link", name)
     element = source.child(link, "inertial", owner)
     if element is None:
         source.note("info", link, name, "no <inertial>: the link has no mass")

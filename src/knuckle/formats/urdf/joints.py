@@ -13,7 +13,7 @@ from knuckle.spatial import Transform
 
 from .numbers import bound, number, numbers
 from .placement import origin
-from .source import Source
+from .source import Source, called
 
 _TAGS = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
@@ -51,12 +51,12 @@ class JointEntry:
 
     @property
     def owner(self) -> str:
-        return f"joint {self.name!r}"
+        return called("joint", self.name)
 
 
 def read_joint(source: Source, element: Element, name: str) -> JointEntry:
     """A <joint> element."""
-    owner = f"joint {name!r}"
+    owner = called("joint", name)
     source.account(element, name, _TAGS, ("name", "type"))
     kind = _kind(source, element, owner, name)
     for tag in ("calibration", "safety_controller"):

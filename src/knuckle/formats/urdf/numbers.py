@@ -47,8 +47,6 @@ def bound(source: Source, element: Element, key: str, owner: str, default: float
 def _number(source: Source, element: Element, key: str, word: str, owner: str) -> float:
     what = f'{key}="{shorten(element.attributes[key])}"'
     if not _NUMBER.fullmatch(word):
-        if "${" in word or "$(" in word:
-            raise source.error(element, owner, f"{what} is a xacro expression. {XACRO_HELP}")
         expected = "a finite number" if word.lower().lstrip("+-") in ("nan", "inf", "infinity") else "a decimal number"
         raise source.error(element, owner, f"{what}: {shorten(word)!r} is not {expected}")
     value = float(word)
@@ -57,6 +55,3 @@ def _number(source: Source, element: Element, key: str, word: str, owner: str) -
             element, owner, f"{what} is beyond ±{LARGEST:g}: is the unit right? Everything is in SI units"
         )
     return value + 0.0
-
-
-XACRO_HELP = 'Expand the file first ("xacro robot.urdf.xacro > robot.urdf", or pip install xacro) and load the result'

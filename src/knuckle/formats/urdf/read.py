@@ -14,10 +14,10 @@ from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from .geometry import Shapes
 from .inertia import inertial, is_zero
 from .joints import JointEntry, read_joint
-from .numbers import XACRO_HELP
 from .resources import Resources
 from .source import Source
 from .tree import arrange, couplings
+from .xacro import refuse_xacro
 
 
 def read_urdf(
@@ -57,6 +57,7 @@ def from_element(
 ) -> Model:
     """The model of a parsed document."""
     source = Source(file)
+    refuse_xacro(robot, file)
     _refuse_other_documents(source, robot)
     source.account(robot, "robot", ("link", "joint", "material"), ("name", "version"))
     name = robot.attributes.get("name", "").strip()
@@ -89,11 +90,7 @@ def from_element(
 
 
 def _refuse_other_documents(source: Source, robot: Element) -> None:
-    """Only URDF is URDF: not xacro that still has to be expanded, not SDF, not MJCF."""
-    for element in robot.walk():
-        if element.tag.startswith("xacro:"):
-            text = f"this is a xacro file: it has to be expanded before it can be read. {XACRO_HELP}"
-            raise ModelError(text, file=source.file, line=element.line, element=f"<{shorten(element.tag)}>")
+    """Only URDF is URDF: not SDF, not MJCF."""
     if robot.tag != "robot":
         others = {"mujoco": "an MJCF file", "sdf": "an SDF file, which knuckle does not read"}
         text = f"this is {others[robot.tag]}" if robot.tag in others else "this is no URDF file"

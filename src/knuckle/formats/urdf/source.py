@@ -11,6 +11,7 @@ from knuckle.formats.xml import Element, shorten
 from knuckle.model import Note
 
 _MAX_HINTS = 2000
+_LONG = 200
 
 
 class Source:
@@ -38,7 +39,7 @@ class Source:
             found = 'name=""' if name is not None else "no name"
             raise self.error(element, what, f"{found}; every {what} needs a name of its own")
         if name in taken:
-            raise self.error(element, f"{what} {shorten(name)!r}", f"a second {what} with this name; names are unique")
+            raise self.error(element, called(what, name), f"a second {what} with this name; names are unique")
         return name
 
     def attribute(self, element: Element, key: str, owner: str) -> str:
@@ -75,10 +76,15 @@ class Source:
 
     def near(self, name: str, known: Collection[str]) -> str:
         """The end of a message about an unknown name."""
-        if len(known) > _MAX_HINTS or len(name) > 200:
+        if len(known) > _MAX_HINTS or len(name) > _LONG:
             return ""
-        close = difflib.get_close_matches(name, known, n=3)
+        close = difflib.get_close_matches(name, [other for other in known if len(other) <= _LONG], n=3)
         return f"; did you mean {', '.join(map(repr, close))}?" if close else ""
+
+
+def called(what: str, name: str) -> str:
+    """A link or joint in an error message: what it is, and its name, shortened if it is very long."""
+    return f"{what} {shorten(name)!r}"
 
 
 def _tags(element: Element) -> str:

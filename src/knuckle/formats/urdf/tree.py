@@ -44,7 +44,7 @@ def arrange(
         for n in outward.get(joints[k].child, ()):
             heapq.heappush(ready, n)
             if n < k:
-                text = f"moved after {joints[k].name!r}, the joint that carries its parent link"
+                text = f"moved after {shorten(joints[k].name)!r}, the joint that carries its parent link"
                 source.note("info", joints[n].element, joints[n].name, text)
     if len(order) < len(joints):
         placed = {joint.name for joint in order}
@@ -89,7 +89,7 @@ def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Mimic]:
             ratio, offset = ratio * following.ratio, ratio * following.offset + offset
             current = joints[numbers[following.source]]
             if current.name in passed:
-                raise source.error(following.element, joint.owner, f"follows itself, by way of joint {current.name!r}")
+                raise source.error(following.element, joint.owner, f"follows itself, by way of {current.owner}")
             passed.add(current.name)
         via = followed[joint.name]
         if via is None:
@@ -97,7 +97,7 @@ def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Mimic]:
         if not (math.isfinite(ratio) and math.isfinite(offset)):
             raise source.error(via.element, joint.owner, "the multipliers of the joints it follows overflow")
         if current.name != via.source:
-            text = f"follows {current.name!r} (through {via.source!r}): {ratio:g} q + {offset:g}"
+            text = f"follows {current.owner} (through {shorten(via.source)!r}): {ratio:g} q + {offset:g}"
             source.note("info", via.element, joint.name, text)
         found.append(Mimic(k, numbers[current.name], ratio, offset))
     return found

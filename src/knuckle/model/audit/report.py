@@ -70,7 +70,8 @@ def audit(model: Model) -> Audit:
     `print(audit(model))` shows it; the errors, warnings and infos are there one by one, too.
     """
     check_spatial(model)
-    findings = (*check_bodies(model), *check_joints(model), *check_units(model))
+    now = model.at(0.0)
+    findings = (*check_bodies(now), *check_joints(now), *check_units(now))
     return Audit(model, tuple(sorted(findings, key=lambda note: LEVELS.index(note.level))))
 
 
@@ -106,6 +107,7 @@ def summary(model: Model) -> list[str]:
 
 def _heights(model: Model) -> tuple[float, float]:
     """The lowest and highest z of body origins, frames and shapes of known size at the neutral position."""
+    model = model.at(0.0)
     X = positions(model, neutral(model))
     heights = [0.0, *(float(x.r[2]) for x in X.values())]
     heights += [float((frame.X @ X[frame.body]).r[2]) for frame in model.frames]

@@ -1,0 +1,277 @@
+"""A program as LLVM text: a loop over the batch, W states at a time, one per lane of a vector.
+
+    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out) -> i32
+
+Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
+last state in the lanes that are left over, so every lane computes and nothing is masked. Returns 1 if some sine or
+cosine had an argument beyond the reach of the fast pair; its results are then not to be used.
+
+Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
+reduction of sine and cosine would be simplified away.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from knuckle.trace import Node, Program
+
+from .sincos import DOUBLE, REACH, SINGLE, TWO_OVER_PI, Pair
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The vectors to compute with: "f64" or "f32", and how many lanes."""
+
+    dtype: str
+    width: int
+
+    @property
+    def scalar(self) -> str:
+        return "double" if self.dtype == "f64" else "float"
+
+    @property
+    def vector(self) -> str:
+        return self.of(self.scalar)
+
+    @property
+    def pair(self) -> Pair:
+        return DOUBLE if self.dtype == "f64" else SINGLE
+
+    def of(self, element: str) -> str:
+        return f"<{self.width} x {element}>"
+
+    def suffix(self) -> str:
+        """How intrinsics name the vector type."""
+        return f"v{self.width}{self.dtype}"
+
+    def constant(self, x: float) -> str:
+        """x in every lane. A float is written as the double of its value, as LLVM wants it."""
+        value = x if self.dtype == "f64" else struct.unpack("<f", struct.pack("<f", x))[0]
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
+
+    def integer(self, n: int) -> str:
+        return "<" + ", ".join([f"i32 {n}"] * self.width) + ">"
+
+
+class Body:
+    """Lines of a basic block, with fresh names."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes, self.lines = lanes, list[str]()
+        self._fresh = 0
+
+    def put(self, text: str) -> str:
+        """A line that defines a fresh name; returns the name."""
+        self._fresh += 1
+        self.lines.append(f"%x{self._fresh} = {text}")
+        return f"%x{self._fresh}"
+
+    def arithmetic(self, op: str, a: str, b: str) -> str:
+        return self.put(f"{op} contract {self.lanes.vector} {a}, {b}")
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        V = self.lanes.vector
+        return self.put(f"call {V} @llvm.{name}.{self.lanes.suffix()}({', '.join(f'{V} {a}' for a in args)})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.intrinsic("fma", a, b, c)
+
+    def choose(self, condition: str, a: str, b: str) -> str:
+        V = self.lanes.vector
+        return self.put(f"select {self.lanes.of('i1')} {condition}, {V} {a}, {V} {b}")
+
+
+def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
+    """The polynomial in z with these coefficients, lowest first."""
+    p = body.lanes.constant(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        p = body.fma(p, z, body.lanes.constant(c))
+    return p
+
+
+def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
+    """sin x, cos x, and whether |x| is within reach; see `sincos`."""
+    lanes, pair = body.lanes, body.lanes.pair
+    V, K = lanes.vector, lanes.constant
+    size = body.intrinsic("fabs", x)
+    far = body.put(f"fcmp ogt {V} {size}, {K(REACH)}")
+    k = body.intrinsic("rint", body.put(f"fmul {V} {x}, {K(TWO_OVER_PI)}"))
+    high = body.fma(k, K(-pair.half_pi[0]), x)
+    r = body.fma(k, K(-pair.half_pi[1]), high)
+    lost = body.fma(k, K(-pair.half_pi[1]), body.put(f"fsub {V} {high}, {r}"))
+    e = body.fma(k, K(-pair.half_pi[2]), lost)
+    z = body.put(f"fmul {V} {r}, {r}")
+    cube = body.put(f"fmul {V} {r}, {z}")
+    s = body.put(f"fadd {V} {r}, {body.fma(cube, horner(body, z, pair.sine), e)}")
+    half = body.fma(z, K(-0.5), K(1.0))
+    dropped = body.fma(z, K(-0.5), body.put(f"fsub {V} {K(1.0)}, {half}"))
+    square = body.put(f"fmul {V} {z}, {z}")
+    small = body.fma(square, horner(body, z, pair.cosine), body.fma(r, body.put(f"fneg {V} {e}"), dropped))
+    c = body.put(f"fadd {V} {half}, {small}")
+    I = lanes.of("i32")
+    n = body.put(f"fptosi {V} {body.choose(far, K(0.0), k)} to {I}")
+
+    def bit(m: str, mask: int) -> str:
+        masked = body.put(f"and {I} {m}, {lanes.integer(mask)}")
+        return body.put(f"icmp ne {I} {masked}, {lanes.integer(0)}")
+
+    odd = bit(n, 1)
+    sine, cosine = body.choose(odd, c, s), body.choose(odd, s, c)
+    next_n = body.put(f"add {I} {n}, {lanes.integer(1)}")
+    sine = body.choose(bit(n, 2), body.put(f"fneg {V} {sine}"), sine)
+    cosine = body.choose(bit(next_n, 2), body.put(f"fneg {V} {cosine}"), cosine)
+    return sine, cosine, far
+
+
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+class Printer:
+    """Prints the nodes of a program in order."""
+
+    def __init__(self, program: Program, lanes: Lanes) -> None:
+        self.program, self.lanes, self.body = program, lanes, Body(lanes)
+        self.names: list[str] = []
+        self.turned: dict[str, tuple[str, str]] = {}
+        self.far: str | None = None
+
+    def node(self, node: Node) -> str:
+        """Prints a node; returns its name."""
+        if node.op == "constant":
+            return self.lanes.constant(node.a)
+        if node.op == "input":
+            return self.load(node.a)
+        args = [self.names[k] for k in node[1:] if k is not None]
+        if node.op in BINARY:
+            return self.body.arithmetic(BINARY[node.op], *args)
+        return self.OTHERS[node.op](self, *args)
+
+    def neg(self, x: str) -> str:
+        return self.body.put(f"fneg {self.lanes.vector} {x}")
+
+    def sqrt(self, x: str) -> str:
+        return self.body.intrinsic("sqrt", x)
+
+    def less(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp olt {self.lanes.vector} {x}, {y}")
+
+    def select(self, condition: str, x: str, y: str) -> str:
+        return self.body.choose(condition, x, y)
+
+    def _pair(self, x: str) -> tuple[str, str]:
+        if x not in self.turned:
+            s, c, far = sine_and_cosine(self.body, x)
+            self.turned[x] = s, c
+            mask = self.lanes.of("i1")
+            self.far = self.body.put(f"or {mask} {self.far}, {far}") if self.far else far
+        return self.turned[x]
+
+    def sin(self, x: str) -> str:
+        return self._pair(x)[0]
+
+    def cos(self, x: str) -> str:
+        return self._pair(x)[1]
+
+    def arctan2(self, y: str, x: str) -> str:
+        """Lane by lane through the C library: rare, and never in a dynamics loop."""
+        T, result = self.lanes.scalar, "undef"
+        name = "atan2" if self.lanes.dtype == "f64" else "atan2f"
+        for k in range(self.lanes.width):
+            a = self.body.put(f"extractelement {self.lanes.vector} {y}, i32 {k}")
+            b = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 {k}")
+            angle = self.body.put(f"call {T} @{name}({T} {a}, {T} {b})")
+            result = self.body.put(f"insertelement {self.lanes.vector} {result}, {T} {angle}, i32 {k}")
+        return result
+
+    OTHERS: dict[str, Callable[..., str]] = {
+        "neg": neg, "sqrt": sqrt, "less": less, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2
+    }  # fmt: skip
+
+    def load(self, number: int) -> str:
+        """An input of every lane's state."""
+        argument, place = self._argument(number)
+        T, vector = self.lanes.scalar, "undef"
+        for k in range(self.lanes.width):
+            address = self.body.put(f"getelementptr {T}, ptr %p{argument}_{k}, i64 {place}")
+            x = self.body.put(f"load {T}, ptr {address}")
+            vector = self.body.put(f"insertelement {self.lanes.vector} {vector}, {T} {x}, i32 {k}")
+        return vector
+
+    def _argument(self, number: int) -> tuple[int, int]:
+        for k, (_, size) in enumerate(self.program.arguments):
+            if number < size:
+                return k, number
+            number -= size
+        raise IndexError(number)
+
+    def store(self, place: int, x: str) -> None:
+        """An output of every lane's state."""
+        T = self.lanes.scalar
+        for k in range(self.lanes.width):
+            address = self.body.put(f"getelementptr {T}, ptr %o_{k}, i64 {place}")
+            value = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 {k}")
+            self.body.lines.append(f"store {T} {value}, ptr {address}")
+
+    def prologue(self) -> list[str]:
+        """Where each lane's state begins in every argument and in the output."""
+        T, lines = self.lanes.scalar, list[str]()
+        for k in range(self.lanes.width):
+            lines += [
+                f"%j{k} = add i64 %b, {k}",
+                f"%in{k}_range = icmp slt i64 %j{k}, %last",
+                f"%i{k} = select i1 %in{k}_range, i64 %j{k}, i64 %last",
+            ]
+            for a in range(len(self.program.arguments)):
+                lines.append(f"%s{a}_{k} = mul i64 %i{k}, %stride{a}")
+                lines.append(f"%p{a}_{k} = getelementptr {T}, ptr %in{a}, i64 %s{a}_{k}")
+            lines.append(f"%so_{k} = mul i64 %i{k}, {len(self.program.outputs)}")
+            lines.append(f"%o_{k} = getelementptr {T}, ptr %out, i64 %so_{k}")
+        return lines
+
+    def text(self, name: str) -> str:
+        for node in self.program.nodes:
+            self.names.append(self.node(node))
+        for place, i in enumerate(self.program.outputs):
+            self.store(place, self.names[i])
+        if self.far:
+            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({self.lanes.of('i1')} {self.far})")
+            flag = self.body.put(f"zext i1 {lost} to i32")
+            self.body.lines.append(f"%found = or i32 %before, {flag}")
+        else:
+            self.body.lines.append("%found = or i32 %before, 0")
+        arguments = ", ".join(f"ptr noalias %in{k}, i64 %stride{k}" for k in range(len(self.program.arguments)))
+        inside = "\n  ".join([*self.prologue(), *self.body.lines])
+        return f"""{self.declarations()}
+define i32 @{name}(i64 %start, i64 %end, {arguments + ", " if arguments else ""}ptr noalias %out) {{
+entry:
+  %last = sub i64 %end, 1
+  br label %loop
+loop:
+  %b = phi i64 [%start, %entry], [%next, %loop]
+  %before = phi i32 [0, %entry], [%found, %loop]
+  {inside}
+  %next = add i64 %b, {self.lanes.width}
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %loop, label %done
+done:
+  ret i32 %found
+}}
+"""
+
+    def declarations(self) -> str:
+        V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()
+        one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("rint", "sqrt", "fabs"))
+        atan2 = "atan2" if self.lanes.dtype == "f64" else "atan2f"
+        return f"""{one}
+declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
+declare i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({self.lanes.of("i1")})
+declare {T} @{atan2}({T}, {T})"""
+
+
+def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:
+    """The LLVM text of a program."""
+    return Printer(program, lanes).text(name)

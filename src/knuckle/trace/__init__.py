@@ -1,0 +1,8 @@
+"""Symbolic execution (RBDA 10.4): an algorithm run on symbols leaves the scalar operations that it needs."""
+
+from .expression import Expression
+from .graph import Graph, Node
+from .operations import OPERATIONS, Operation
+from .program import Count, Program, trace
+
+__all__ = ["OPERATIONS", "Count", "Expression", "Graph", "Node", "Operation", "Program", "trace"]

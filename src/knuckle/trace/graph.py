@@ -1,0 +1,164 @@
+"""The expression graph: scalar operations recorded while an algorithm runs on symbols (RBDA 10.4).
+
+Nodes are shared (equal operations are one node) and simplified as they are made, so that the rules have reached their
+fixed point when the algorithm ends: constants are folded, zeros and ones vanish, signs travel outward.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .operations import OPERATIONS
+
+
+class Node(NamedTuple):
+    """An operation on earlier nodes; inputs ("input", number) and constants ("constant", value) have none."""
+
+    op: str
+    a: Any = None
+    b: Any = None
+    c: Any = None
+
+
+class Graph:
+    """Nodes in an order in which each comes after those it uses."""
+
+    __slots__ = ("_number", "nodes")
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._number: dict[Node, int] = {}
+
+    def put(self, node: Node) -> int:
+        """The number of a node, new or known."""
+        number = self._number.get(node)
+        if number is None:
+            number = self._number[node] = len(self.nodes)
+            self.nodes.append(node)
+        return number
+
+    def input(self, k: int) -> int:
+        return self.put(Node("input", k))
+
+    def constant(self, x: float) -> int:
+        return self.put(Node("constant", float(x) + 0.0 if x == 0 else float(x)))
+
+    def value(self, i: int) -> float | None:
+        """The value of a constant node; None for others."""
+        node = self.nodes[i]
+        return node.a if node.op == "constant" else None
+
+    # the operations, with their rules
+
+    def add(self, i: int, j: int) -> int:
+        x, y = self.value(i), self.value(j)
+        if x is not None and y is not None:
+            return self.constant(x + y)
+        if x == 0:
+            return j
+        if y == 0:
+            return i
+        first, second = self.nodes[i], self.nodes[j]
+        if second.op == "neg":
+            return self.sub(i, second.a)
+        if first.op == "neg":
+            return self.sub(j, first.a)
+        if i == j:
+            return self.mul(self.constant(2.0), i)
+        return self.put(Node("add", min(i, j), max(i, j)))
+
+    def sub(self, i: int, j: int) -> int:
+        if i == j:
+            return self.constant(0.0)
+        x, y = self.value(i), self.value(j)
+        if x is not None and y is not None:
+            return self.constant(x - y)
+        if x == 0:
+            return self.neg(j)
+        if y == 0:
+            return i
+        first, second = self.nodes[i], self.nodes[j]
+        if second.op == "neg":
+            return self.add(i, second.a)
+        if first.op == "neg":
+            return self.neg(self.add(first.a, j))
+        return self.put(Node("sub", i, j))
+
+    def neg(self, i: int) -> int:
+        x, node = self.value(i), self.nodes[i]
+        if x is not None:
+            return self.constant(-x)
+        if node.op == "neg":
+            return node.a
+        if node.op == "sub":
+            return self.put(Node("sub", node.b, node.a))
+        return self.put(Node("neg", i))
+
+    def mul(self, i: int, j: int) -> int:
+        x, y = self.value(i), self.value(j)
+        if x is None and y is not None:
+            i, j, x, y = j, i, y, x
+        if x is not None:
+            return self.constant(x * y) if y is not None else self._scaled(x, j)
+        first, second = self.nodes[i], self.nodes[j]
+        if first.op == "neg" or second.op == "neg":
+            sign = (first.op == "neg") != (second.op == "neg")
+            product = self.mul(first.a if first.op == "neg" else i, second.a if second.op == "neg" else j)
+            return self.neg(product) if sign else product
+        return self.put(Node("mul", min(i, j), max(i, j)))
+
+    def _scaled(self, x: float, j: int) -> int:
+        """x times node j, which is no constant."""
+        if x == 0 or x == 1:
+            return self.constant(0.0) if x == 0 else j
+        node = self.nodes[j]
+        if x < 0 or node.op == "neg":
+            sign = (x < 0) != (node.op == "neg")
+            product = self._scaled(abs(x), node.a if node.op == "neg" else j)
+            return self.neg(product) if sign else product
+        if node.op == "mul" and (y := self.value(node.a)) is not None:
+            return self._scaled(x * y, node.b)
+        return self.put(Node("mul", self.constant(x), j))
+
+    def div(self, i: int, j: int) -> int:
+        x, y = self.value(i), self.value(j)
+        if y is not None and y != 0:
+            return self.mul(self.constant(1 / y), i)
+        if x == 0:
+            return i
+        first, second = self.nodes[i], self.nodes[j]
+        if first.op == "neg" or second.op == "neg":
+            sign = (first.op == "neg") != (second.op == "neg")
+            quotient = self.div(first.a if first.op == "neg" else i, second.a if second.op == "neg" else j)
+            return self.neg(quotient) if sign else quotient
+        return self.put(Node("div", i, j))
+
+    def apply(self, op: str, *args: int) -> int:
+        """Any operation: the arithmetic above, or one that only folds constants."""
+        if op in ("add", "sub", "mul", "div", "neg"):
+            return getattr(self, op)(*args)
+        if op == "select" and args[1] == args[2]:
+            return args[1]
+        values = [self.value(i) for i in args]
+        if all(x is not None for x in values) and op not in ("less", "select"):
+            return self.constant(OPERATIONS[op].value(*values))
+        if op == "sin" and self.nodes[args[0]].op == "neg":
+            return self.neg(self.apply("sin", self.nodes[args[0]].a))
+        if op == "cos" and self.nodes[args[0]].op == "neg":
+            return self.apply("cos", self.nodes[args[0]].a)
+        return self.put(Node(op, *args))
+
+    def operands(self, i: int) -> tuple[int, ...]:
+        """The nodes that node i uses."""
+        node = self.nodes[i]
+        return () if node.op in ("input", "constant") else tuple(k for k in node[1:] if k is not None)
+
+    def live(self, outputs: list[int]) -> list[int]:
+        """The nodes that `outputs` need, in order: everything else is dead code."""
+        needed, stack = set(outputs), list(outputs)
+        while stack:
+            for k in self.operands(stack.pop()):
+                if k not in needed:
+                    needed.add(k)
+                    stack.append(k)
+        return sorted(needed)
