@@ -361,6 +361,19 @@ def test_shapes():
     assert distances.max() < 1e-6  # vertices are float32 in MuJoCo
 
 
+def test_mesh_files_are_found(tmp_path: Path):
+    (tmp_path / "meshes").mkdir()
+    corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n"
+    (tmp_path / "meshes" / "t.obj").write_text(corners + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+    moving = body("a", '<joint/><geom type="mesh" mesh="t" pos="1 2 3"/>')
+    asset = '<compiler meshdir="meshes"/><asset><mesh name="t" file="t.obj" scale="2 2 2"/></asset>'
+    (tmp_path / "m.xml").write_text(f"<mujoco>{asset}<worldbody>{moving}</worldbody></mujoco>")
+    (shape,) = load(tmp_path / "m.xml").bodies[0].visuals
+    assert isinstance(shape.shape, Mesh)
+    assert (shape.shape.path, shape.shape.scale) == (str(tmp_path / "meshes" / "t.obj"), (2.0, 2.0, 2.0))
+    np.testing.assert_allclose([float(x) for x in shape.X.r], [1, 2, 3], rtol=0, atol=1e-6)
+
+
 # what does not come over
 
 

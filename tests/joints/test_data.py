@@ -17,14 +17,18 @@ from knuckle.joints import (
     Composite,
     Continuous,
     Cylindrical,
+    Driven,
     Euler,
+    FunctionJoint,
     Helical,
     Joint,
     Planar,
     PlanarLocal,
+    Polynomial,
     Prismatic,
     RackAndPinion,
     Revolute,
+    SplineCurve,
     Universal,
 )
 from knuckle.scalar import ONE, ZERO
@@ -118,10 +122,12 @@ def test_bad_axes_are_refused(make: Any, bad: Any):
         (lambda: RackAndPinion(0.1, "z", "z"), "rack lies square to the pinion's axis"),
         (lambda: RackAndPinion(0.1, "z", (0, 1, 1)), "rack lies square to the pinion's axis"),
         (lambda: Euler("zx"), "axes is a word of three letters"),
+        (lambda: Euler(None), "axes is a word of three letters"),  # type: ignore[arg-type]
         (lambda: Euler("zxw"), "axes is a word of three letters.*'w'"),
         (lambda: Euler("zzx"), "parallel"),
         (lambda: Euler("xzz"), "parallel"),
         (lambda: Universal("xyz"), "axes is a word of two letters"),
+        (lambda: Universal(7), "axes is a word of two letters"),  # type: ignore[arg-type]
         (lambda: Universal("xx"), "parallel"),
         (lambda: Universal(["x", (2, 0, 0)]), "parallel"),
     ],
@@ -136,6 +142,20 @@ def test_composite_refuses_what_is_no_joint():
         Composite(("revolute",))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not of <class"):
         Composite((Revolute,))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: SplineCurve([Transform(), "here"]), r"frames\[1\] is a Transform, not 'here'"),  # type: ignore[list-item]
+        (lambda: FunctionJoint("crank", "rad"), "function gives a Transform"),  # type: ignore[arg-type]
+        (lambda: Driven("revolute", Polynomial((1,))), "joint is the joint that the law drives"),  # type: ignore[arg-type]
+        (lambda: Driven(Revolute(), 3.0), r"law gives \(q, v, v̇\) at a time, which 3.0 cannot"),  # type: ignore[arg-type]
+    ],
+)
+def test_arguments_of_another_kind_are_refused(make: Any, message: str):
+    with pytest.raises(TypeError, match=message):
+        make()
 
 
 STRUCTURAL = {
@@ -184,4 +204,4 @@ def test_other_joints_on_coordinate_axes_are_sparse(joint: Joint, in_S: int, in_
 def test_revolute_costs_one_sine_and_one_cosine():
     """On a coordinate axis E is (cos, sin, −sin, cos) and nothing else."""
     c, s = math.cos(0.3), math.sin(0.3)
-    assert Revolute("x").transform(Vector([0.3])).E == ((ONE, ZERO, ZERO), (ZERO, c, s), (ZERO, -s, c))
+    assert list(leaves(Revolute("x").transform(Vector([0.3])).E)) == [ONE, ZERO, ZERO, ZERO, c, s, ZERO, -s, c]

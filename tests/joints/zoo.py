@@ -130,7 +130,7 @@ ZOO: dict[str, Joint] = {
     "spline curve": SplineCurve(control_frames(4)),
     "spline curve 7": SplineCurve(control_frames(7)),
     "spline surface": SplineSurface(control_grid(4, 4)),
-    "spline surface 5x6": SplineSurface(control_grid(5, 6)),
+    "spline surface 4x5": SplineSurface(control_grid(4, 5)),
     "composite RP": Composite((Revolute("z"), Prismatic("z"))),
     "composite skew": Composite((Revolute(SKEW), Helical(ASKEW, 0.3), Prismatic("x"))),
     "composite free": Composite((Translational(), Spherical())),
@@ -175,7 +175,7 @@ def leaves(part: Any) -> Iterator[Any]:
         part = part.components
     elif isinstance(part, Matrix):
         part = part.rows
-    if isinstance(part, tuple | list | Vector | Subspace | np.ndarray):
+    if isinstance(part, tuple | list | Vector | Subspace):
         for item in part:
             yield from leaves(item)
     else:
@@ -184,9 +184,11 @@ def leaves(part: Any) -> Iterator[Any]:
 
 def numbers(part: Any) -> np.ndarray:
     """The scalars in `part` as one flat array, complex if one of them is."""
+    if isinstance(part, np.ndarray):
+        return part.ravel()
     found = list(leaves(part))
     kind = complex if any(isinstance(x, complex) for x in found) else float
-    return np.array([kind(x) for x in found], dtype=kind)
+    return np.concatenate([np.ravel(x) if isinstance(x, np.ndarray) else [kind(x)] for x in found] or [[]])
 
 
 def slope(part: Any) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Forward dynamics by divide and conquer (RBDA 7.4-7.5): bodies are joined pairwise, in any order.
 
-Everything is in base coordinates. A part of the mechanism has a handle on every body that still misses joints:
-a = Σ Φ f + b over its handles. Joining two parts eliminates the force of the joint between them; going back down gives
-it. Cutting the tree in the middle each time makes the depth logarithmic. Every body needs an invertible inertia.
+A part of the mechanism has a handle on every body that still misses joints: a = Σ Φ f + b over its handles, each in
+its body's own coordinates. Joining two parts eliminates the force of the joint between them; going back down gives it.
+Cutting the tree in the middle each time makes the depth logarithmic. Every body needs an invertible inertia.
 
 The joint's force follows from its motion subspace instead of its constraint forces: with Φ the mobility between its
 ends, W = Φ⁻¹ − Φ⁻¹S(SᵀΦ⁻¹S)⁻¹SᵀΦ⁻¹ is the T(TᵀΦT)⁻¹Tᵀ of RBDA 7.57-7.63. That needs no T and no T_a, which grow without
@@ -21,8 +21,10 @@ from .types import PerBody, PerJoint
 
 
 class Bearing(NamedTuple):
-    """A joint between two parts: S, its rotor inertia, its bias acceleration and the force along its freedoms."""
+    """A joint between two parts, in successor coordinates: the transform to them, S, its rotor inertia, its bias
+    acceleration and the force along its freedoms."""
 
+    X: Matrix
     S: Matrix
     rotor: Matrix
     c: Vector
@@ -59,19 +61,18 @@ def forward_dynamics(model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ex
 def _prepare(
     model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody
 ) -> tuple[dict[int, Part], dict[int, Bearing]]:
-    """Single bodies as parts, and the joints between them, in base coordinates."""
+    """Single bodies as parts, and the joints between them."""
     n = model.algebra.dimension
-    X0, V = {ROOT: model.algebra.Transform.identity()}, {ROOT: model.still}
+    V = {ROOT: model.still}
     leaves = {ROOT: Part({(ROOT, ROOT): Matrix.zero(n, n)}, {ROOT: -Vector(model.g.components)})}
     bearings = {}
     for i, p, joint in model.outward():
         XJ, S, vJ, cJ = joint.motion(q[i], v[i])
-        X0[i] = XJ @ model.X_tree[i] @ X0[p]
-        S, vJ, cJ, I = X0[i].inv @ S, X0[i].inv @ vJ, X0[i].inv @ cJ, X0[i].inv @ model.I[i]
-        V[i] = V[p] + vJ
+        X = XJ @ model.X_tree[i]
+        V[i] = X @ V[p] + vJ
         c = Vector((cJ + V[i].cross(vJ)).components)
-        bearings[i] = Bearing(S.matrix, Matrix.diagonal(model.rotor[i]), c, tau[i])
-        Phi, f = I.matrix.inverse(), X0[i].T @ f_ext[i] - V[i].cross(I @ V[i])
+        bearings[i] = Bearing(X.matrix, S.matrix, Matrix.diagonal(model.rotor[i]), c, tau[i])
+        Phi, f = model.I[i].inverse.matrix, f_ext[i] - V[i].cross(model.I[i] @ V[i])
         leaves[i] = Part({(i, i): Phi}, {i: Phi @ Vector(f.components)})
     return leaves, bearings
 
@@ -93,13 +94,14 @@ def _loose_ends(model: Model, bodies: frozenset[int]) -> set[int]:
 
 
 def _assemble(A: Part, B: Part, s: int, p: int, bearing: Bearing, keep: Collection[int]) -> Part:
-    """Φ' = Φ − Ψ W Ψᵀ and b' = b + Ψ f, Ψ = Φ_ks on B and −Φ_kp on A (RBDA 7.57-7.63)."""
-    Psi = {**{k: -A.Phi[k, p] for k in A.b}, **{k: B.Phi[k, s] for k in B.b}}
-    Phi = (A.Phi[p, p] + B.Phi[s, s]).inverse()
+    """Φ' = Φ − Ψ W Ψᵀ and b' = b + Ψ f, Ψ = Φ_ks on B and −Φ_kp Xᵀ on A (RBDA 7.57-7.63)."""
+    X = bearing.X
+    Psi = {**{k: -(A.Phi[k, p] @ X.T) for k in A.b}, **{k: B.Phi[k, s] for k in B.b}}
+    Phi = (X @ A.Phi[p, p] @ X.T + B.Phi[s, s]).inverse()
     D = (bearing.S.T @ Phi @ bearing.S + bearing.rotor).inverse()
     cut = Cut(A, B, s, Psi, Phi, D)
     W = Phi - Phi @ bearing.S @ D @ bearing.S.T @ Phi
-    f, _ = _joint_force(cut, bearing, bearing.c + A.b[p] - B.b[s])
+    f, _ = _joint_force(cut, bearing, bearing.c + X @ A.b[p] - B.b[s])
     free, known = {**A.b, **B.b}, {**A.Phi, **B.Phi}
     kept = [k for k in free if k in keep]
     nothing = Matrix.zero(Phi.nrows, Phi.nrows)
@@ -113,17 +115,16 @@ def _joint_force(cut: Cut, bearing: Bearing, gap: Vector) -> tuple[Vector, Vecto
     return cut.Phi @ (bearing.S @ a + gap), a
 
 
-def _accelerations(
-    model: Model, part: Part, bearings: dict[int, Bearing], f: dict[int, Vector]
-) -> dict[int, Vector]:
+def _accelerations(model: Model, part: Part, bearings: dict[int, Bearing], f: dict[int, Vector]) -> dict[int, Vector]:
     """Joint accelerations in a part under the handle forces f: the joint of its cut first, then the halves."""
     if part.cut is None:
         return {}
     A, B, s, Psi, _, _ = part.cut
     p = model.parents[s]
-    gap = bearings[s].c + A.b[p] - B.b[s]
+    X = bearings[s].X
+    gap = bearings[s].c + X @ A.b[p] - B.b[s]
     for k in Psi:
         gap = gap - Psi[k].T @ f[k]
     force, a = _joint_force(part.cut, bearings[s], gap)
-    f = {**f, s: f[s] + force, p: f[p] - force}
+    f = {**f, s: f[s] + force, p: f[p] - X.T @ force}
     return {s: a, **_accelerations(model, A, bearings, f), **_accelerations(model, B, bearings, f)}

@@ -15,7 +15,7 @@ from knuckle.errors import ModelError
 
 MAX_BYTES = 64 * 2**20
 MAX_DEPTH = 200
-MAX_ELEMENTS = 500_000
+MAX_ELEMENTS = 100_000
 MAX_TOKEN = 4 * 2**20
 _CHUNK = 2**18
 

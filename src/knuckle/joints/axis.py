@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from knuckle.scalar import ZERO, arctan2, constant, cos, sin
@@ -56,6 +57,7 @@ def structural(axis: Unit) -> Vec3:
     return constant(x), constant(y), constant(z)
 
 
+@lru_cache(maxsize=4096)
 def frame(axis: Unit) -> tuple[Vec3, Vec3, Vec3]:
     """(x, y, axis): right-handed, for a coordinate axis a cyclic order of the coordinate axes, so (x, y, z) for z."""
     x, y = rotation.perpendicular(axis)

@@ -68,6 +68,12 @@ class Driven(Unfree):
     joint: Joint
     law: Law
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.joint, Joint):
+            raise TypeError(f"joint is the joint that the law drives, not {self.joint!r}")
+        if not callable(self.law):
+            raise TypeError(f"law gives (q, v, v̇) at a time, which {self.law!r} cannot")
+
     def at(self, t: Any) -> Prescribed:
         q, v, a = self.law(t)
         return Prescribed(self.joint.at(t), tuple(q), tuple(v), tuple(a))

@@ -15,7 +15,7 @@ from .axis import Axis, Unit, structural, turn, unit
 from .spherical import Ball
 from .turns import Turns, swing
 
-_SQUARE = 1e-9
+_SQUARE, _PARALLEL = 1e-14, 1e-9
 _TINY = 1e-24
 
 
@@ -36,13 +36,13 @@ class Euler(Ball, Turns):
     def __init__(self, axes: str | Sequence[Axis]) -> None:
         try:
             first, second, third = map(unit, axes)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 f'axes is a word of three letters like "zxz", or three axes, not {axes!r}: {error}'
             ) from None
         object.__setattr__(self, "axes", (first, second, third))
         for a, b in ((first, second), (second, third)):
-            if hypot(*cross(a, b)) < _SQUARE:
+            if hypot(*cross(a, b)) < _PARALLEL:
                 raise ValueError(f"neighbouring axes of {axes!r} are parallel: the three turns give only two freedoms")
 
     @property

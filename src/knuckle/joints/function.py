@@ -22,6 +22,8 @@ class FunctionJoint(Joint):
     units: tuple[str, ...]
 
     def __init__(self, function: Callable[[Vector], Transform], units: str | Sequence[str]) -> None:
+        if not callable(function):
+            raise TypeError(f"function gives a Transform for a position, which {function!r} cannot")
         words = tuple(units.split()) if isinstance(units, str) else tuple(units)
         if unknown := sorted(set(words) - {"rad", "m", "1"}):
             raise ValueError(f'units are "rad", "m" or "1", one per position variable, not {unknown}')

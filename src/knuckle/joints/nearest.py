@@ -41,6 +41,11 @@ def _places(joint: Joint, count: int) -> list[Vector]:
     return [joint._spread([(0.5 + k * step) % 1.0 for step in steps]) for k in range(count)]
 
 
+def _missing(X: Transform, XJ: Transform) -> Vector:
+    """(φ, p): the turn and the distance from X_J to X, in successor coordinates."""
+    return Vector([*rotation.log(matmul(X.E, transpose(XJ.E))), *matvec(XJ.E, sub(X.r, XJ.r))])
+
+
 class _Search:
     """One place on the way: the position, what is left of X there (φ, p), its square and the damping."""
 
@@ -50,18 +55,19 @@ class _Search:
         self.joint, self.X, self.q, self.left, self.cost, self.damping = joint, X, q, left, cost, damping
 
     @classmethod
-    def begin(cls, joint: Joint, X: Transform, q: Vector, damping: Any = 1.0) -> _Search:
-        XJ = joint.transform(q)
-        turn = rotation.log(matmul(X.E, transpose(XJ.E)))
-        left = Vector([*turn, *matvec(XJ.E, sub(X.r, XJ.r))])
-        return cls(joint, X, q, left, left @ left, damping)
+    def begin(cls, joint: Joint, X: Transform, q: Vector) -> _Search:
+        left = _missing(X, joint.transform(q))
+        cost = left @ left
+        return cls(joint, X, q, left, cost, 1 + 0 * cost)
 
     def step(self) -> _Search:
         """(SᵀS + μ) dq = Sᵀ (φ, p), which is the slope of the cost, with μ of its size: convergence stays quadratic."""
         S = self.joint.subspace(self.q).matrix
         shift = Matrix.diagonal([self.damping * self.cost + _FLOOR] * self.joint.nv)
         dq = (S.T @ S + shift).solve(S.T @ self.left)
-        return _Search.begin(self.joint, self.X, self.joint.integrate(self.q, dq), self.damping)
+        q = self.joint.integrate(self.q, dq)
+        left = _missing(self.X, self.joint.transform(q))
+        return _Search(self.joint, self.X, q, left, left @ left, self.damping)
 
     def descend(self, steps: int) -> _Search:
         """Steps that are taken only where they lower the cost."""

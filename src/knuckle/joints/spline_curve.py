@@ -25,7 +25,7 @@ class SplineCurve(Joint):
 
     Each control frame is the transform from predecessor to frame coordinates. The curve is twice continuously
     differentiable, passes near the frames rather than through them, and goes on beyond its ends as the outer segments
-    do. Neighbouring frames must be less than half a turn apart.
+    do. From one control frame to the next it turns the short way.
     """
 
     frames: tuple[Transform, ...]
@@ -33,7 +33,11 @@ class SplineCurve(Joint):
     _v = ("1",)
 
     def __init__(self, frames: Iterable[Transform]) -> None:
-        controls = tuple(Transform.of(frame.E, frame.r) for frame in frames)
+        given = tuple(frames)
+        for k, frame in enumerate(given):
+            if not isinstance(frame, Transform):
+                raise TypeError(f"frames[{k}] is a Transform, not {frame!r}")
+        controls = tuple(Transform.of(frame.E, frame.r) for frame in given)
         if len(controls) < 4:
             raise ValueError(f"frames: a cubic spline has four control frames or more, not {len(controls)}")
         for k, frame in enumerate(controls):

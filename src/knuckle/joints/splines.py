@@ -38,8 +38,13 @@ def cumulative(u: Any) -> tuple[Weight, Weight, Weight]:
 
 
 def choose(q: Any, options: Sequence[Any]) -> Any:
-    """The option of the segment that q is in: k for k ≤ q < k + 1, the outer ones for all that lies beyond."""
-    chosen = options[0]
+    """The option of the segment that q is in: k for k ≤ q < k + 1, the outer ones for all that lies beyond.
+
+    The choice is of the kind and precision of q, though the options may be plain numbers.
+    """
+    if all(option is options[0] for option in options):
+        return options[0]
+    chosen = options[0] + 0 * q
     for k in range(1, len(options)):
         chosen = select(less(q, k), chosen, options[k])
     return chosen

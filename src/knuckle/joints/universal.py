@@ -30,7 +30,7 @@ class Universal(Turns):
     def __init__(self, axes: str | Sequence[Axis] = (X_AXIS, Y_AXIS)) -> None:
         try:
             first, second = map(unit, axes)
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(f'axes is a word of two letters like "xy", or two axes, not {axes!r}: {error}') from None
         if hypot(*cross(first, second)) < _PARALLEL:
             raise ValueError(f"the axes {axes!r} are parallel: the two turns give only one freedom")

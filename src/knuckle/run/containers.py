@@ -42,7 +42,7 @@ def container_of(values: Iterable[Any]) -> Container:
             case "mpmath", _ if hasattr(leaf, "rows"):
                 found.setdefault("mpmath", MPMath())
             case _:
-                objects = objects or not isinstance(leaf, _NUMERIC)
+                objects = objects or _is_object(leaf)
     if len(found) > 1:
         raise TypeError(f"arrays of {' and '.join(found)} do not go into one call")
     return next(iter(found.values()), Objects() if objects else Lanes())
@@ -62,6 +62,16 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield _OBJECT
     else:
         yield value
+
+
+def _is_object(x: Any) -> bool:
+    """Whether NumPy keeps `x` as an object: it is neither a number of its own nor made into an array of numbers."""
+    if isinstance(x, _NUMERIC):
+        return False
+    try:
+        return bool(np.asarray(x).dtype == object)
+    except (TypeError, ValueError):
+        return False  # for `numbers` to complain about, which knows the argument's name
 
 
 _OBJECT = object()

@@ -58,10 +58,16 @@ def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
     if array.dtype.kind not in "iufc":
-        held = f"{array.dtype}" if array.dtype != object else f"{type(array.flat[0]).__name__} objects"
-        raise TypeError(f"{name} holds {held}, and must hold real or complex numbers")
+        raise TypeError(f"{name} holds {_held(array)}, and must hold real or complex numbers")
     must_end_in(name, array.shape, shape)
     return array
+
+
+def _held(array: NumPyArray) -> str:
+    if array.dtype != object:
+        return str(array.dtype)
+    strange: list[Any] = [x for x in array.ravel().tolist() if not isinstance(x, (int, float, complex))]
+    return f"{type(strange[0]).__name__} objects" if strange else "objects"
 
 
 def _precision(given: Iterable[NumPyArray]) -> np.dtype[Any]:

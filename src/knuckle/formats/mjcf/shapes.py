@@ -59,7 +59,10 @@ def _shape(source: Source, g: int, X: Transform, file: str | None) -> tuple[Shap
 
 
 def _mesh(source: Source, k: int, X: Transform, file: str | None) -> tuple[Mesh, Transform]:
-    """A mesh where its file has it: MuJoCo moves meshes to their centre and principal axes, which is undone here."""
+    """A mesh where its file has it: MuJoCo moves meshes to their centre and principal axes, which is undone here.
+
+    A `refpos` or `refquat` of the mesh is not kept by the compiled model, so the shape is where it is without them.
+    """
     m = source.m
     uri = _path(m, int(m.mesh_pathadr[k])) or source.name("mesh", k)
     x, y, z = numbers(m.mesh_scale[k])

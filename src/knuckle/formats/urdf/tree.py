@@ -81,26 +81,43 @@ def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Mimic]:
     A joint that follows one which is not in the file moves by itself too, and a note says so.
     """
     numbers = {joint.name: k for k, joint in enumerate(joints)}
-    followed = {joint.name: _followed(source, joint, joints, numbers) for joint in joints}
-    found: list[Mimic] = []
-    for k, joint in enumerate(joints):
-        current, ratio, offset, passed = joint, 1.0, 0.0, {joint.name}
-        while (following := followed[current.name]) is not None:
-            ratio, offset = ratio * following.ratio, ratio * following.offset + offset
-            current = joints[numbers[following.source]]
-            if current.name in passed:
-                raise source.error(following.element, joint.owner, f"follows itself, by way of {current.owner}")
-            passed.add(current.name)
-        via = followed[joint.name]
-        if via is None:
-            continue
-        if not (math.isfinite(ratio) and math.isfinite(offset)):
-            raise source.error(via.element, joint.owner, "the multipliers of the joints it follows overflow")
-        if current.name != via.source:
-            text = f"follows {current.owner} (through {shorten(via.source)!r}): {ratio:g} q + {offset:g}"
-            source.note("info", via.element, joint.name, text)
-        found.append(Mimic(k, numbers[current.name], ratio, offset))
-    return found
+    followed = [_followed(source, joint, joints, numbers) for joint in joints]
+    resolved: dict[int, Mimic] = {}
+    for k in range(len(joints)):
+        way = _way(source, k, joints, followed, numbers, resolved)
+        for i in reversed(way):
+            via = followed[i]
+            assert via is not None
+            inner = resolved.get(numbers[via.source]) or Mimic(i, numbers[via.source])
+            mimic = Mimic(i, inner.source, via.ratio * inner.ratio, via.ratio * inner.offset + via.offset)
+            if not (math.isfinite(mimic.ratio) and math.isfinite(mimic.offset)):
+                raise source.error(via.element, joints[i].owner, "the multipliers of the joints it follows overflow")
+            if numbers[via.source] in resolved:
+                leader = joints[mimic.source].owner
+                text = f"follows {leader} (through {shorten(via.source)!r}): {mimic.ratio:g} q + {mimic.offset:g}"
+                source.note("info", via.element, joints[i].name, text)
+            resolved[i] = mimic
+    return [resolved[k] for k in sorted(resolved)]
+
+
+def _way(
+    source: Source,
+    k: int,
+    joints: Sequence[JointEntry],
+    followed: Sequence[Following | None],
+    numbers: Mapping[str, int],
+    resolved: Mapping[int, Mimic],
+) -> list[int]:
+    """Joint k, the joint it follows, and so on, up to the first whose leader is known or moves by itself."""
+    way: dict[int, None] = {}
+    while (via := followed[k]) is not None and k not in resolved:
+        way[k] = None
+        k = numbers[via.source]
+        if k in way:
+            raise source.error(
+                via.element, joints[next(iter(way))].owner, f"follows itself, by way of {joints[k].owner}"
+            )
+    return list(way)
 
 
 def _followed(

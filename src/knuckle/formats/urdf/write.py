@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -13,6 +13,7 @@ from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Continuous
 from knuckle.model import (
+    ROOT,
     Body,
     Box,
     Capsule,
@@ -58,13 +59,15 @@ def to_urdf(model: Model, *, lossy: bool = False) -> str:
     lines += [_comment(f"left out, URDF cannot say it: {where}: {what}") for where, what in lost]
     lines += [f"<robot{_attributes(name=model.name)}>"]
     lines += _indented(_link(model.base))
-    coupled = model.coupled
+    parents = {ROOT: model.base.name, **dict(enumerate(model.body_names))}
+    coupled, joint_names = model.coupled, model.joint_names
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
+        following = _mimic(coupled[i], joint_names) if i in coupled else []
         lines += _indented(_link(body))
-        lines += _indented(_joint(model, joint, body.name, coupled.get(i)))
-    taken = set(model.joint_names)
+        lines += _indented(_joint(joint, parents[joint.parent], body.name, following))
+    taken = set(joint_names)
     for frame in model.frames:
-        lines += _indented(_frame(model, frame, taken))
+        lines += _indented(_frame(frame, parents[frame.body], taken))
     return "\n".join([*lines, "</robot>", ""])
 
 
@@ -137,8 +140,8 @@ def _material(material: Material | None, owner: str) -> list[str]:
     return _element("material", {"name": material.name}, [*color, *texture])
 
 
-def _joint(model: Model, joint: TreeJoint, child: str, mimic: Mimic | None) -> list[str]:
-    kind, parent = joint.kind, model.base.name if joint.parent < 0 else model.body_names[joint.parent]
+def _joint(joint: TreeJoint, parent: str, child: str, following: list[str]) -> list[str]:
+    kind = joint.kind
     inside = _origin(joint.X_tree, joint.name)
     inside += _element("parent", {"link": parent}) + _element("child", {"link": child})
     axis = getattr(kind, "axis", None) or getattr(kind, "normal", None)
@@ -149,10 +152,14 @@ def _joint(model: Model, joint: TreeJoint, child: str, mimic: Mimic | None) -> l
         if any((*joint.damping, *joint.friction)):
             resistance = {"damping": joint.damping[0], "friction": joint.friction[0]}
             inside += _element("dynamics", {key: _text(x, joint.name) for key, x in resistance.items()})
-    if mimic is not None:
-        relation = {"multiplier": _text(mimic.ratio, joint.name), "offset": _text(mimic.offset, joint.name)}
-        inside += _element("mimic", {"joint": model.joint_names[mimic.source], **relation})
+    inside += following
     return _element("joint", {"name": joint.name, "type": TYPE_OF[type(kind)]}, inside)
+
+
+def _mimic(mimic: Mimic, joint_names: Sequence[str]) -> list[str]:
+    name, source = joint_names[mimic.joint], joint_names[mimic.source]
+    numbers = {"multiplier": _text(mimic.ratio, name), "offset": _text(mimic.offset, name)}
+    return _element("mimic", {"joint": source, **numbers})
 
 
 def _limit(joint: TreeJoint) -> list[str]:
@@ -167,12 +174,11 @@ def _limit(joint: TreeJoint) -> list[str]:
     return _element("limit", {key: _text(x, joint.name) for key, x in finite.items()})
 
 
-def _frame(model: Model, frame: Frame, taken: set[str]) -> list[str]:
+def _frame(frame: Frame, parent: str, taken: set[str]) -> list[str]:
     name = f"{frame.name}_joint"
     while name in taken:
         name += "_"
     taken.add(name)
-    parent = model.base.name if frame.body < 0 else model.body_names[frame.body]
     inside = _origin(frame.X, frame.name)
     inside += _element("parent", {"link": parent}) + _element("child", {"link": frame.name})
     return [*_element("link", {"name": frame.name}), *_element("joint", {"name": name, "type": "fixed"}, inside)]
