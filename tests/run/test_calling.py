@@ -16,7 +16,7 @@ from knuckle.run import Function, function
 from knuckle.scalar import cos
 from knuckle.spatial import Vector
 
-from .mechanisms import FUNCTIONS, MODELS, Public, closed, geared, states
+from .mechanisms import FUNCTIONS, MODELS, closed, geared, states
 
 ARM = MODELS["arm"]
 PUBLIC = {name: f for name, f in vars(kn).items() if isinstance(f, Function)}
@@ -61,14 +61,12 @@ def test_the_model_comes_first(wrong: Any):
         kn.mass_matrix(wrong, np.zeros(3))
 
 
-def test_signature_name_and_text(public: Public):
+def test_signature_name_and_text():
     f = kn.inverse_dynamics
     assert f.__name__ == "inverse_dynamics"
     assert list(inspect.signature(f).parameters) == ["model", "q", "v", "a", "f_ext"]
     assert "recursive Newton-Euler" in (f.__doc__ or "")
     assert repr(f).startswith("<knuckle function inverse_dynamics(model")
-    assert callable(f)
-    assert public.call is not None
 
 
 @pytest.mark.parametrize("name", PUBLIC)
@@ -246,11 +244,12 @@ def test_b36_round_trips(model: Model):
         np.testing.assert_allclose(back, s.a, atol=1e-14 * condition)
     H, C = kn.mass_matrix(model, s.q), kn.bias_force(model, s.q, s.v, s.f_ext)
     np.testing.assert_allclose(np.einsum("bij,bj->bi", H, s.a) + C, tau, atol=1e-12)
-    np.testing.assert_allclose(kn.mass_matrix_inverse(model, s.q) @ H, np.broadcast_to(np.eye(model.nv), H.shape), atol=1e-14 * condition)  # fmt: skip
+    unit = kn.mass_matrix_inverse(model, s.q) @ H
+    np.testing.assert_allclose(unit, np.broadcast_to(np.eye(model.nv), H.shape), atol=1e-14 * condition)
 
 
-def test_b37_the_base_frame_does_not_matter(model: Model):
-    """Gravity turned with the base: joint forces stay what they are for a mechanism on a joint of its own."""
+def test_b37_coordinates_do_not_matter(model: Model):
+    """The velocity of the tool in its own coordinates and in the base's is one velocity."""
     s = states(model, (5,))
     X = kn.pose(model, s.q, "tool")
     J = kn.jacobian(model, s.q, "tool", "world")

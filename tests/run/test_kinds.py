@@ -11,10 +11,10 @@ import pytest
 import sympy as sp
 
 import knuckle as kn
-from knuckle.joints import Prismatic
-from knuckle.model import Body, Frame, Model, TreeJoint
+from knuckle.joints import Prismatic, Revolute
+from knuckle.model import Body, Builder, Frame, Model, TreeJoint
 from knuckle.scalar import ONE, ZERO, Dual
-from knuckle.spatial import Inertia, Matrix, Transform, Vector
+from knuckle.spatial import Inertia, Matrix, Sym3, Transform, Vector
 
 from .mechanisms import FUNCTIONS, MODELS, Public, State, arm, chain, slides, states
 
@@ -139,21 +139,32 @@ def test_casadi_wrong_shapes(kind: Any):
 
 @pytest.mark.parametrize("name", FEW)
 def test_sympy(name: str):
-    s = states(ARM)
-    q, v, a = (sp.Matrix(sp.symbols(f"{x}:3", real=True)) for x in "qva")
-    f = sp.Matrix(3, 6, sp.symbols("f:18"))
-    found = FUNCTIONS[name].call(ARM, State(q, v, a, f, None))
-    expected = FUNCTIONS[name].call(ARM, s)
+    """Two joints: SymPy does not share subexpressions, and three already fill pages."""
+    model = two_joints()
+    s = states(model)
+    q, v, a = (sp.Matrix(sp.symbols(f"{x}:2", real=True)) for x in "qva")
+    f = sp.Matrix(2, 6, sp.symbols("f:12"))
+    found = FUNCTIONS[name].call(model, State(q, v, a, f, None))
+    expected = FUNCTIONS[name].call(model, s)
     if np.ndim(expected):
         assert isinstance(found, sp.MatrixBase)
         assert found.shape == matrix_shape(expected.shape)
     else:
         assert isinstance(found, sp.Expr)
-    at = lambda symbols, numbers: dict(zip(symbols, map(float, np.ravel(numbers)), strict=True))  # noqa: E731
-    values = {**at(q, s.q), **at(v, s.v), **at(a, s.a), **at(f, s.f_ext)}
-    evaluate = sp.lambdify(list(values), found, "math" if not np.ndim(expected) else "numpy")
-    numbers = np.array(evaluate(*values.values()), dtype=float).reshape(np.shape(expected))
-    np.testing.assert_allclose(numbers, expected, atol=1e-11 * max(1.0, np.abs(expected).max()))
+    symbols, numbers = [*q, *v, *a, *f], np.concatenate([s.q, s.v, s.a, s.f_ext.ravel()])
+    evaluate = sp.lambdify(symbols, found, "numpy", cse=True)
+    values = np.array(evaluate(*numbers), dtype=float).reshape(np.shape(expected))
+    np.testing.assert_allclose(values, expected, atol=1e-11 * max(1.0, np.abs(expected).max()))
+
+
+def two_joints() -> Model:
+    b = Builder("two joints", base="world")
+    b.body("first", on="world", joint=Revolute("y"), mass=2.0, com=(0.1, 0, 0), inertia=(0.02, 0.03, 0.025))
+    b.body(
+        "second", on="first", joint=Revolute("z"), at=(0.3, 0, 0), mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.2, 0.2)
+    )
+    b.frame("tool", on="second", at=(0.2, 0, 0))
+    return b.build()
 
 
 @pytest.mark.parametrize("kind", [sp.Matrix, sp.ImmutableMatrix])
@@ -181,8 +192,6 @@ def test_sympy_lists_and_arrays_of_symbols():
 
 def test_sympy_text_of_a_pendulum():
     """τ = (I + m l²) a + m g l sin q."""
-    from knuckle.joints import Revolute
-
     m, l, g, I = sp.symbols("m l g I", positive=True)
     pendulum = Model(
         bodies=(Body("bob", Inertia(m, (ZERO, ZERO, -m * l), _moments(I + m * l**2))),),
@@ -195,8 +204,6 @@ def test_sympy_text_of_a_pendulum():
 
 
 def _moments(I: Any) -> Any:
-    from knuckle.spatial import Sym3
-
     return Sym3(I, ZERO, I, ZERO, ZERO, I)
 
 

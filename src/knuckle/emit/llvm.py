@@ -15,6 +15,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from knuckle.trace import Node, Program
 
@@ -187,50 +188,20 @@ class Printer:
             result = self.body.put(f"insertelement {self.lanes.vector} {result}, {T} {angle}, i32 {k}")
         return result
 
-    OTHERS: dict[str, Callable[..., str]] = {
+    OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
         "neg": neg, "sqrt": sqrt, "less": less, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2
     }  # fmt: skip
 
     def load(self, number: int) -> str:
-        """An input of every lane's state."""
-        argument, place = self._argument(number)
-        T, vector = self.lanes.scalar, "undef"
-        for k in range(self.lanes.width):
-            address = self.body.put(f"getelementptr {T}, ptr %p{argument}_{k}, i64 {place}")
-            x = self.body.put(f"load {T}, ptr {address}")
-            vector = self.body.put(f"insertelement {self.lanes.vector} {vector}, {T} {x}, i32 {k}")
-        return vector
-
-    def _argument(self, number: int) -> tuple[int, int]:
-        for k, (_, size) in enumerate(self.program.arguments):
-            if number < size:
-                return k, number
-            number -= size
-        raise IndexError(number)
+        """An input: one vector over the states of the lanes."""
+        return self.body.put(f"load {self.lanes.vector}, ptr {self._slot('gathered', number)}")
 
     def store(self, place: int, x: str) -> None:
-        """An output of every lane's state."""
-        T = self.lanes.scalar
-        for k in range(self.lanes.width):
-            address = self.body.put(f"getelementptr {T}, ptr %o_{k}, i64 {place}")
-            value = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 {k}")
-            self.body.lines.append(f"store {T} {value}, ptr {address}")
+        """An output, likewise."""
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}")
 
-    def prologue(self) -> list[str]:
-        """Where each lane's state begins in every argument and in the output."""
-        T, lines = self.lanes.scalar, list[str]()
-        for k in range(self.lanes.width):
-            lines += [
-                f"%j{k} = add i64 %b, {k}",
-                f"%in{k}_range = icmp slt i64 %j{k}, %last",
-                f"%i{k} = select i1 %in{k}_range, i64 %j{k}, i64 %last",
-            ]
-            for a in range(len(self.program.arguments)):
-                lines.append(f"%s{a}_{k} = mul i64 %i{k}, %stride{a}")
-                lines.append(f"%p{a}_{k} = getelementptr {T}, ptr %in{a}, i64 %s{a}_{k}")
-            lines.append(f"%so_{k} = mul i64 %i{k}, {len(self.program.outputs)}")
-            lines.append(f"%o_{k} = getelementptr {T}, ptr %out, i64 %so_{k}")
-        return lines
+    def _slot(self, buffer: str, number: int) -> str:
+        return self.body.put(f"getelementptr {self.lanes.vector}, ptr %{buffer}, i64 {number}")
 
     def text(self, name: str) -> str:
         for node in self.program.nodes:
@@ -238,29 +209,81 @@ class Printer:
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
         if self.far:
-            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({self.lanes.of('i1')} {self.far})")
+            mask = f"{self.lanes.of('i1')} {self.far}"
+            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({mask})")
             flag = self.body.put(f"zext i1 {lost} to i32")
             self.body.lines.append(f"%found = or i32 %before, {flag}")
         else:
             self.body.lines.append("%found = or i32 %before, 0")
-        arguments = ", ".join(f"ptr noalias %in{k}, i64 %stride{k}" for k in range(len(self.program.arguments)))
-        inside = "\n  ".join([*self.prologue(), *self.body.lines])
+        sizes = [size for _, size in self.program.arguments]
+        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
+        V, n_in, n_out = self.lanes.vector, max(1, sum(sizes)), max(1, len(self.program.outputs))
+        moves, first, label = list[str](), 0, "begin"
+        for k, size in enumerate(sizes):
+            if size:
+                moves += self._move(f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first, gather=True)
+                label = f"in{k}_done"
+            first += size
+        inside = "\n  ".join(self.body.lines)
+        after = self._move("out", "main", n_out, "%out", str(n_out), "results", 0, gather=False)
         return f"""{self.declarations()}
-define i32 @{name}(i64 %start, i64 %end, {arguments + ", " if arguments else ""}ptr noalias %out) {{
+define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
+  %gathered = alloca [{n_in} x {V}], align 64
+  %results = alloca [{n_out} x {V}], align 64
   %last = sub i64 %end, 1
-  br label %loop
-loop:
-  %b = phi i64 [%start, %entry], [%next, %loop]
-  %before = phi i32 [0, %entry], [%found, %loop]
+  br label %begin
+begin:
+  %b = phi i64 [%start, %entry], [%next, %out_done]
+  %before = phi i32 [0, %entry], [%found, %out_done]
+{chr(10).join(moves)}
+  br label %main
+main:
   {inside}
+{chr(10).join(after)}
   %next = add i64 %b, {self.lanes.width}
   %more = icmp slt i64 %next, %end
-  br i1 %more, label %loop, label %done
+  br i1 %more, label %begin, label %done
 done:
   ret i32 %found
 }}
 """
+
+    def _move(
+        self, tag: str, before: str, size: int, array: str, stride: str, buffer: str, first: int, *, gather: bool
+    ) -> list[str]:
+        """Two nested loops, over the lanes and the entries of an argument, between the array and its vectors."""
+        T, W = self.lanes.scalar, self.lanes.width
+        near, far = f"%{tag}_near", f"%{tag}_far"
+        source, target = (far, near) if gather else (near, far)
+        return [
+            f"  br label %{tag}_lane",
+            f"{tag}_lane:",
+            f"  %{tag}_l = phi i64 [0, %{before}], [%{tag}_l1, %{tag}_next]",
+            f"  %{tag}_j = add i64 %b, %{tag}_l",
+            f"  %{tag}_inside = icmp slt i64 %{tag}_j, %last",
+            f"  %{tag}_i = select i1 %{tag}_inside, i64 %{tag}_j, i64 %last",
+            f"  %{tag}_at = mul i64 %{tag}_i, {stride}",
+            f"  %{tag}_p = getelementptr {T}, ptr {array}, i64 %{tag}_at",
+            f"  br label %{tag}_entry",
+            f"{tag}_entry:",
+            f"  %{tag}_k = phi i64 [0, %{tag}_lane], [%{tag}_k1, %{tag}_entry]",
+            f"  {far} = getelementptr {T}, ptr %{tag}_p, i64 %{tag}_k",
+            f"  %{tag}_slot = add i64 %{tag}_k, {first}",
+            f"  %{tag}_row = mul i64 %{tag}_slot, {W}",
+            f"  %{tag}_cell = add i64 %{tag}_row, %{tag}_l",
+            f"  {near} = getelementptr {T}, ptr %{buffer}, i64 %{tag}_cell",
+            f"  %{tag}_x = load {T}, ptr {source}",
+            f"  store {T} %{tag}_x, ptr {target}",
+            f"  %{tag}_k1 = add i64 %{tag}_k, 1",
+            f"  %{tag}_more = icmp slt i64 %{tag}_k1, {size}",
+            f"  br i1 %{tag}_more, label %{tag}_entry, label %{tag}_next",
+            f"{tag}_next:",
+            f"  %{tag}_l1 = add i64 %{tag}_l, 1",
+            f"  %{tag}_all = icmp slt i64 %{tag}_l1, {W}",
+            f"  br i1 %{tag}_all, label %{tag}_lane, label %{tag}_done",
+            f"{tag}_done:",
+        ]
 
     def declarations(self) -> str:
         V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()

@@ -14,6 +14,7 @@ from knuckle.model import Model
 
 from .container import Shape
 from .containers import container_of, unpacked
+from .kernel import Recipe
 
 P = ParamSpec("P")
 
@@ -61,10 +62,8 @@ class Function(Generic[P]):
             if self._is_given(name, values[name], ARGUMENTS[kind](model))
         }
 
-        def text(scalars: Mapping[str, Any]) -> Any:
-            return self._text(model, **scalars, **values)  # type: ignore[call-arg]
-
-        return container_of(value for value, _ in arrays.values()).compute(text, arrays)
+        recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
+        return container_of(value for value, _ in arrays.values()).compute(recipe, arrays)
 
     def _bound(self, model: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments after the model, by name."""

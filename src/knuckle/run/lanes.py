@@ -12,6 +12,7 @@ from knuckle.errors import ModelError
 from knuckle.spatial import Matrix, Vector
 
 from .container import Arrays, Container, Shape, Text, apart, common_batch, must_end_in, scalars_of, shape_of
+from .kernel import Recipe, kernels
 
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
 
@@ -33,6 +34,10 @@ class Lanes(Container):
         batch, dtype = common_batch(given, arrays), _precision(given.values())
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
+        if isinstance(text, Recipe) and (kernel := kernels.find(text, shapes, dtype, math.prod(batch))):
+            result = kernel(list(lanes.values()), batch)
+            if result is not None:  # None: an angle so large that only the C library's sine is right
+                return result[()]
         with np.errstate(all="ignore"):
             if batch == () and dtype in _PYTHON:
                 try:

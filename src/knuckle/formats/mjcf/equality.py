@@ -95,7 +95,7 @@ def _couple(
     a0, a1, *higher = numbers(m.eq_data[e][:5])
     joint = source.name("joint", follower)
     if leader < 0:
-        source.note("warning", name, f"holds joint {joint!r} still: ignored, the joint moves freely; see kn.model lock")
+        source.note("warning", name, f"holds joint {joint!r} still: ignored; knuckle.model.edit.lock can do that")
     elif any(higher):
         source.note("warning", name, f"couples joint {joint!r} by a polynomial of higher degree: ignored")
     elif not mimic:
