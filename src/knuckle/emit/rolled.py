@@ -3,9 +3,9 @@
     int kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out, ptr scratch, ptr rows, ptr slots, ptr numbers,
                ptr results)
 
-`scratch` has one vector per slot. Row t of `rows` is (pattern, first column in `slots`, first column in `numbers`, first
-slot kept); `results` holds the slot of each output. The tables are arguments, so the code does not grow with the
-mechanism.
+`scratch` has one vector per slot. Row t of `rows` is (pattern, first column in `slots`, first column in `numbers`,
+first slot kept); `results` holds the slot of each output. The tables are arguments, so the code does not grow with
+the mechanism.
 """
 
 from __future__ import annotations
@@ -13,9 +13,6 @@ from __future__ import annotations
 from knuckle.trace.regions import Pattern, Rolled
 
 from .llvm import BINARY, Body, Lanes, Printer
-
-MOST_PATTERNS = 400
-"""More patterns than this are no repetition."""
 
 
 class PatternPrinter(Printer):

@@ -130,7 +130,6 @@ def _index(graph: Graph, x: Any) -> int:
 
 
 COMMUTE = {"add", "mul"}
-RANK = {"constant": 0, "slot": 1, "local": 2}
 
 
 def roll(
@@ -188,27 +187,25 @@ def _skeleton(graph: MarkedGraph, nodes: list[int], crossing: set[int]) -> tuple
             steps.append(("constant", (("constant", len(constants)),)))
             constants.append(node.a)
             continue
-        found: list[tuple[str, int]] = []
-        for k in graph.operands(i):
-            value = graph.value(k)
-            if k in place:
-                found.append(("local", place[k]))
-            elif value is not None:
-                found.append(("constant", -1))
-            else:
-                found.append(("slot", k))
-        pairs = list(zip(found, graph.operands(i), strict=True))
-        if node.op in COMMUTE:
-            pairs.sort(key=lambda pair: RANK[pair[0][0]])
         operands: list[tuple[str, int]] = []
-        for (kind, number), k in pairs:
-            if kind == "constant":
+        for k in _ordered(graph, i, place):
+            if k in place:
+                operands.append(("local", place[k]))
+            elif graph.nodes[k].op == "constant":
                 operands.append(("constant", len(constants)))
                 constants.append(graph.nodes[k].a)
-            elif kind == "slot":
-                operands.append(("slot", columns.setdefault(k, len(columns))))
             else:
-                operands.append(("local", number))
+                operands.append(("slot", columns.setdefault(k, len(columns))))
         steps.append((node.op, tuple(operands)))
     kept = tuple(k for k, i in enumerate(order) if i in crossing)
     return (tuple(steps), kept), list(columns), constants
+
+
+def _ordered(graph: Graph, i: int, place: Mapping[int, int]) -> tuple[int, ...]:
+    """The operands of a node; of one that commutes, constants first and those of its own region last."""
+    used = graph.operands(i)
+    if graph.nodes[i].op not in COMMUTE:
+        return used
+    a, b = used
+    rank_a, rank_b = ((2 if k in place else graph.nodes[k].op != "constant") for k in used)
+    return (b, a) if rank_b < rank_a else used

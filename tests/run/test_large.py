@@ -1,0 +1,125 @@
+"""Rolled code for large mechanisms: the loops printed once give what the plain text gives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.emit import Lanes
+from knuckle.run.large import NothingToRollError, compile_rolled, rolled_entry
+from knuckle.run.per_joint import as_vector
+from knuckle.testing import auto_tree, general_chain, random_state, random_tree
+from knuckle.trace.regions import MarkedGraph, marked, trace_rolled
+
+Call = Callable[[list[np.ndarray]], np.ndarray | None]
+
+
+def rolled(function: Any, model: kn.Model, names: tuple[str, ...], dtype: str = "f64", width: int = 4) -> Call:
+    """The rolled kernel of a function, called with arrays of states; None if a sine was beyond its reach."""
+    sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
+    lanes = Lanes(dtype, width)
+    arguments = {name: (sizes[name],) for name in names}
+    description, payload = compile_rolled(lambda m, **s: function.reference(m, **s), model, arguments, lanes)
+    entry = rolled_entry(description, payload, lanes, len(names))
+
+    def call(arrays: list[np.ndarray]) -> np.ndarray | None:
+        count = len(arrays[0])
+        out = np.empty((count, *description["shape"]), arrays[0].dtype)
+        places = [place for array in arrays for place in (array.ctypes.data, array.shape[1])]
+        return None if entry(0, count, *places, out.ctypes.data) else out
+
+    return call
+
+
+def states(model: kn.Model, count: int) -> tuple[np.ndarray, ...]:
+    drawn = [random_state(model, k) for k in range(count)]
+    return tuple(np.stack([getattr(s, name) for s in drawn]) for name in ("q", "v", "a"))
+
+
+CASES = {
+    "inverse_dynamics": (kn.inverse_dynamics, ("q", "v", "a")),
+    "forward_dynamics": (kn.forward_dynamics, ("q", "v", "tau")),
+    "gravity_force": (kn.gravity_force, ("q",)),
+    "bias_force": (kn.bias_force, ("q", "v")),
+}
+MODELS = [
+    auto_tree(70, 1.0, 0.3, 0.99),
+    auto_tree(70, 2.0, 0.3, 0.95),
+    general_chain(30),
+    random_tree(4, 12),
+    random_tree(5, 9, floating=True),
+]
+
+
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("model", MODELS, ids=["chain", "binary", "general", "mixed", "floating"])
+def test_rolled_equals_plain(model: kn.Model, name: str) -> None:
+    function, names = CASES[name]
+    given = dict(zip(("q", "v", "a", "tau"), (*states(model, 9), states(model, 9)[2]), strict=True))
+    arrays = [given[key] for key in names]
+    expected = np.stack([function.reference(model, *map(as_vector, row)).items for row in zip(*arrays, strict=True)])
+    found = rolled(function, model, names)(arrays)
+    assert found is not None
+    scale = np.abs(expected.astype(float)).max()
+    assert np.abs(found - expected.astype(float)).max() < 1e-9 * scale
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("f64", 1), ("f64", 2), ("f64", 8), ("f32", 4), ("f32", 16)])
+@pytest.mark.parametrize("count", [1, 3, 17])
+def test_any_width_and_remainder(dtype: str, width: int, count: int) -> None:
+    model = auto_tree(20, 1.5, 0.4, 0.95)
+    real = np.float64 if dtype == "f64" else np.float32
+    q, v, a = (x.astype(real) for x in states(model, count))
+    found = rolled(kn.inverse_dynamics, model, ("q", "v", "a"), dtype, width)([q, v, a])
+    expected = kn.inverse_dynamics(model, q.astype(float), v.astype(float), a.astype(float))
+    assert found is not None
+    assert found.dtype == real
+    tolerance = 1e-12 if dtype == "f64" else 1e-4
+    assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+
+
+def test_patterns_do_not_grow_with_the_mechanism() -> None:
+    def patterns(n: int, branching: float) -> int:
+        model = auto_tree(n, branching, 0.3, 1.0)
+        arguments = {"q": (n,), "v": (n,), "tau": (n,)}
+        program = trace_rolled(
+            lambda m, **s: kn.forward_dynamics.reference(m, **s), model, arguments, lambda r: (list(r), (len(r),))
+        )
+        assert len(program.instances) >= 3 * n - 2
+        return len(program.patterns)
+
+    assert patterns(120, 1.0) == patterns(60, 1.0)
+    assert patterns(120, 2.0) <= patterns(60, 2.0) + 6
+
+
+def test_signs_of_constants_make_no_pattern() -> None:
+    """Two chains that differ in the signs of their offsets share their code."""
+    graph = MarkedGraph()
+    x = graph.input(0)
+    product = graph.nodes[graph.mul(graph.constant(-3.0), x)]
+    assert product.op == "mul"
+
+
+def test_marking_leaves_the_model_as_it_is() -> None:
+    model = auto_tree(3)
+    graph = MarkedGraph()
+    assert [step[:2] for step in marked(model, graph).outward()] == [step[:2] for step in model.outward()]
+    assert graph.stretch == 4
+    assert marked(model, graph).nv == model.nv
+
+
+def test_no_repetition_is_said() -> None:
+    """The mass matrix of a chain has n² entries and no loop of constant size: its code is not rolled."""
+    model = auto_tree(64, 1.0, 0.3, 1.0)
+    with pytest.raises(NothingToRollError):
+        rolled(kn.mass_matrix, model, ("q",))
+
+
+def test_far_angles_are_reported() -> None:
+    model = auto_tree(20, 1.0, 0.3)
+    q = np.full((2, 20), 3e6)
+    assert rolled(kn.gravity_force, model, ("q",))([q]) is None
