@@ -151,6 +151,7 @@ def test_laws_at_known_times():
     assert Polynomial((1.0, 2.0, 3.0))(2.0) == ((17.0,), (14.0,), (6.0,))
     q, v, a = Sinusoid(amplitude=2.0, frequency=0.5, offset=1.0)(1.0)
     close([*q, *v, *a], [1.0, -2 * np.pi, 0.0], 1e-14)
+    assert Sinusoid(amplitude=2.0, frequency=0.5)(0.0) == ((0.0,), (2 * np.pi,), (0.0,))
 
 
 def test_laws_in_lanes():

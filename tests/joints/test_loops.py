@@ -151,6 +151,17 @@ def test_locate_counts_the_turns(joint: Joint, angle: float):
     close(joint.locate(joint.transform(Vector([angle]))), [angle])
 
 
+@pytest.mark.parametrize("joint", [Helical(SKEW, 0.2), RackAndPinion(0.4), RackAndPinion(-0.3, SKEW)])
+@pytest.mark.parametrize("angle", [0.3, -4.0, 50.0])
+def test_locate_takes_the_angle_from_the_turn_and_only_the_turns_from_the_way(joint: Joint, angle: float):
+    """An error along the way of less than half a turn's leaves the angle as E shows it."""
+    X = joint.transform(Vector([angle]))
+    way = getattr(joint, "rack", joint.axis)  # type: ignore[attr-defined]
+    for error in (0.5, -0.5):
+        moved = Transform(X.E, tuple(r + error * a for r, a in zip(X.r, way, strict=True)))  # type: ignore[arg-type]
+        close(joint.locate(moved), [angle])
+
+
 def lanes_of(joint: Joint, n: int) -> tuple[Vector, list[Vector]]:
     rng = np.random.default_rng(31)
     states = [joint.random(rng) for _ in range(n)]

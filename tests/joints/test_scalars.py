@@ -179,5 +179,5 @@ def test_dual_derivatives_of_located_positions():
     moving = joint.transform(Vector(Dual(x, dx) for x, dx in zip(q, v, strict=True)))
     found = joint.locate(moving)
     close([x.value for x in found], numbers(joint.locate(joint.transform(q))))
-    close([x.derivative for x in found], v, 1e-9)
+    close([x.derivative for x in found], v, 1e-12)
     assert isinstance(moving, Transform)

@@ -178,6 +178,9 @@ def test_surface_is_smooth_to_second_order_across_patches(along: int):
     below[along] = np.nextafter(1.0, 0.0)
     close(joint.motion(Vector(below), v), joint.motion(Vector(above), v), 1e-13)
     assert joint.ends == (2.0, 3.0)
+    drawn = np.array([list(joint.random(np.random.default_rng(k))) for k in range(200)])
+    assert drawn.min() < 0.1
+    assert np.all((drawn >= 0.0) & (drawn <= joint.ends))
 
 
 def test_surface_of_a_plane_is_two_slides():

@@ -1,6 +1,9 @@
+from collections.abc import Iterator
+
 import pytest
 
 from knuckle.model import Model
+from knuckle.run.kernel import kernels, set_compilation
 
 from .mechanisms import FUNCTIONS, MODELS, Public
 
@@ -13,3 +16,17 @@ def model(request: pytest.FixtureRequest) -> Model:
 @pytest.fixture(params=FUNCTIONS.values(), ids=FUNCTIONS.keys())
 def public(request: pytest.FixtureRequest) -> Public:
     return request.param
+
+
+@pytest.fixture(autouse=True)
+def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The text itself, not native code that takes over after some calls."""
+    monkeypatch.setattr(kernels, "policy", "never")
+
+
+@pytest.fixture(params=["never", "always"])
+def compilation(request: pytest.FixtureRequest, _plain: None) -> Iterator[str]:
+    """Plain and native code behind one face."""
+    set_compilation(request.param)
+    yield request.param
+    set_compilation("never")

@@ -49,6 +49,7 @@ MIXED = [
 ]
 
 
+@pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize(("first", "second", "expected"), MIXED)
 def test_mixed_precision_is_the_higher_one(first: Any, second: Any, expected: Any):
     """Of integers: double, as in any division of NumPy's."""
@@ -180,6 +181,20 @@ def test_nan_and_infinity_stay_in_their_row(model: Model, public: Public, argume
     np.testing.assert_array_equal(np.isfinite(alone), np.isfinite(found[2]))
 
 
+@pytest.mark.usefixtures("compilation")
+@pytest.mark.parametrize("name", ["inverse_dynamics", "forward_dynamics", "mass_matrix", "jacobian", "kinetic_energy"])
+def test_nan_and_infinity_stay_in_their_row_of_native_code(name: str):
+    s, call = states(ARM, (9,)), FUNCTIONS[name].call
+    clean = call(ARM, s)
+    s.q[2], s.q[7, 1] = np.nan, np.inf
+    found = call(ARM, s)
+    others = [0, 1, 3, 4, 5, 6, 8]
+    np.testing.assert_allclose(found[others], clean[others], rtol=1e-13, atol=1e-13)
+    assert not np.all(np.isfinite(found[2]))
+    assert not np.all(np.isfinite(found[7]))
+
+
+@pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize("value", HOSTILE)
 def test_nan_in_nan_out(value: float):
     """Wherever a result depends on it: gravity does not care how far the arm has turned about the vertical."""
@@ -195,6 +210,7 @@ def test_nan_in_nan_out(value: float):
         assert not np.all(np.isfinite(kn.forward_dynamics(ARM, given.q, given.v, given.a)))
 
 
+@pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.complex128])
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_division_by_zero_is_no_exception(batch: tuple[int, ...], dtype: Any):
@@ -208,6 +224,7 @@ def test_division_by_zero_is_no_exception(batch: tuple[int, ...], dtype: Any):
     assert np.any(np.isnan(kn.integrate(model, given.q, given.v)))
 
 
+@pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize("huge", [1e200, 1e308])
 def test_overflow_is_no_exception(huge: float):
     s = states(ARM)
@@ -216,6 +233,7 @@ def test_overflow_is_no_exception(huge: float):
         assert not np.all(np.isfinite(kn.bias_force(ARM, s.q, v)))
 
 
+@pytest.mark.usefixtures("compilation")
 def test_a_joint_that_moves_nothing_is_an_error_of_the_model():
     """Zero in every state, not in this one: said once, clearly, instead of NaN for ever."""
     from knuckle.joints import Revolute

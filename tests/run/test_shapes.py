@@ -41,6 +41,7 @@ def test_empty_batch(model: Model, public: Public, batch: tuple[int, ...]):
     assert found.dtype == float
 
 
+@pytest.mark.usefixtures("compilation")
 def test_arguments_broadcast_against_each_other(model: Model):
     s = states(model, (4, 1))
     v, a, f = states(model, (3,), seed=1).v, states(model).a, states(model, (4, 3), seed=2).f_ext
@@ -96,6 +97,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_memory_layout_does_not_matter(model: Model, layout: str):
     s = states(model, (3,))
@@ -180,6 +182,7 @@ def test_single_numbers_are_numpys_scalars(model: Model, name: str):
     assert isinstance(stepped, np.complex128)
 
 
+@pytest.mark.usefixtures("compilation")
 def test_a_mechanism_without_joints():
     """No variables: arrays of no length in and out."""
     model = chain(0)
@@ -192,6 +195,7 @@ def test_a_mechanism_without_joints():
     assert kn.pose(model, q, "world").shape == (4, 4, 4)
 
 
+@pytest.mark.usefixtures("compilation")
 def test_many_states_need_little_memory():
     """100,000 states of a seven-joint chain: the intermediate lanes of one block, not of all."""
     import tracemalloc

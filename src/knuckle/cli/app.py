@@ -57,6 +57,8 @@ def knuckle(
     - `knuckle check robot.urdf --json` says what is wrong with a file, for a program
 
     - `knuckle info arm --base floating` uses a bundled robot, with a floating base
+
+    - `knuckle cache` lists the compiled kernels on disk
     """
 
 
@@ -121,3 +123,35 @@ def demo(
     with clean_errors():
         if not run_demo(out, console()):
             raise typer.Exit(FAILED)
+
+
+@app.command()
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Throw all of them away.")] = False, json: JsonOption = False
+) -> None:
+    """The compiled kernels that are kept on disk: for which model and function, how large, how old.
+
+    They are made again when they are needed. The environment variable KNUCKLE_CACHE_DIR says where they are.
+
+    Examples: `knuckle cache`, `knuckle cache --clear`
+    """
+    from knuckle.run import store
+
+    from .cache import kept, kernel_table, size
+    from .tables import console, print_json
+
+    with clean_errors():
+        if clear:
+            cleared = store.clear()
+            if json:
+                print_json({"folder": str(store.folder()), "cleared": cleared})
+            else:
+                print(f"{cleared} kernel{'' if cleared == 1 else 's'} thrown away from {store.folder()}")
+            return
+        about = kept()
+        if json:
+            print_json(about)
+            return
+        if about["kernels"]:
+            console().print(kernel_table(about))
+        print(f"{len(about['kernels'])} kernels, {size(about['bytes'])}, in {about['folder']}")

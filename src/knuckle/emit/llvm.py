@@ -3,8 +3,9 @@
     void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out) -> i32
 
 Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
-last state in the lanes that are left over, so every lane computes and nothing is masked. Returns 1 if some sine or
-cosine had an argument beyond the reach of the fast pair; its results are then not to be used.
+last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
+are stored once. Returns 1 if some sine or cosine had a finite argument beyond the reach of the fast pair; the results
+are then not to be used.
 
 Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
 reduction of sine and cosine would be simplified away.
@@ -12,50 +13,15 @@ reduction of sine and cosine would be simplified away.
 
 from __future__ import annotations
 
-import struct
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 from knuckle.trace import Node, Program
 
-from .sincos import DOUBLE, REACH, SINGLE, TWO_OVER_PI, Pair
-
-
-@dataclass(frozen=True)
-class Lanes:
-    """The vectors to compute with: "f64" or "f32", and how many lanes."""
-
-    dtype: str
-    width: int
-
-    @property
-    def scalar(self) -> str:
-        return "double" if self.dtype == "f64" else "float"
-
-    @property
-    def vector(self) -> str:
-        return self.of(self.scalar)
-
-    @property
-    def pair(self) -> Pair:
-        return DOUBLE if self.dtype == "f64" else SINGLE
-
-    def of(self, element: str) -> str:
-        return f"<{self.width} x {element}>"
-
-    def suffix(self) -> str:
-        """How intrinsics name the vector type."""
-        return f"v{self.width}{self.dtype}"
-
-    def constant(self, x: float) -> str:
-        """x in every lane. A float is written as the double of its value, as LLVM wants it."""
-        value = x if self.dtype == "f64" else struct.unpack("<f", struct.pack("<f", x))[0]
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
-
-    def integer(self, n: int) -> str:
-        return "<" + ", ".join([f"i32 {n}"] * self.width) + ">"
+from .lanes import Lanes
+from .moves import moves
+from .sincos import REACH, TWO_OVER_PI
 
 
 class Body:
@@ -95,16 +61,20 @@ def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
 
 
 def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
-    """sin x, cos x, and whether |x| is within reach; see `sincos`."""
+    """sin x, cos x, and whether x is finite and out of reach; see `sincos`. NaN for what is not finite."""
     lanes, pair = body.lanes, body.lanes.pair
-    V, K = lanes.vector, lanes.constant
+    V, K, mask = lanes.vector, lanes.constant, lanes.of("i1")
     size = body.intrinsic("fabs", x)
-    far = body.put(f"fcmp ogt {V} {size}, {K(REACH)}")
+    near = body.put(f"fcmp ole {V} {size}, {K(REACH)}")
+    finite = body.put(f"fcmp olt {V} {size}, {K(math.inf)}")
+    far = body.put(f"select {mask} {near}, {mask} zeroinitializer, {mask} {finite}")
     k = body.intrinsic("rint", body.put(f"fmul {V} {x}, {K(TWO_OVER_PI)}"))
     high = body.fma(k, K(-pair.half_pi[0]), x)
-    r = body.fma(k, K(-pair.half_pi[1]), high)
-    lost = body.fma(k, K(-pair.half_pi[1]), body.put(f"fsub {V} {high}, {r}"))
-    e = body.fma(k, K(-pair.half_pi[2]), lost)
+    middle = body.put(f"fmul {V} {k}, {K(pair.half_pi[1])}")
+    cut = body.fma(k, K(-pair.half_pi[1]), middle)
+    r = body.put(f"fsub {V} {high}, {middle}")
+    lost = body.put(f"fsub {V} {body.put(f'fsub {V} {high}, {r}')}, {middle}")
+    e = body.fma(k, K(-pair.half_pi[2]), body.put(f"fadd {V} {lost}, {cut}"))
     z = body.put(f"fmul {V} {r}, {r}")
     cube = body.put(f"fmul {V} {r}, {z}")
     s = body.put(f"fadd {V} {r}, {body.fma(cube, horner(body, z, pair.sine), e)}")
@@ -114,7 +84,7 @@ def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
     small = body.fma(square, horner(body, z, pair.cosine), body.fma(r, body.put(f"fneg {V} {e}"), dropped))
     c = body.put(f"fadd {V} {half}, {small}")
     I = lanes.of("i32")
-    n = body.put(f"fptosi {V} {body.choose(far, K(0.0), k)} to {I}")
+    n = body.put(f"fptosi {V} {body.choose(near, k, K(0.0))} to {I}")
 
     def bit(m: str, mask: int) -> str:
         masked = body.put(f"and {I} {m}, {lanes.integer(mask)}")
@@ -157,6 +127,20 @@ class Printer:
     def sqrt(self, x: str) -> str:
         return self.body.intrinsic("sqrt", x)
 
+    def absolute(self, x: str) -> str:
+        return self.body.intrinsic("fabs", x)
+
+    def minimum(self, x: str, y: str) -> str:
+        return self._first_if(self.less(x, y), x, y)
+
+    def maximum(self, x: str, y: str) -> str:
+        return self._first_if(self.less(y, x), x, y)
+
+    def _first_if(self, condition: str, x: str, y: str) -> str:
+        """x if the condition holds or x is NaN, else y."""
+        unknown = self.body.put(f"fcmp uno {self.lanes.vector} {x}, {x}")
+        return self.body.choose(self.body.put(f"or {self.lanes.of('i1')} {condition}, {unknown}"), x, y)
+
     def less(self, x: str, y: str) -> str:
         return self.body.put(f"fcmp olt {self.lanes.vector} {x}, {y}")
 
@@ -189,7 +173,8 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "less": less, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum, "less": less, "select": select,
+        "sin": sin, "cos": cos, "arctan2": arctan2,
     }  # fmt: skip
 
     def load(self, number: int) -> str:
@@ -206,7 +191,8 @@ class Printer:
     def text(self, name: str) -> str:
         for node in self.program.nodes:
             self.names.append(self.node(node))
-        for place, i in enumerate(self.program.outputs):
+        places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
+        for i, place in places.items():
             self.store(place, self.names[i])
         if self.far:
             mask = f"{self.lanes.of('i1')} {self.far}"
@@ -217,7 +203,7 @@ class Printer:
             self.body.lines.append("%found = or i32 %before, 0")
         sizes = [size for _, size in self.program.arguments]
         arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-        V, n_in, n_out = self.lanes.vector, max(1, sum(sizes)), max(1, len(self.program.outputs))
+        V, n_in, n_out = self.lanes.vector, max(1, sum(sizes)), len(self.program.outputs)
         moves, first, label = list[str](), 0, "begin"
         for k, size in enumerate(sizes):
             if size:
@@ -225,22 +211,30 @@ class Printer:
                 label = f"in{k}_done"
             first += size
         inside = "\n  ".join(self.body.lines)
-        after = self._move("out", "main", n_out, "%out", str(n_out), "results", 0, gather=False)
-        return f"""{self.declarations()}
+        table, after = "", list[str]()
+        if len(places) < n_out:
+            numbers = ", ".join(f"i32 {places[i]}" for i in self.program.outputs)
+            table = f"\n@{name}_places = private constant [{n_out} x i32] [{numbers}]"
+        if n_out:
+            places_of = f"@{name}_places" if table else None
+            after = self._move("out", "main", n_out, "%out", str(n_out), "results", 0, gather=False, table=places_of)
+        return f"""{self.declarations()}{table}
 define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{n_in} x {V}], align 64
-  %results = alloca [{n_out} x {V}], align 64
+  %results = alloca [{max(1, len(places))} x {V}], align 64
   %last = sub i64 %end, 1
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %out_done]
-  %before = phi i32 [0, %entry], [%found, %out_done]
+  %b = phi i64 [%start, %entry], [%next, %latch]
+  %before = phi i32 [0, %entry], [%found, %latch]
 {chr(10).join(moves)}
   br label %main
 main:
   {inside}
 {chr(10).join(after)}
+  br label %latch
+latch:
   %next = add i64 %b, {self.lanes.width}
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
@@ -250,40 +244,23 @@ done:
 """
 
     def _move(
-        self, tag: str, before: str, size: int, array: str, stride: str, buffer: str, first: int, *, gather: bool
+        self,
+        tag: str,
+        before: str,
+        size: int,
+        array: str,
+        stride: str,
+        buffer: str,
+        first: int,
+        *,
+        gather: bool,
+        table: str | None = None,
     ) -> list[str]:
-        """Two nested loops, over the lanes and the entries of an argument, between the array and its vectors."""
-        T, W = self.lanes.scalar, self.lanes.width
-        near, far = f"%{tag}_near", f"%{tag}_far"
-        source, target = (far, near) if gather else (near, far)
-        return [
-            f"  br label %{tag}_lane",
-            f"{tag}_lane:",
-            f"  %{tag}_l = phi i64 [0, %{before}], [%{tag}_l1, %{tag}_next]",
-            f"  %{tag}_j = add i64 %b, %{tag}_l",
-            f"  %{tag}_inside = icmp slt i64 %{tag}_j, %last",
-            f"  %{tag}_i = select i1 %{tag}_inside, i64 %{tag}_j, i64 %last",
-            f"  %{tag}_at = mul i64 %{tag}_i, {stride}",
-            f"  %{tag}_p = getelementptr {T}, ptr {array}, i64 %{tag}_at",
-            f"  br label %{tag}_entry",
-            f"{tag}_entry:",
-            f"  %{tag}_k = phi i64 [0, %{tag}_lane], [%{tag}_k1, %{tag}_entry]",
-            f"  {far} = getelementptr {T}, ptr %{tag}_p, i64 %{tag}_k",
-            f"  %{tag}_slot = add i64 %{tag}_k, {first}",
-            f"  %{tag}_row = mul i64 %{tag}_slot, {W}",
-            f"  %{tag}_cell = add i64 %{tag}_row, %{tag}_l",
-            f"  {near} = getelementptr {T}, ptr %{buffer}, i64 %{tag}_cell",
-            f"  %{tag}_x = load {T}, ptr {source}",
-            f"  store {T} %{tag}_x, ptr {target}",
-            f"  %{tag}_k1 = add i64 %{tag}_k, 1",
-            f"  %{tag}_more = icmp slt i64 %{tag}_k1, {size}",
-            f"  br i1 %{tag}_more, label %{tag}_entry, label %{tag}_next",
-            f"{tag}_next:",
-            f"  %{tag}_l1 = add i64 %{tag}_l, 1",
-            f"  %{tag}_all = icmp slt i64 %{tag}_l1, {W}",
-            f"  br i1 %{tag}_all, label %{tag}_lane, label %{tag}_done",
-            f"{tag}_done:",
-        ]
+        """The lines that move an argument of W states between its array, state by state, and its vectors; see `moves`.
+
+        `before` is the block in which they begin; they end in the block `tag`_done.
+        """
+        return moves(self.lanes, tag, before, size, array, stride, buffer, first, gather=gather, table=table)
 
     def declarations(self) -> str:
         V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()

@@ -1,6 +1,7 @@
 """Sine and cosine as one branch-free pair: constants for every printer.
 
-x = k π/2 + r + e with |r| ≤ π/4 and a tail e, by three parts of π/2 and fused multiply-adds; then
+x = k π/2 + r + e with |r| ≤ π/4 and a tail e, by three parts of π/2: x less k times the first is exact, k times the
+second is kept whole as two numbers, for near a multiple of π/2 nothing else is left of x. Then
 sin r = r + r³ P(r²), cos r = 1 − r²/2 + r⁴ Q(r²), with minimax polynomials P and Q (Remez, relative error below a tenth
 of a rounding), corrected by e; and k mod 4 turns the pair. Good to 2 ulp for |x| ≤ REACH; a caller must look after
 larger arguments.

@@ -15,8 +15,8 @@ from knuckle.spatial.three import matmul, matvec, sub, transpose
 from .base import Joint
 
 _STARTS_PER_ANGLE, _MOST_STARTS = 6, 18
-_FIRST_STEPS, _LAST_STEPS, _PLAIN_STEPS = 5, 16, 2
-_FLOOR, _SETTLED = 1e-15, 1e-10
+_FIRST_STEPS, _LAST_STEPS = 5, 16
+_FLOOR = 1e-15
 
 
 def nearest(joint: Joint, X: Transform, starts: int | None = None) -> Vector:
@@ -29,7 +29,7 @@ def nearest(joint: Joint, X: Transform, starts: int | None = None) -> Vector:
     best = searches[0].descend(_FIRST_STEPS)
     for search in searches[1:]:
         best = best.or_better(search.descend(_FIRST_STEPS))
-    return best.descend(_LAST_STEPS).finish(_PLAIN_STEPS)
+    return best.descend(_LAST_STEPS).q
 
 
 def _places(joint: Joint, count: int) -> list[Vector]:
@@ -78,14 +78,6 @@ class _Search:
             damping = select(better, here.damping / 8, here.damping * 4)
             here = here._choose(better, there, damping)
         return here
-
-    def finish(self, steps: int) -> Vector:
-        """Steps that are taken unless they do harm: they carry derivatives along when the value has settled."""
-        here = self
-        for _ in range(steps):
-            there = here.step()
-            here = here._choose(less(there.cost, here.cost * (1 + _SETTLED) + _SETTLED**2), there, here.damping)
-        return here.q
 
     def or_better(self, other: _Search) -> _Search:
         better = less(other.cost, self.cost)

@@ -1,5 +1,6 @@
 """Where arrays meet the algorithms: batches, dtypes and other packages' arrays are known here and nowhere else."""
 
+from .bind import Bound, bind
 from .configuration import configuration_rate, difference, integrate, neutral, normalize, random_configuration
 from .dynamics import (
     bias_force,
@@ -15,6 +16,7 @@ from .dynamics import (
     operational_space_mobility,
 )
 from .function import Function, function
+from .kernel import set_compilation
 from .kinematics import (
     acceleration,
     body_poses,
@@ -34,11 +36,17 @@ from .quantities import (
     potential_energy,
     total_mass,
 )
+from .source import operation_count
+from .threads import get_threads, set_threads
+from .user import Compiled
 
 __all__ = [
+    "Bound",
+    "Compiled",
     "Function",
     "acceleration",
     "bias_force",
+    "bind",
     "body_poses",
     "center_of_mass",
     "centroidal_bias",
@@ -51,6 +59,7 @@ __all__ = [
     "external_force",
     "forward_dynamics",
     "function",
+    "get_threads",
     "gravity_force",
     "integrate",
     "inverse_dynamics",
@@ -63,11 +72,14 @@ __all__ = [
     "momentum",
     "neutral",
     "normalize",
+    "operation_count",
     "operational_space_inertia",
     "operational_space_mobility",
     "pose",
     "potential_energy",
     "random_configuration",
+    "set_compilation",
+    "set_threads",
     "total_mass",
     "velocity",
 ]

@@ -70,6 +70,8 @@ def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
     both: Any = _normalize(model, q, v)
+    if isinstance(both, Vector):
+        return both[: model.nq], both[model.nq :]  # pyright: ignore[reportReturnType]
     return both[..., : model.nq], both[..., model.nq :]
 
 

@@ -11,10 +11,12 @@ from typing import Any, cast
 import numpy as np
 
 from knuckle.spatial import Matrix, Vector
+from knuckle.trace import Expression
 
 from .container import Container, plain
 from .lanes import Lanes
 from .objects import Objects
+from .scalars import Scalars, is_inside
 from .symbolic import CasADi, MPMath, SymPy
 
 _NUMERIC = (int, float, complex, np.generic, np.ndarray, str, bytes, type(None))
@@ -29,11 +31,16 @@ def unpacked(value: Any) -> Any:
 
 
 def container_of(values: Iterable[Any]) -> Container:
-    """The container that takes these arguments: CasADi's, SymPy's or mpmath's matrices, objects, or numbers."""
+    """The container that takes these arguments: CasADi's, SymPy's or mpmath's matrices, objects, or numbers.
+
+    Symbols of a trace, and everything inside a kernel's text, are scalars already.
+    """
+    if is_inside():
+        return Scalars()
     found: dict[str, Container] = {}
     objects = False
     for leaf in (leaf for value in values for leaf in _leaves(value)):
-        match _package(leaf), type(leaf).__name__:
+        match package_of(leaf), type(leaf).__name__:
             case "casadi", "SX" | "MX" | "DM" as kind:
                 if kind != "DM" or "casadi" not in found:
                     found["casadi"] = CasADi(type(leaf))
@@ -41,6 +48,8 @@ def container_of(values: Iterable[Any]) -> Container:
                 found.setdefault("sympy", SymPy(type(leaf)))
             case "mpmath", _ if hasattr(leaf, "rows"):
                 found.setdefault("mpmath", MPMath())
+            case _ if isinstance(leaf, Expression):
+                return Scalars()
             case _:
                 objects = objects or _is_object(leaf)
     if len(found) > 1:
@@ -48,7 +57,8 @@ def container_of(values: Iterable[Any]) -> Container:
     return next(iter(found.values()), Objects() if objects else Lanes())
 
 
-def _package(x: Any) -> str:
+def package_of(x: Any) -> str:
+    """The package that a value comes from."""
     return type(x).__module__.partition(".")[0]
 
 

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
 from knuckle.model import Model
+from knuckle.trace import Program
 
 from .container import Shape
 from .containers import container_of, unpacked
-from .kernel import Recipe
+from .recipe import Recipe
+from .source import Language, Precision, source_of, traced
 
 P = ParamSpec("P")
 
@@ -36,7 +38,8 @@ class Function(Generic[P]):
     Array arguments may have any batch axes before their last; they broadcast against each other. The result is an array
     of the same kind: NumPy's (a single number as NumPy's scalar) for numbers and lists of them, float32 if all
     arguments are; an array of objects for mpmath, SymPy and other numbers in lists or arrays; a matrix of CasADi, SymPy
-    or mpmath for theirs. Arguments are never written to.
+    or mpmath for theirs. Arguments are never written to. Inside the text of a `kernel`, arguments and results are
+    vectors and matrices of scalars.
     """
 
     __name__: str
@@ -48,22 +51,25 @@ class Function(Generic[P]):
         self._text, self._arguments, self._loops = text, arguments, loops
 
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]:
-        if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"{self.__name__} needs a knuckle.Model first, not {type(model).__name__}")
-        if model.loops and not self._loops:
-            raise ModelError(
-                f"{self.__name__} knows trees, and this mechanism has loop joints "
-                f"({', '.join(loop.name for loop in model.loops)}); model.without_loops() is its spanning tree"
-            )
+        self._check(model)
         values = self._bound(model, *args, **kwargs)
         arrays = {
             name: (unpacked(values.pop(name)), ARGUMENTS[kind](model))
             for name, kind in self._arguments.items()
             if self._is_given(name, values[name], ARGUMENTS[kind](model))
         }
-
         recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
         return container_of(value for value, _ in arrays.values()).compute(recipe, arrays)
+
+    def _check(self, model: Any) -> None:
+        """An error unless the model is one, of the kind that this function knows."""
+        if not isinstance(model, Model):
+            raise TypeError(f"{self.__name__} needs a knuckle.Model first, not {type(model).__name__}")
+        if model.loops and not self._loops:
+            raise ModelError(
+                f"{self.__name__} knows trees, and this mechanism has loop joints "
+                f"({', '.join(loop.name for loop in model.loops)}); model.without_loops() is its spanning tree"
+            )
 
     def _bound(self, model: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments after the model, by name."""
@@ -85,6 +91,35 @@ class Function(Generic[P]):
     def reference(self, model: Model, *args: Any, **kwargs: Any) -> Any:
         """The text itself, on flat sequences of scalars: for debugging and as an oracle."""
         return self._text(model, *args, **kwargs)
+
+    def program(self, model: Model, **options: Any) -> Program:
+        """The scalar operations that remain when the text runs on symbols (RBDA 10.4).
+
+        Args:
+            model: the mechanism.
+            options: those of the call, such as `frame`. An array argument that may be left out is left out, unless it
+                is named here: `f_ext=True`.
+        """
+        self._check(model)
+        fixed: dict[str, Any] = {}
+        left_out: set[str] = set()
+        for name, parameter in list(self.__signature__.parameters.items())[1:]:
+            given = options.pop(name, parameter.default)
+            if name not in self._arguments:
+                if given is parameter.empty:
+                    raise TypeError(f"{self.__name__} needs the option {name}")
+                fixed[name] = given
+            elif given is None:
+                left_out.add(name)
+        if options:
+            raise TypeError(f"{self.__name__} has no argument {' or '.join(options)}")
+        shapes = {name: ARGUMENTS[kind](model) for name, kind in self._arguments.items() if name not in left_out}
+        fixed |= dict.fromkeys(left_out)
+        return traced(Recipe(self.__qualname__, self._text, model, tuple(fixed.items())), shapes)
+
+    def source(self, model: Model, *, language: Language = "llvm", dtype: Precision = "float64", **options: Any) -> str:
+        """The text of the kernel in another language: "llvm" or "c"; options as for `program`."""
+        return source_of(self.program(model, **options), self.__name__, language, dtype)
 
     def __reduce__(self) -> str:
         return self.__qualname__

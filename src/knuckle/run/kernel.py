@@ -1,27 +1,25 @@
-"""Kernels: a text for one model, traced, printed, compiled, and called with arrays."""
+"""Kernels: native code that is called with arrays, and when it is made."""
 
 from __future__ import annotations
 
 import math
-import sys
+import os
 import threading
 import weakref
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
-from knuckle.emit import Lanes, to_llvm
 from knuckle.model import Model
-from knuckle.trace import Program, trace
 
-from . import native, store
-from .container import Shape, scalars_of, shape_of
+from .container import Shape
+from .recipe import Arguments, Native, Recipe, UntraceableError
 from .threads import in_parallel
+from .warning import warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
-Text: TypeAlias = Callable[..., Any]
 
 DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 CALLS, STATES = 24, 256
@@ -30,145 +28,170 @@ CALLS, STATES = 24, 256
 
 @dataclass(frozen=True)
 class Kernel:
-    """Native code of a text: the sizes of its arguments, the shape of its result, and the way in."""
+    """Native code of a text: the shapes of its arguments and of its result, and the way in."""
 
     arguments: tuple[Shape, ...]
-    shape: Shape
+    code: Native
+    dtype: np.dtype[Any]
     width: int
     entry: Callable[..., int]
+    layout: Any = None
 
-    def __call__(self, arrays: list[Array], batch: Shape) -> Array | None:
-        """The result for arrays of `batch` and this kernel's sizes; None if a sine was asked beyond its reach."""
-        states = math.prod(batch)
-        out = np.empty((states, math.prod(self.shape)), arrays[0].dtype)
-        if not states:
-            return out.reshape(batch + self.shape)
-        pointers: list[int] = []
-        kept: list[Array] = []
-        for array, shape in zip(arrays, self.arguments, strict=True):
-            flat, stride = _laid_out(array, batch, shape)
-            kept.append(flat)
-            pointers += [flat.ctypes.data, stride]
+    @classmethod
+    def build(cls, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel:
+        """The kernel of a recipe for arguments of these shapes."""
+        code, width = recipe.code(arguments, DTYPES[dtype])
+        if code.entry is None:
+            raise RuntimeError(f"the code of {recipe.name} has no way in")
+        return cls(tuple(arguments.values()), code, dtype, width, code.entry, recipe.layout())
+
+    def __call__(self, arrays: list[Array], batch: Shape) -> tuple[Array, list[int]]:
+        """The result for arrays of `batch` and this kernel's shapes and dtype.
+
+        Also the states, counted through the batch, that are not to be used: there a sine was asked beyond its reach.
+        """
+        states, shape = math.prod(batch), self.code.shape
+        out = np.empty((states, math.prod(shape)), self.dtype)
+        if not out.size:
+            return out.reshape(batch + shape), []
+        laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
+        inputs = [x for flat, stride in laid_out for x in (flat.ctypes.data, stride)]
         target = out.ctypes.data
-        far = in_parallel(states, self.width, lambda start, end: self.entry(start, end, *pointers, target))
-        return None if far else out.reshape(batch + self.shape)
+
+        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> int:
+            return self.entry(start, end, *inputs, target)
+
+        far = _far(work, 0, states) if in_parallel(states, self.width, work) else []
+        return out.reshape(batch + shape), far
 
 
 def _laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
     """The array as the kernel reads it, and how far apart its states are: 0 if all share one."""
-    if array.size == math.prod(shape):
-        return np.ascontiguousarray(array), 0
-    return np.ascontiguousarray(np.broadcast_to(array, batch + shape)), math.prod(shape)
+    size = math.prod(shape)
+    if array.size == size:
+        return _in_order(array), 0
+    return _in_order(np.broadcast_to(array, batch + shape)), size
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """What a kernel is made from: a public function's text for a model, with its options fixed."""
-
-    name: str
-    text: Text
-    model: Model
-    options: tuple[tuple[str, Any], ...]
-
-    def __call__(self, scalars: Mapping[str, Any]) -> Any:
-        return self.text(self.model, **scalars, **dict(self.options))
-
-    def program(self, arguments: Mapping[str, Shape]) -> Program:
-        """The operations that remain when the text runs on symbols."""
-        return trace(lambda **symbols: self(symbols), arguments, lambda r: (scalars_of(r), shape_of(r)))
-
-    def build(self, arguments: Mapping[str, Shape], dtype: str) -> Kernel:
-        """The kernel, from the disk if it is there."""
-        host = native.host()
-        lanes = Lanes(dtype, host.lanes(dtype))
-        name = store.key(
-            store.library_hash(),
-            host,
-            lanes,
-            self.name,
-            self.options,
-            tuple(arguments.items()),
-            self.model.content_hash,
-        )
-        shapes = tuple(arguments.values())
-        found = store.read(name)
-        if found is None:
-            with _Announced(f"knuckle: compiling {self.name} for {self.model.name}"):
-                program = self.program(arguments)
-                code = native.compile_text(to_llvm(program, lanes))
-            description = {"function": self.name, "model": self.model.name, "dtype": dtype, "shape": program.shape}
-            store.write(name, description, code)
-            found = description, code
-        description, code = found
-        loaded = native.Loaded(code)
-        return Kernel(shapes, tuple(description["shape"]), lanes.width, native.entry(loaded, "kernel", len(shapes)))
+def _in_order(array: Array) -> Array:
+    """Its numbers one after the other, each where a number may begin."""
+    return np.ascontiguousarray(array if array.flags.aligned else array.copy())
 
 
-class _Announced:
-    """Says in the terminal what takes longer than a second."""
-
-    def __init__(self, what: str) -> None:
-        self._timer = threading.Timer(1.0, lambda: sys.stderr.write(f"{what} …\n"))
-
-    def __enter__(self) -> None:
-        if sys.stderr.isatty():
-            self._timer.daemon = True
-            self._timer.start()
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.cancel()
+def _far(work: Callable[[int, int], int], start: int, end: int) -> list[int]:
+    """The states from `start` to `end` that are beyond reach, by halving. The others are computed as before."""
+    if not work(start, end):
+        return []
+    if end - start == 1:
+        return [start]
+    middle = (start + end) // 2
+    return _far(work, start, middle) + _far(work, middle, end)
 
 
 Policy: TypeAlias = Literal["auto", "always", "never"]
+POLICIES = cast("tuple[Policy, ...]", get_args(Policy))
+
+
+@dataclass
+class Slot:
+    """A place for one kernel: what was asked for so far, the kernel, or why there is none."""
+
+    lock: Any = field(default_factory=threading.Lock)
+    calls: int = 0
+    kernel: Kernel | None = None
+    refused: BaseException | None = None
+    warned: bool = False
 
 
 class Kernels:
     """The kernels of this process, by model object: compiled when they are worth it, forgotten with their model."""
 
-    def __init__(self) -> None:
-        self.policy: Policy = "auto"
-        self._lock = threading.RLock()
-        self._of: dict[int, tuple[Any, dict[Any, Any]]] = {}
+    def __init__(self, policy: Policy) -> None:
+        self.policy: Policy = policy
+        self._lock = threading.Lock()
+        self._of: dict[int, tuple[Any, dict[Any, Slot]]] = {}
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
 
-    def find(self, recipe: Recipe, arguments: Mapping[str, Shape], dtype: np.dtype[Any], states: int) -> Kernel | None:
+    def find(self, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any], states: int) -> Kernel | None:
         """The kernel for a call, if there is one or the call makes it worth having."""
         if self.policy == "never" or dtype not in DTYPES:
             return None
-        mine = self._of.get(id(recipe.model))
-        key = (recipe.name, recipe.options, tuple(arguments), dtype)
-        known = mine[1].get(key, 0) if mine else 0
-        if isinstance(known, Kernel) or known is None:
-            return known
-        if self.policy == "auto" and states < STATES and known + 1 < CALLS:
-            self._remember(recipe.model)[key] = known + 1
+        try:
+            slot = self.slot(recipe, arguments, dtype)
+        except TypeError:  # options that cannot be looked up, such as a list: the text runs as it stands
             return None
-        with self._lock:
-            kernels = self._remember(recipe.model)
-            if not isinstance(kernels.get(key), Kernel):
-                try:
-                    kernels[key] = recipe.build(arguments, DTYPES[dtype])
-                except TypeError:  # a text that looks at values: it has to run as it stands
-                    kernels[key] = None
-            return kernels[key]
+        if slot.kernel is None and slot.refused is None:
+            slot.calls += 1
+            if self.policy == "auto" and states < STATES and slot.calls < CALLS:
+                return None
+            self.fill(slot, recipe, arguments, dtype)
+        return slot.kernel
 
-    def _remember(self, model: Model) -> dict[Any, Any]:
-        with self._lock:
-            entry = self._of.get(id(model))
-            if entry is None:
-                number = id(model)
-                reference = weakref.ref(model, lambda _: self._of.pop(number, None))
-                entry = self._of[number] = (reference, {})
-            return entry[1]
+    def slot(self, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Slot:
+        """Where the kernel is or will be; a TypeError if options cannot be looked up."""
+        key = (*recipe.key(), tuple(arguments.items()), dtype)
+        mine = self._of.get(id(recipe.model))
+        slot = mine[1].get(key) if mine else None
+        if slot is None:
+            with self._lock:
+                slot = self._slots(recipe.model).setdefault(key, Slot())
+        return slot
+
+    def fill(self, slot: Slot, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> None:
+        """Builds the kernel, once. A failure is kept too: the text runs as it stands, and gives the same results."""
+        with slot.lock:
+            if slot.kernel is not None or slot.refused is not None:
+                return
+            try:
+                slot.kernel = Kernel.build(recipe, arguments, dtype)
+            except UntraceableError as error:
+                slot.refused = error.__cause__ or error
+            except Exception as error:
+                slot.refused = error
+                warn_plain(slot, recipe.name)
+
+    def _slots(self, model: Model) -> dict[Any, Slot]:
+        number = id(model)
+        if number not in self._of:
+            self._of[number] = weakref.ref(model, lambda _: self._of.pop(number, None)), {}
+        return self._of[number][1]
+
+    def _unlock(self) -> None:
+        """In a forked process nobody is left to open what other threads had locked."""
+        self._lock = threading.Lock()
+        for _, slots in self._of.values():
+            for slot in slots.values():
+                slot.lock = threading.Lock()
 
 
-kernels = Kernels()
+def warn_plain(slot: Slot, name: str) -> None:
+    """Says once that there is no native code, and why."""
+    if not slot.warned:
+        slot.warned = True
+        why = f"{type(slot.refused).__name__}: {slot.refused}"
+        warn(f"{name} runs as plain Python, which is slow: no native code ({why})")
+
+
+def _policy_of_environment() -> Policy:
+    said = os.environ.get("KNUCKLE_COMPILATION") or "auto"
+    for policy in POLICIES:
+        if policy == said:
+            return policy
+    warn(f"KNUCKLE_COMPILATION is {said!r}, and must be auto, always or never: taken as auto")
+    return "auto"
+
+
+kernels = Kernels(_policy_of_environment())
 
 
 def set_compilation(policy: Policy) -> None:
     """When native code is made: "auto" (for repeated calls and large batches), "always" or "never".
 
-    Native and plain code differ in rounding, that is in the last digit. "always" gives the same digits in every call.
+    "auto", the default, is at the 24th call on one model or for 256 states at once; the environment variable
+    `KNUCKLE_COMPILATION` sets another default. Native and plain code round differently: their results differ in the
+    last digits. "always" and "never" give the same digits in every call.
     """
-    if policy not in ("auto", "always", "never"):
+    if policy not in POLICIES:
         raise ValueError(f'the policy is "auto", "always" or "never", not {policy!r}')
     kernels.policy = policy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeAlias
 
@@ -12,9 +13,12 @@ from knuckle.errors import ModelError
 from knuckle.spatial import Matrix, Vector
 
 from .container import Arrays, Container, Shape, Text, apart, common_batch, must_end_in, scalars_of, shape_of
-from .kernel import Recipe, kernels
+from .kernel import kernels
+from .recipe import Recipe
 
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
+_Lanes: TypeAlias = Mapping[str, NumPyArray]
+_Shapes: TypeAlias = Mapping[str, Shape]
 
 BLOCK = 8192
 """States computed at a time: their intermediate lanes stay in the cache, and memory stays bounded."""
@@ -34,29 +38,20 @@ class Lanes(Container):
         batch, dtype = common_batch(given, arrays), _precision(given.values())
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
-        if isinstance(text, Recipe) and (kernel := kernels.find(text, shapes, dtype, math.prod(batch))):
-            result = kernel(list(lanes.values()), batch)
-            if result is not None:  # None: an angle so large that only the C library's sine is right
-                return result[()]
-        with np.errstate(all="ignore"):
-            if batch == () and dtype in _PYTHON:
-                try:
-                    result = text({name: apart(array.tolist(), shapes[name]) for name, array in lanes.items()})
-                    return _filled(result, batch, dtype)
-                except (ArithmeticError, ValueError):
-                    pass  # a division by zero or a sine of infinity: NumPy carries on with inf and nan
-            try:
-                return _in_blocks(text, lanes, shapes, batch, dtype)
-            except ZeroDivisionError as error:
-                raise ModelError(
-                    "a division by a number that is zero in every state: a joint that moves no inertia, or a frame "
-                    f"asked about a direction in which it never moves ({error})"
-                ) from error
+        try:
+            result = _native(text, lanes, shapes, batch, dtype)
+            return _plain(text, lanes, shapes, batch, dtype) if result is None else result[()]
+        except ZeroDivisionError as error:
+            raise ModelError(
+                "a division by a number that is zero in every state: a joint that moves no inertia, or a frame "
+                f"asked about a direction in which it never moves ({error})"
+            ) from error
 
 
 def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
     """`value` as an array of numbers that ends in `shape`, or an error that names the argument."""
-    if isinstance(value, np.ma.MaskedArray):
+    masked = sys.modules.get("numpy.ma")  # which takes a while to load: nobody has one before
+    if masked is not None and isinstance(value, masked.MaskedArray):
         raise TypeError(f"{name} is a masked array: fill in or leave out what is masked")
     try:
         array: NumPyArray = np.asarray(value)
@@ -75,13 +70,40 @@ def _held(array: NumPyArray) -> str:
     return f"{type(strange[0]).__name__} objects" if strange else "objects"
 
 
+def _native(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> NumPyArray | None:
+    """The result by native code; None without it. Angles so large that only the C library's sine is right go there."""
+    kernel = kernels.find(text, shapes, dtype, math.prod(batch)) if isinstance(text, Recipe) else None
+    if kernel is None:
+        return None
+    result, far = kernel(list(lanes.values()), batch)
+    if far:
+        few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
+        result.reshape(math.prod(batch), -1)[far] = _plain(text, few, shapes, (len(far),), dtype).reshape(len(far), -1)
+    return result
+
+
+def states_of(array: NumPyArray, batch: Shape, shape: Shape, which: list[int]) -> NumPyArray:
+    """Some states of a batch, counted through its axes."""
+    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)[which]
+
+
+def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:
+    """The result by the text itself."""
+    with np.errstate(all="ignore"):
+        if batch == () and dtype in _PYTHON:
+            try:
+                result = text({name: apart(array.tolist(), shapes[name]) for name, array in lanes.items()})
+                return _filled(result, batch, dtype)
+            except (ArithmeticError, ValueError):
+                pass  # a division by zero or a sine of infinity: NumPy carries on with inf and nan
+        return _in_blocks(text, lanes, shapes, batch, dtype)
+
+
 def _precision(given: Iterable[NumPyArray]) -> np.dtype[Any]:
     return np.result_type(np.float32, *(np.float64 if array.dtype.kind in "iu" else array.dtype for array in given))
 
 
-def _in_blocks(
-    text: Text, arrays: Mapping[str, NumPyArray], shapes: Mapping[str, Shape], batch: Shape, dtype: np.dtype[Any]
-) -> Any:
+def _in_blocks(text: Text, arrays: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:
     size = math.prod(batch)
     if size <= BLOCK:
         return _filled(text({name: _lanes(array, shapes[name]) for name, array in arrays.items()}), batch, dtype)

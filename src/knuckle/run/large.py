@@ -15,7 +15,7 @@ import numpy as np
 from knuckle.emit import Lanes
 from knuckle.emit.rolled import rolled_to_llvm
 from knuckle.model import Model
-from knuckle.trace.regions import Rolled, trace_rolled
+from knuckle.trace.regions import CrossingConditionError, Rolled, trace_rolled
 
 from . import native
 from .container import Shape, scalars_of, shape_of
@@ -36,7 +36,10 @@ def compile_rolled(
     text: Callable[..., Any], model: Model, arguments: Mapping[str, Shape], lanes: Lanes
 ) -> tuple[dict[str, Any], bytes]:
     """What to keep of a text for a large model: a description, and code and tables as bytes."""
-    program = trace_rolled(text, model, arguments, lambda r: (scalars_of(r), shape_of(r)))
+    try:
+        program = trace_rolled(text, model, arguments, lambda r: (scalars_of(r), shape_of(r)))
+    except CrossingConditionError:
+        raise NothingToRollError from None
     if sum(len(pattern.steps) for pattern in program.patterns) > MOST_STEPS:
         raise NothingToRollError
     tables = _tables(program, lanes)

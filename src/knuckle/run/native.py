@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import llvmlite.binding as llvm
+import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
-_LOCK = threading.Lock()
-"""LLVM compiles and loads for one thread at a time."""
+llvm: Any = llvmlite.binding  # which has no types
+
+_LOCK = threading.RLock()
+"""LLVM compiles and loads for one thread at a time. A fork waits for it, so that no process inherits half a work."""
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
 
 @dataclass(frozen=True)
@@ -32,9 +38,10 @@ class Host:
 @cache
 def host() -> Host:
     """This machine."""
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    features = llvm.get_host_cpu_features()
+    with _LOCK:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
+        features = llvm.get_host_cpu_features()
     bits = 512 if features.get("avx512f") else 256 if features.get("avx") else 128
     version = ".".join(map(str, llvm.llvm_version_info))
     return Host(llvm.get_host_cpu_name(), features.flatten(), bits, version)

@@ -29,10 +29,10 @@ class Symbolic(Container):
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
         result = text({name: self._apart(name, value, shape) for name, (value, shape) in arrays.items()})
-        return self._together(scalars_of(result), shape_of(result))
+        return self.together(scalars_of(result), shape_of(result))
 
     def _apart(self, name: str, value: Any, shape: Shape) -> Vector | Matrix:
-        found = _matrix_shape(value)
+        found = matrix_shape(value)
         if found is None:
             flat: list[Any] = np.asarray(value, dtype=object).ravel().tolist()
             found = np.shape(value)
@@ -45,14 +45,15 @@ class Symbolic(Container):
             raise ValueError(f"{name} has shape {found}, and must have shape {wanted}: {self.package} takes no batch")
         return Vector(flat) if len(shape) == 1 else Matrix(_rows(flat, shape), shape[1])
 
-    def _together(self, flat: list[Any], shape: Shape) -> Any:
+    def together(self, flat: list[Any], shape: Shape) -> Any:
+        """These scalars as a matrix of the package, or as several in a list."""
         if shape == ():
             return self.scalar(flat[0])
         if len(shape) < 3:
             whole = (*shape, 1)[:2]
             return self.matrix(_rows(flat, whole), whole)
         size = math.prod(shape[1:])
-        return [self._together(flat[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])]
+        return [self.together(flat[k * size : (k + 1) * size], shape[1:]) for k in range(shape[0])]
 
 
 def _rows(flat: Sequence[Any], shape: Shape) -> list[Sequence[Any]]:
@@ -60,7 +61,7 @@ def _rows(flat: Sequence[Any], shape: Shape) -> list[Sequence[Any]]:
     return [flat[i * n : (i + 1) * n] for i in range(m)]
 
 
-def _matrix_shape(value: Any) -> tuple[int, int] | None:
+def matrix_shape(value: Any) -> tuple[int, int] | None:
     """The shape of a matrix of another package; None for what NumPy takes."""
     if isinstance(value, np.ndarray):
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Callable
@@ -11,17 +12,28 @@ LEAST = 1024
 """States that make a thread worth its while."""
 
 
+def _cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 class _Threads:
+    """The number of threads, and the pool of them, which is made when it is first needed."""
+
     def __init__(self) -> None:
-        self.count = os.cpu_count() or 1
+        self.count = _cores()
+        self._forget()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forget)
+
+    def _forget(self) -> None:
+        """No pool: the threads of a process do not come along when it forks."""
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
 
     def set(self, count: int) -> None:
-        with self._lock:
-            self.count, old, self._pool = count, self._pool, None
-        if old is not None:
-            old.shutdown(wait=False)
+        with self._lock:  # the old pool ends with the last call that uses it
+            self.count, self._pool = count, None
 
     def pool(self) -> ThreadPoolExecutor:
         with self._lock:
@@ -34,9 +46,15 @@ _threads = _Threads()
 
 
 def set_threads(count: int | None = None) -> None:
-    """How many threads a batch is computed with: all cores unless said otherwise; None for that again."""
-    number = (os.cpu_count() or 1) if count is None else count
-    if isinstance(number, bool) or not isinstance(number, int) or number < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+    """How many threads a batch is computed with: all cores unless said otherwise; None for that again.
+
+    The results are the same, to the last bit, for any number.
+    """
+    try:
+        number = _cores() if count is None else operator.index(count)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(count, bool):
         raise ValueError(f"the number of threads is a whole number from 1, not {count!r}")
     _threads.set(number)
 
@@ -48,10 +66,15 @@ def get_threads() -> int:
 
 def in_parallel(size: int, width: int, work: Callable[[int, int], int]) -> int:
     """`work(start, end)` over 0 … size in pieces of whole vectors; the largest of what the pieces return."""
-    count = min(_threads.count, max(1, size // LEAST))
-    if count == 1:
+    count = min(_threads.count, size // LEAST)
+    if count <= 1:
         return work(0, size)
     step = -(-size // count)
     step = -(-step // width) * width
     bounds = [(start, min(start + step, size)) for start in range(0, size, step)]
-    return max(_threads.pool().map(lambda bound: work(*bound), bounds))
+    try:
+        pieces = [_threads.pool().submit(work, *bound) for bound in bounds[1:]]
+    except RuntimeError:  # the interpreter is shutting down, and starts no threads
+        return work(0, size)
+    first = work(*bounds[0])
+    return max(first, *(piece.result() for piece in pieces))

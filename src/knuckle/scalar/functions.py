@@ -46,11 +46,17 @@ def select(condition: Any, x: Any, y: Any) -> Any:
 
 def minimum(x: Any, y: Any) -> Any:
     """The smaller of two; NaN if either is."""
+    own = kind_of(x, y).minimum
+    if own is not None:
+        return own(_plain(x), _plain(y))
     return select(less(x, y), x, select(less(y, x), y, _either(x, y)))
 
 
 def maximum(x: Any, y: Any) -> Any:
     """The larger of two; NaN if either is."""
+    own = kind_of(x, y).maximum
+    if own is not None:
+        return own(_plain(x), _plain(y))
     return select(less(y, x), x, select(less(x, y), y, _either(x, y)))
 
 
@@ -61,7 +67,10 @@ def _either(x: Any, y: Any) -> Any:
 
 def absolute(x: Any) -> Any:
     """The magnitude of a real number; analytic in x for complex steps."""
-    return x if isinstance(x, _Structural) else select(less(x, 0), -x, x)
+    if isinstance(x, _Structural):
+        return x
+    own = kind_of(x).absolute
+    return select(less(x, 0), -x, x) if own is None else own(x)
 
 
 def value_of(x: Any) -> Any:

@@ -18,7 +18,8 @@ class Kind:
     """The functions of one kind of scalar. `rank` decides which kind computes a mixed expression: the highest.
 
     Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the
-    real part of a complex number).
+    real part of a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others
+    they are made of `less` and `select`.
     """
 
     name: str
@@ -30,6 +31,9 @@ class Kind:
     less: Callable[[Any, Any], Any]
     select: Callable[[Any, Any, Any], Any]
     value: Callable[[Any], Any]
+    absolute: Callable[[Any], Any] | None = None
+    minimum: Callable[[Any, Any], Any] | None = None
+    maximum: Callable[[Any, Any], Any] | None = None
 
 
 def _no_trigonometry(*_: Any) -> Any:

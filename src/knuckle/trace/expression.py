@@ -71,15 +71,62 @@ def index_of(graph: Graph, x: Any) -> int | None:
     return None
 
 
+class Condition:
+    """A comparison of symbols: only `select` can use it."""
+
+    __slots__ = ("graph", "index")
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, index: int) -> None:
+        self.graph, self.index = graph, index
+
+    def __bool__(self) -> bool:
+        raise TypeError("a comparison of symbols has no truth value: a text may branch on values only with `select`")
+
+    @staticmethod
+    def scalar_kind() -> Kind:
+        return KIND
+
+
+def _numbers(*args: Any) -> tuple[Graph, list[int]]:
+    """The graph of some scalars, of which one at least is a symbol, and their nodes."""
+    graph = next(x.graph for x in args if isinstance(x, (Expression, Condition)))
+    return graph, [_number(graph, x) for x in args]
+
+
+def _number(graph: Graph, x: Any) -> int:
+    if isinstance(x, Condition):
+        return x.index
+    i = index_of(graph, x)
+    if i is None:
+        raise TypeError(f"a {type(x).__name__} does not mix with symbols")
+    return i
+
+
 def _apply(op: str) -> Any:
     def apply(*args: Any) -> Any:
-        graph = next(x.graph for x in args if isinstance(x, Expression))
-        return Expression(graph, graph.apply(op, *(index_of(graph, x) for x in args)))  # type: ignore[arg-type]
+        graph, numbers = _numbers(*args)
+        return Expression(graph, graph.apply(op, *numbers))
 
     return apply
 
 
+def _less(x: Any, y: Any) -> Any:
+    graph, (i, j) = _numbers(x, y)
+    a, b = graph.value(i), graph.value(j)
+    if a is not None and b is not None:
+        return a < b
+    return Condition(graph, graph.apply("less", i, j))
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    if not isinstance(condition, Condition):
+        return x if condition else y
+    graph, numbers = _numbers(condition, x, y)
+    return Expression(graph, graph.apply("select", *numbers))
+
+
 KIND = Kind(
-    "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _apply("less"), _apply("select"),
-    lambda x: x,
+    "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _less, _select, lambda x: x,
+    absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
 )  # fmt: skip

@@ -1,14 +1,19 @@
 """The expression graph: scalar operations recorded while an algorithm runs on symbols (RBDA 10.4).
 
 Nodes are shared (equal operations are one node) and simplified as they are made, so that the rules have reached their
-fixed point when the algorithm ends: constants are folded, zeros and ones vanish, signs travel outward.
+fixed point when the algorithm ends: constants are folded, zeros and ones vanish, signs travel outward, multiples of a
+node add up. 0 x, x − x and x / x are known without x, also where x should turn out to be infinite or NaN.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from .operations import OPERATIONS
+
+LEAVES = frozenset(("input", "constant"))
+"""What is no operation."""
 
 
 class Node(NamedTuple):
@@ -41,7 +46,8 @@ class Graph:
         return self.put(Node("input", k))
 
     def constant(self, x: float) -> int:
-        return self.put(Node("constant", float(x) + 0.0 if x == 0 else float(x)))
+        """The node of a number. There is one zero, without sign, and one NaN."""
+        return self.put(Node("constant", math.nan if x != x else float(x) + 0.0))
 
     def value(self, i: int) -> float | None:
         """The value of a constant node; None for others."""
@@ -63,8 +69,9 @@ class Graph:
             return self.sub(i, second.a)
         if first.op == "neg":
             return self.sub(j, first.a)
-        if i == j:
-            return self.mul(self.constant(2.0), i)
+        (c, k), (d, l) = self._apart(i), self._apart(j)
+        if k == l:
+            return self.mul(self.constant(c + d), k)
         return self.put(Node("add", min(i, j), max(i, j)))
 
     def sub(self, i: int, j: int) -> int:
@@ -82,7 +89,17 @@ class Graph:
             return self.add(i, second.a)
         if first.op == "neg":
             return self.neg(self.add(first.a, j))
+        (c, k), (d, l) = self._apart(i), self._apart(j)
+        if k == l:
+            return self.mul(self.constant(c - d), k)
         return self.put(Node("sub", i, j))
+
+    def _apart(self, i: int) -> tuple[float, int]:
+        """A node as a constant times a node."""
+        node = self.nodes[i]
+        if node.op == "mul" and self.nodes[node.a].op == "constant":
+            return self.nodes[node.a].a, node.b
+        return 1.0, i
 
     def neg(self, i: int) -> int:
         x, node = self.value(i), self.nodes[i]
@@ -122,10 +139,14 @@ class Graph:
 
     def div(self, i: int, j: int) -> int:
         x, y = self.value(i), self.value(j)
-        if y is not None and y != 0:
+        if x is not None and y is not None:
+            return self.constant(OPERATIONS["div"].value(x, y))
+        if y is not None and y != 0 and math.isfinite(1 / y):
             return self.mul(self.constant(1 / y), i)
         if x == 0:
             return i
+        if i == j:
+            return self.constant(1.0)
         first, second = self.nodes[i], self.nodes[j]
         if first.op == "neg" or second.op == "neg":
             sign = (first.op == "neg") != (second.op == "neg")
@@ -134,31 +155,36 @@ class Graph:
         return self.put(Node("div", i, j))
 
     def apply(self, op: str, *args: int) -> int:
-        """Any operation: the arithmetic above, or one that only folds constants."""
+        """Any operation: the arithmetic above, or one with few rules."""
         if op in ("add", "sub", "mul", "div", "neg"):
             return getattr(self, op)(*args)
         if op == "select" and args[1] == args[2]:
             return args[1]
         values = [self.value(i) for i in args]
-        if all(x is not None for x in values) and op not in ("less", "select"):
+        if None not in values and op not in ("less", "select"):
             return self.constant(OPERATIONS[op].value(*values))
-        if op == "sin" and self.nodes[args[0]].op == "neg":
-            return self.neg(self.apply("sin", self.nodes[args[0]].a))
-        if op == "cos" and self.nodes[args[0]].op == "neg":
-            return self.apply("cos", self.nodes[args[0]].a)
+        first = self.nodes[args[0]]
+        if op in ("min", "max"):
+            return args[0] if args[0] == args[1] else self.put(Node(op, min(args), max(args)))
+        if op == "abs" and first.op in ("abs", "sqrt"):
+            return args[0]
+        if first.op == "neg" and op in ("sin", "cos", "abs"):
+            turned = self.apply(op, first.a)
+            return self.neg(turned) if op == "sin" else turned
         return self.put(Node(op, *args))
 
     def operands(self, i: int) -> tuple[int, ...]:
         """The nodes that node i uses."""
         node = self.nodes[i]
-        return () if node.op in ("input", "constant") else tuple(k for k in node[1:] if k is not None)
+        return () if node.op in LEAVES else tuple(k for k in node[1:] if k is not None)
 
     def live(self, outputs: list[int]) -> list[int]:
         """The nodes that `outputs` need, in order: everything else is dead code."""
-        needed, stack = set(outputs), list(outputs)
-        while stack:
-            for k in self.operands(stack.pop()):
-                if k not in needed:
-                    needed.add(k)
-                    stack.append(k)
-        return sorted(needed)
+        needed = bytearray(len(self.nodes))
+        for i in outputs:
+            needed[i] = True
+        for i in range(len(self.nodes) - 1, -1, -1):
+            if needed[i]:
+                for k in self.operands(i):
+                    needed[k] = True
+        return [i for i, alive in enumerate(needed) if alive]

@@ -10,7 +10,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Operation:
-    """An operation on scalars: how many it takes, what it does to numbers, and how it counts."""
+    """An operation on scalars: how many it takes, what it does to numbers, and how it counts.
+
+    `min` and `max` are NaN if either argument is; of equal arguments (0 and −0) they may give either. `less` gives a
+    condition, which only `select` takes; nothing is less than NaN.
+    """
 
     name: str
     arity: int
@@ -37,6 +41,14 @@ def _cosine(x: float) -> float:
     return math.cos(x) if math.isfinite(x) else math.nan
 
 
+def _smaller(x: float, y: float) -> float:
+    return x if x < y or x != x else y
+
+
+def _larger(x: float, y: float) -> float:
+    return x if y < x or x != x else y
+
+
 TABLE = (
     Operation("add", 2, lambda x, y: x + y, "add", commutes=True),
     Operation("sub", 2, lambda x, y: x - y, "add"),
@@ -47,6 +59,9 @@ TABLE = (
     Operation("sin", 1, _sine, "trig"),
     Operation("cos", 1, _cosine, "trig"),
     Operation("arctan2", 2, math.atan2, "trig"),
+    Operation("abs", 1, abs, ""),
+    Operation("min", 2, _smaller, "", commutes=True),
+    Operation("max", 2, _larger, "", commutes=True),
     Operation("less", 2, lambda x, y: x < y, ""),
     Operation("select", 3, lambda c, x, y: x if c else y, ""),
 )

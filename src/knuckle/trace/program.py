@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
-from knuckle.spatial import Matrix, Vector
-
-from .expression import Expression, index_of
-from .graph import Graph, Node
+from .graph import LEAVES, Graph, Node
 from .operations import OPERATIONS
 
 Shape = tuple[int, ...]
@@ -27,7 +23,7 @@ class Program:
 
     def count(self) -> Count:
         """The operations that remain after simplification."""
-        tally = dict.fromkeys(("mul", "add", "div", "sqrt", "trig"), 0)
+        tally: dict[str, int] = dict.fromkeys(("mul", "add", "div", "sqrt", "trig"), 0)
         for node in self.nodes:
             operation = OPERATIONS.get(node.op)
             if operation and operation.counts_as:
@@ -63,44 +59,16 @@ class Count:
         return self.mul + self.add + self.div + self.sqrt + self.trig
 
 
-def trace(
-    text: Callable[..., Any], arguments: Mapping[str, Shape], unpack: Callable[[Any], tuple[list[Any], Shape]]
-) -> Program:
-    """Runs `text` on symbols and keeps what its result needs.
-
-    Args:
-        text: a function of keyword arguments over scalars: vectors, or matrices for arguments of two axes.
-        arguments: the shape of each argument.
-        unpack: takes the result apart into scalars and their shape.
-    """
-    graph, start = Graph(), 0
-    symbols: dict[str, Any] = {}
-    for name, shape in arguments.items():
-        flat = [Expression(graph, graph.input(start + k)) for k in range(prod(shape))]
-        start += len(flat)
-        rows = [flat[k : k + shape[-1]] for k in range(0, len(flat), max(1, shape[-1]))]
-        symbols[name] = Vector(flat) if len(shape) == 1 else Matrix(rows, shape[-1])
-    scalars, shape = unpack(text(**symbols))
-    outputs = [_index(graph, x) for x in scalars]
-    return compact(graph, tuple((name, prod(s)) for name, s in arguments.items()), outputs, shape)
-
-
-def _index(graph: Graph, x: Any) -> int:
-    i = index_of(graph, x)
-    if i is None:
-        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol")
-    return i
-
-
 def compact(graph: Graph, arguments: tuple[tuple[str, int], ...], outputs: list[int], shape: Shape) -> Program:
     """The live part of a graph as a program."""
     live = graph.live(outputs)
-    number = {old: new for new, old in enumerate(live)}
-
-    def renumbered(i: int) -> Node:
-        node = graph.nodes[i]
-        if node.op in ("input", "constant"):
-            return node
-        return Node(node.op, *(None if k is None else number[k] for k in node[1:]))
-
-    return Program(arguments, tuple(map(renumbered, live)), tuple(number[i] for i in outputs), shape)
+    number = [-1] * len(graph.nodes)
+    nodes: list[Node] = []
+    for new, old in enumerate(live):
+        node = graph.nodes[old]
+        number[old] = new
+        if node.op not in LEAVES:
+            op, a, b, c = node
+            node = Node(op, number[a], None if b is None else number[b], None if c is None else number[c])
+        nodes.append(node)
+    return Program(arguments, tuple(nodes), tuple(number[i] for i in outputs), shape)

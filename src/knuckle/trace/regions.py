@@ -18,8 +18,13 @@ from knuckle.spatial import Matrix, Vector
 
 from .expression import Expression, index_of
 from .graph import Graph, Node
+from .operations import TABLE
 
 Shape = tuple[int, ...]
+
+
+class CrossingConditionError(Exception):
+    """A comparison made in one region and used in another: conditions are no numbers that could be kept."""
 
 
 class MarkedGraph(Graph):
@@ -129,7 +134,7 @@ def _index(graph: Graph, x: Any) -> int:
     return i
 
 
-COMMUTE = {"add", "mul"}
+COMMUTE = {operation.name for operation in TABLE if operation.commutes}
 
 
 def roll(
@@ -171,6 +176,8 @@ def _crossing(graph: MarkedGraph, live: list[int], outputs: list[int]) -> set[in
         for k in graph.operands(i):
             if graph.stretches[k] != graph.stretches[i] and graph.nodes[k].op != "constant":
                 crossing.add(k)
+    if any(graph.nodes[k].op == "less" for k in crossing):
+        raise CrossingConditionError
     return crossing
 
 

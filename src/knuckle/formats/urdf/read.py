@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from knuckle.errors import ModelError
 from knuckle.formats.basing import check_base, floating
@@ -12,7 +12,7 @@ from knuckle.model import ROOT, Body, Model, Note, Provenance, TreeJoint
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
 from .geometry import Shapes
-from .inertia import inertial, is_zero
+from .inertia import inertial
 from .joints import JointEntry, read_joint
 from .resources import Resources
 from .source import Source
@@ -86,7 +86,7 @@ def from_element(
         model = merge_fixed_joints(model)
     if base == "floating":
         model = floating(model)
-    return _with_doubts(model, {joint.name: joint.element.line for joint in joints})
+    return model
 
 
 def _refuse_other_documents(source: Source, robot: Element) -> None:
@@ -135,20 +135,3 @@ def _tree_joint(joint: JointEntry, parent: int) -> TreeJoint:
 def _summary(source: Source, name: str) -> Note:
     counts = ", ".join(f"{n} <{tag}>" for tag, n in sorted(source.read.items()))
     return Note("info", name, f"read: {counts}")
-
-
-def _with_doubts(model: Model, lines: Mapping[str, int]) -> Model:
-    """The model with a note on every variable that moves nothing that has inertia: forward dynamics divides by that."""
-    heavy = [not is_zero(body.inertia) for body in model.bodies]
-    for i in reversed(range(model.nb)):
-        if heavy[i] and model.parents[i] != ROOT:
-            heavy[model.parents[i]] = True
-    coupled = model.coupled
-    moved = {m.source for m in model.mimics if heavy[m.joint] and m.ratio}
-    notes = tuple(
-        Note("error", joint.name, "nothing it moves has mass or inertia: forward dynamics fails", lines.get(joint.name))
-        for i, joint in enumerate(model.joints)
-        if joint.kind.nv and i not in coupled and not heavy[i] and i not in moved
-    )
-    provenance = model.provenance
-    return model.replace(provenance=Provenance(provenance.file, provenance.format, (*provenance.notes, *notes)))

@@ -1,0 +1,56 @@
+"""The vectors that LLVM code computes with."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+from .rounding import single
+from .sincos import DOUBLE, SINGLE, Pair
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The vectors to compute with: "f64" or "f32", and how many lanes, a power of two."""
+
+    dtype: str
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("f64", "f32"):
+            raise ValueError(f'dtype is "f64" or "f32", not {self.dtype!r}')
+        if self.width < 1 or self.width & (self.width - 1):
+            raise ValueError(f"a vector has 1, 2, 4, 8, … lanes, not {self.width}")
+
+    @property
+    def scalar(self) -> str:
+        return "double" if self.dtype == "f64" else "float"
+
+    @property
+    def vector(self) -> str:
+        return self.of(self.scalar)
+
+    @property
+    def pair(self) -> Pair:
+        return DOUBLE if self.dtype == "f64" else SINGLE
+
+    def of(self, element: str) -> str:
+        return f"<{self.width} x {element}>"
+
+    def suffix(self) -> str:
+        """How intrinsics name the vector type."""
+        return f"v{self.width}{self.dtype}"
+
+    def constant(self, x: float) -> str:
+        """x in every lane. A float is written as the double of its value, as LLVM wants it."""
+        value = x if self.dtype == "f64" else single(x)
+        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
+        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
+
+    @property
+    def bytes(self) -> int:
+        """The size of one number."""
+        return 8 if self.dtype == "f64" else 4
+
+    def integer(self, n: int) -> str:
+        return "<" + ", ".join([f"i32 {n}"] * self.width) + ">"

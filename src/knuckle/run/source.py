@@ -1,0 +1,61 @@
+"""What a function becomes: its operations, counted, or printed in another language."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, Protocol, TypeAlias, get_args
+
+from knuckle.emit import Lanes, to_llvm
+from knuckle.model import Model
+from knuckle.trace import Count, Program
+
+from . import native
+from .recipe import Arguments, Recipe, UntraceableError
+
+Language: TypeAlias = Literal["llvm", "c"]
+Precision: TypeAlias = Literal["float64", "float32"]
+_SHORT = {"float64": "f64", "float32": "f32"}
+
+
+class HasProgram(Protocol):
+    """A function of the library, or a kernel."""
+
+    def program(self, model: Model, **options: Any) -> Program: ...
+
+
+def operation_count(function: HasProgram, model: Model, **options: Any) -> Count:
+    """The scalar operations that a function needs for one state, after simplification: mul, add, div, sqrt, trig.
+
+    Args:
+        function: a function of the library, or a kernel.
+        model: the mechanism.
+        options: those of the call, such as `frame`; see the function's `program`.
+    """
+    if not hasattr(function, "program"):
+        raise TypeError(f"operations are counted of the library's functions and of kernels, not of {function!r}")
+    return function.program(model, **options).count()
+
+
+def traced(recipe: Recipe, shapes: Arguments) -> Program:
+    """The program of a recipe. An error of the text is raised as it is."""
+    try:
+        return recipe.program(shapes)
+    except UntraceableError as error:
+        raise (error.__cause__ or error) from None
+
+
+def source_of(program: Program, name: str, language: Language, dtype: Precision) -> str:
+    """A program in a language, as a function of this name."""
+    name = re.sub(r"\W+", "_", name).strip("_") or "kernel"
+    if dtype not in _SHORT:
+        raise ValueError(f'dtype is "float64" or "float32", not {dtype!r}')
+    match language:
+        case "llvm":
+            return to_llvm(program, Lanes(_SHORT[dtype], native.host().lanes(_SHORT[dtype])), name)
+        case "c":
+            from knuckle.emit.c import to_c
+
+            return to_c(program, name, _SHORT[dtype])
+        case _:
+            known = " or ".join(f'"{word}"' for word in get_args(Language))
+            raise ValueError(f"language is {known}, not {language!r}")

@@ -1,0 +1,101 @@
+"""A user's text with arrays of numbers: by native code, or state by state."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from knuckle.spatial import Vector
+
+from .container import Shape, apart, common_batch
+from .kernel import DTYPES, Array, Kernel, Slot, kernels, warn_plain
+from .lanes import numbers, states_of
+from .layout import Layout, laid_out
+from .recipe import Recipe
+from .scalars import inside_a_kernel
+
+
+@dataclass(frozen=True)
+class UserRecipe(Recipe):
+    """A user's text. Numbers travel as vectors of one, results as one vector; `layout` says how they go together."""
+
+    single: tuple[str, ...]
+    seen: list[Layout] = field(default_factory=list[Layout], compare=False)
+
+    def key(self) -> tuple[Any, ...]:
+        return *super().key(), self.single
+
+    def layout(self) -> Layout:
+        return self.seen[-1]
+
+    def __call__(self, scalars: Mapping[str, Any]) -> Vector:
+        with inside_a_kernel():
+            result = super().__call__({name: x[0] if name in self.single else x for name, x in scalars.items()})
+        flat, layout = laid_out(result, self.name)
+        self.seen[:] = [layout]
+        return Vector(flat)
+
+
+def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]], weak: set[str]) -> Any:
+    """The results for NumPy arrays. Python's numbers, `weak`, do not decide the precision."""
+    given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
+    shapes = {name: shape for name, (_, shape) in arrays.items()}
+    batch, dtype = common_batch(given, arrays) if given else (), _precision(given, weak)
+    lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
+    slot = kernels.slot(recipe, shapes, dtype)
+    native = _native(slot, recipe, shapes, dtype)
+    if native is None:
+        flat = _plain(recipe, lanes, shapes, batch, dtype)
+        layout = recipe.layout()
+        if slot.refused is not None:
+            warn_plain(slot, recipe.name)
+    else:
+        flat, far = native(list(lanes.values()), batch)
+        layout = native.layout
+        if far:
+            few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
+            flat.reshape(math.prod(batch), -1)[far] = _plain(recipe, few, shapes, (len(far),), dtype)
+
+    def array(part: Array, shape: Shape) -> Any:
+        return part.reshape(batch + shape)[()]
+
+    return layout.together(flat, array)
+
+
+def _native(slot: Slot, recipe: UserRecipe, shapes: Mapping[str, Shape], dtype: np.dtype[Any]) -> Kernel | None:
+    if kernels.policy == "never" or dtype not in DTYPES:
+        return None
+    if slot.kernel is None:
+        kernels.fill(slot, recipe, shapes, dtype)
+    return slot.kernel
+
+
+def _precision(given: Mapping[str, Array], weak: set[str]) -> np.dtype[Any]:
+    """float32 only if all arrays are, float64 for integers; Python's numbers go with the others."""
+    strong = [np.float64 if x.dtype.kind in "iu" else x.dtype for name, x in given.items() if name not in weak]
+    return np.result_type(np.float32, *strong) if strong else np.dtype(np.float64)
+
+
+def _plain(
+    recipe: UserRecipe, lanes: Mapping[str, Array], shapes: Mapping[str, Shape], batch: Shape, dtype: np.dtype[Any]
+) -> Array:
+    """The text itself, state by state: it may look at values."""
+    states = math.prod(batch)
+    flat = {name: np.broadcast_to(x, batch + shapes[name]).reshape(-1, *shapes[name]) for name, x in lanes.items()}
+    if not states:
+        anything = {name: apart(np.full(shape, math.nan).tolist(), shape) for name, shape in shapes.items()}
+        return np.empty((*batch, len(recipe(anything))), dtype)
+    rows = [_state(recipe, {name: x[k] for name, x in flat.items()}, shapes) for k in range(states)]
+    return np.array(rows, dtype).reshape(*batch, -1)
+
+
+def _state(recipe: UserRecipe, state: Mapping[str, Array], shapes: Mapping[str, Shape]) -> list[Any]:
+    try:
+        return list(recipe({name: apart(x.tolist(), shapes[name]) for name, x in state.items()}))
+    except (ArithmeticError, ValueError):  # Python's numbers stop at a division by zero; NumPy's go on with inf and nan
+        with np.errstate(all="ignore"):
+            return list(recipe({name: apart(list(x), shapes[name]) for name, x in state.items()}))

@@ -1,0 +1,87 @@
+"""`knuckle cache`: what is kept on disk, and how it goes."""
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import knuckle as kn
+from knuckle.cli.app import app
+from knuckle.cli.cache import age, size
+from knuckle.run.kernel import kernels
+
+
+@pytest.fixture(autouse=True)
+def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path / "kernels"))
+    monkeypatch.setattr(kernels, "policy", "always")
+    monkeypatch.setenv("COLUMNS", "200")
+    return tmp_path / "kernels"
+
+
+def run(*arguments: str) -> str:
+    result = CliRunner().invoke(app, ["cache", *arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def compute() -> None:
+    """Two kernels of a model that no other test has in memory."""
+    model = kn.testing.general_chain(2).with_gravity((0, 0, -time.time()))
+    kn.gravity_force(model, np.zeros((3, 2)))
+    kn.mass_matrix(model, np.zeros((3, 2), np.float32))
+
+
+def test_an_empty_folder(place: Path):
+    assert run() == f"0 kernels, 0.0 kB, in {place}\n"
+    assert run("--clear") == f"0 kernels thrown away from {place}\n"
+    assert not place.exists()
+
+
+def test_the_list(place: Path):
+    compute()
+    for file in place.iterdir():
+        os.utime(file, (time.time() - 7300,) * 2)
+    lines = [line.split() for line in run().splitlines() if line.strip()]
+    assert lines[0] == ["model", "function", "dtype", "size", "age"]
+    rows = [line for line in lines if "kB" in line and "kernels," not in line]
+    assert [row[-6:-4] for row in rows] == [["gravity_force", "float64"], ["mass_matrix", "float32"]]
+    assert all(row[-3:] == ["kB", "2", "hours"] for row in rows)
+    assert lines[-1][:2] == ["2", "kernels,"]
+    assert lines[-1][-1] == str(place)
+
+
+def test_json(place: Path):
+    compute()
+    about: dict[str, Any] = json.loads(run("--json"))
+    assert about["folder"] == str(place)
+    assert [(k["function"], k["dtype"]) for k in about["kernels"]] == [
+        ("gravity_force", "float64"),
+        ("mass_matrix", "float32"),
+    ]
+    assert about["bytes"] == sum(file.stat().st_size for file in place.iterdir())
+    assert all(0 <= k["age_s"] < 600 for k in about["kernels"])
+
+
+def test_clear(place: Path):
+    compute()
+    assert run("--clear") == f"2 kernels thrown away from {place}\n"
+    assert list(place.iterdir()) == []
+    compute()
+    assert json.loads(run("--clear", "--json")) == {"folder": str(place), "cleared": 2}
+
+
+def test_help_has_examples():
+    assert "knuckle cache --clear" in CliRunner().invoke(app, ["cache", "--help"]).stdout
+
+
+def test_words_for_sizes_and_times():
+    assert [size(n) for n in (0, 999, 1000, 123_456, 2_500_000)] == ["0.0 kB", "1.0 kB", "1.0 kB", "123.5 kB", "2.5 MB"]
+    assert [age(s) for s in (0, 1, 59.9, 60, 3599, 7300, 86400, 3e6)] == [
+        "0 seconds", "1 second", "59 seconds", "1 minute", "59 minutes", "2 hours", "1 day", "34 days",
+    ]  # fmt: skip

@@ -1,0 +1,212 @@
+declare <2 x double> @llvm.rint.v2f64(<2 x double>)
+declare <2 x double> @llvm.sqrt.v2f64(<2 x double>)
+declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
+declare <2 x double> @llvm.fma.v2f64(<2 x double>, <2 x double>, <2 x double>)
+declare i1 @llvm.vector.reduce.or.v2i1(<2 x i1>)
+declare double @atan2(double, double)
+define i32 @pendulum(i64 %start, i64 %end, ptr noalias %in0, i64 %stride0, ptr noalias %in1, i64 %stride1, ptr noalias %in2, i64 %stride2, ptr noalias %out) {
+entry:
+  %gathered = alloca [3 x <2 x double>], align 64
+  %results = alloca [1 x <2 x double>], align 64
+  %last = sub i64 %end, 1
+  br label %begin
+begin:
+  %b = phi i64 [%start, %entry], [%next, %latch]
+  %before = phi i32 [0, %entry], [%found, %latch]
+  %in0_x0 = add i64 %b, 0
+  %in0_x1 = icmp slt i64 %in0_x0, %last
+  %in0_x2 = select i1 %in0_x1, i64 %in0_x0, i64 %last
+  %in0_x3 = mul i64 %in0_x2, %stride0
+  %in0_x4 = getelementptr double, ptr %in0, i64 %in0_x3
+  %in0_x5 = add i64 %b, 1
+  %in0_x6 = icmp slt i64 %in0_x5, %last
+  %in0_x7 = select i1 %in0_x6, i64 %in0_x5, i64 %last
+  %in0_x8 = mul i64 %in0_x7, %stride0
+  %in0_x9 = getelementptr double, ptr %in0, i64 %in0_x8
+  br label %in0_tile
+in0_tile:
+  %in0_k = phi i64 [0, %begin], [%in0_k1, %in0_tile]
+  %in0_inside = icmp slt i64 %in0_k, 0
+  %in0_at = select i1 %in0_inside, i64 %in0_k, i64 0
+  %in0_x10 = getelementptr double, ptr %in0_x4, i64 %in0_at
+  %in0_x11 = getelementptr double, ptr %in0_x9, i64 %in0_at
+  %in0_x12 = add i64 %in0_at, 0
+  %in0_x13 = mul i64 %in0_x12, 2
+  %in0_x14 = getelementptr double, ptr %gathered, i64 %in0_x13
+  %in0_x15 = getelementptr double, ptr %in0_x14, i64 0
+  %in0_x16 = load <1 x double>, ptr %in0_x10, align 8
+  store <1 x double> %in0_x16, ptr %in0_x15, align 8
+  %in0_x17 = getelementptr double, ptr %in0_x14, i64 1
+  %in0_x18 = load <1 x double>, ptr %in0_x11, align 8
+  store <1 x double> %in0_x18, ptr %in0_x17, align 8
+  %in0_k1 = add i64 %in0_k, 1
+  %in0_more = icmp slt i64 %in0_k1, 1
+  br i1 %in0_more, label %in0_tile, label %in0_done
+in0_done:
+  %in1_x0 = add i64 %b, 0
+  %in1_x1 = icmp slt i64 %in1_x0, %last
+  %in1_x2 = select i1 %in1_x1, i64 %in1_x0, i64 %last
+  %in1_x3 = mul i64 %in1_x2, %stride1
+  %in1_x4 = getelementptr double, ptr %in1, i64 %in1_x3
+  %in1_x5 = add i64 %b, 1
+  %in1_x6 = icmp slt i64 %in1_x5, %last
+  %in1_x7 = select i1 %in1_x6, i64 %in1_x5, i64 %last
+  %in1_x8 = mul i64 %in1_x7, %stride1
+  %in1_x9 = getelementptr double, ptr %in1, i64 %in1_x8
+  br label %in1_tile
+in1_tile:
+  %in1_k = phi i64 [0, %in0_done], [%in1_k1, %in1_tile]
+  %in1_inside = icmp slt i64 %in1_k, 0
+  %in1_at = select i1 %in1_inside, i64 %in1_k, i64 0
+  %in1_x10 = getelementptr double, ptr %in1_x4, i64 %in1_at
+  %in1_x11 = getelementptr double, ptr %in1_x9, i64 %in1_at
+  %in1_x12 = add i64 %in1_at, 1
+  %in1_x13 = mul i64 %in1_x12, 2
+  %in1_x14 = getelementptr double, ptr %gathered, i64 %in1_x13
+  %in1_x15 = getelementptr double, ptr %in1_x14, i64 0
+  %in1_x16 = load <1 x double>, ptr %in1_x10, align 8
+  store <1 x double> %in1_x16, ptr %in1_x15, align 8
+  %in1_x17 = getelementptr double, ptr %in1_x14, i64 1
+  %in1_x18 = load <1 x double>, ptr %in1_x11, align 8
+  store <1 x double> %in1_x18, ptr %in1_x17, align 8
+  %in1_k1 = add i64 %in1_k, 1
+  %in1_more = icmp slt i64 %in1_k1, 1
+  br i1 %in1_more, label %in1_tile, label %in1_done
+in1_done:
+  %in2_x0 = add i64 %b, 0
+  %in2_x1 = icmp slt i64 %in2_x0, %last
+  %in2_x2 = select i1 %in2_x1, i64 %in2_x0, i64 %last
+  %in2_x3 = mul i64 %in2_x2, %stride2
+  %in2_x4 = getelementptr double, ptr %in2, i64 %in2_x3
+  %in2_x5 = add i64 %b, 1
+  %in2_x6 = icmp slt i64 %in2_x5, %last
+  %in2_x7 = select i1 %in2_x6, i64 %in2_x5, i64 %last
+  %in2_x8 = mul i64 %in2_x7, %stride2
+  %in2_x9 = getelementptr double, ptr %in2, i64 %in2_x8
+  br label %in2_tile
+in2_tile:
+  %in2_k = phi i64 [0, %in1_done], [%in2_k1, %in2_tile]
+  %in2_inside = icmp slt i64 %in2_k, 0
+  %in2_at = select i1 %in2_inside, i64 %in2_k, i64 0
+  %in2_x10 = getelementptr double, ptr %in2_x4, i64 %in2_at
+  %in2_x11 = getelementptr double, ptr %in2_x9, i64 %in2_at
+  %in2_x12 = add i64 %in2_at, 2
+  %in2_x13 = mul i64 %in2_x12, 2
+  %in2_x14 = getelementptr double, ptr %gathered, i64 %in2_x13
+  %in2_x15 = getelementptr double, ptr %in2_x14, i64 0
+  %in2_x16 = load <1 x double>, ptr %in2_x10, align 8
+  store <1 x double> %in2_x16, ptr %in2_x15, align 8
+  %in2_x17 = getelementptr double, ptr %in2_x14, i64 1
+  %in2_x18 = load <1 x double>, ptr %in2_x11, align 8
+  store <1 x double> %in2_x18, ptr %in2_x17, align 8
+  %in2_k1 = add i64 %in2_k, 1
+  %in2_more = icmp slt i64 %in2_k1, 1
+  br i1 %in2_more, label %in2_tile, label %in2_done
+in2_done:
+  br label %main
+main:
+  %x1 = getelementptr <2 x double>, ptr %gathered, i64 0
+  %x2 = load <2 x double>, ptr %x1
+  %x3 = getelementptr <2 x double>, ptr %gathered, i64 1
+  %x4 = load <2 x double>, ptr %x3
+  %x5 = getelementptr <2 x double>, ptr %gathered, i64 2
+  %x6 = load <2 x double>, ptr %x5
+  %x7 = fmul contract <2 x double> <double 0x3FE0000000000000, double 0x3FE0000000000000>, %x6
+  %x8 = fmul contract <2 x double> <double 0x3FC0000000000000, double 0x3FC0000000000000>, %x4
+  %x9 = fadd contract <2 x double> %x7, %x8
+  %x10 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %x2)
+  %x11 = fcmp ole <2 x double> %x10, <double 0x40F86A0000000000, double 0x40F86A0000000000>
+  %x12 = fcmp olt <2 x double> %x10, <double 0x7FF0000000000000, double 0x7FF0000000000000>
+  %x13 = select <2 x i1> %x11, <2 x i1> zeroinitializer, <2 x i1> %x12
+  %x14 = fmul <2 x double> %x2, <double 0x3FE45F306DC9C883, double 0x3FE45F306DC9C883>
+  %x15 = call <2 x double> @llvm.rint.v2f64(<2 x double> %x14)
+  %x16 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0xBFF921FB54442D18, double 0xBFF921FB54442D18>, <2 x double> %x2)
+  %x17 = fmul <2 x double> %x15, <double 0x3C91A62633145C07, double 0x3C91A62633145C07>
+  %x18 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0xBC91A62633145C07, double 0xBC91A62633145C07>, <2 x double> %x17)
+  %x19 = fsub <2 x double> %x16, %x17
+  %x20 = fsub <2 x double> %x16, %x19
+  %x21 = fsub <2 x double> %x20, %x17
+  %x22 = fadd <2 x double> %x21, %x18
+  %x23 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0x391F1976B7ED8FBC, double 0x391F1976B7ED8FBC>, <2 x double> %x22)
+  %x24 = fmul <2 x double> %x19, %x19
+  %x25 = fmul <2 x double> %x19, %x24
+  %x26 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0x3DE5D8FBA8F5B715, double 0x3DE5D8FBA8F5B715>, <2 x double> %x24, <2 x double> <double 0xBE5AE5E5A441A836, double 0xBE5AE5E5A441A836>)
+  %x27 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x26, <2 x double> %x24, <2 x double> <double 0x3EC71DE3567737F6, double 0x3EC71DE3567737F6>)
+  %x28 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x27, <2 x double> %x24, <2 x double> <double 0xBF2A01A019BFD843, double 0xBF2A01A019BFD843>)
+  %x29 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x28, <2 x double> %x24, <2 x double> <double 0x3F8111111110F7CD, double 0x3F8111111110F7CD>)
+  %x30 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x29, <2 x double> %x24, <2 x double> <double 0xBFC5555555555548, double 0xBFC5555555555548>)
+  %x31 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x25, <2 x double> %x30, <2 x double> %x23)
+  %x32 = fadd <2 x double> %x19, %x31
+  %x33 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x24, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>)
+  %x34 = fsub <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>, %x33
+  %x35 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x24, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> %x34)
+  %x36 = fmul <2 x double> %x24, %x24
+  %x37 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0xBDA8FA47FF22D234, double 0xBDA8FA47FF22D234>, <2 x double> %x24, <2 x double> <double 0x3E21EE9D783A87B1, double 0x3E21EE9D783A87B1>)
+  %x38 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x37, <2 x double> %x24, <2 x double> <double 0xBE927E4F7EA7E0D9, double 0xBE927E4F7EA7E0D9>)
+  %x39 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x38, <2 x double> %x24, <2 x double> <double 0x3EFA01A019C83F00, double 0x3EFA01A019C83F00>)
+  %x40 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x39, <2 x double> %x24, <2 x double> <double 0xBF56C16C16C14F8E, double 0xBF56C16C16C14F8E>)
+  %x41 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x40, <2 x double> %x24, <2 x double> <double 0x3FA555555555554B, double 0x3FA555555555554B>)
+  %x42 = fneg <2 x double> %x23
+  %x43 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x19, <2 x double> %x42, <2 x double> %x35)
+  %x44 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x36, <2 x double> %x41, <2 x double> %x43)
+  %x45 = fadd <2 x double> %x33, %x44
+  %x46 = select <2 x i1> %x11, <2 x double> %x15, <2 x double> <double 0x0000000000000000, double 0x0000000000000000>
+  %x47 = fptosi <2 x double> %x46 to <2 x i32>
+  %x48 = and <2 x i32> %x47, <i32 1, i32 1>
+  %x49 = icmp ne <2 x i32> %x48, <i32 0, i32 0>
+  %x50 = select <2 x i1> %x49, <2 x double> %x45, <2 x double> %x32
+  %x51 = select <2 x i1> %x49, <2 x double> %x32, <2 x double> %x45
+  %x52 = add <2 x i32> %x47, <i32 1, i32 1>
+  %x53 = and <2 x i32> %x47, <i32 2, i32 2>
+  %x54 = icmp ne <2 x i32> %x53, <i32 0, i32 0>
+  %x55 = fneg <2 x double> %x50
+  %x56 = select <2 x i1> %x54, <2 x double> %x55, <2 x double> %x50
+  %x57 = and <2 x i32> %x52, <i32 2, i32 2>
+  %x58 = icmp ne <2 x i32> %x57, <i32 0, i32 0>
+  %x59 = fneg <2 x double> %x51
+  %x60 = select <2 x i1> %x58, <2 x double> %x59, <2 x double> %x51
+  %x61 = fmul contract <2 x double> <double 0x4023800000000000, double 0x4023800000000000>, %x56
+  %x62 = fadd contract <2 x double> %x9, %x61
+  %x63 = getelementptr <2 x double>, ptr %results, i64 0
+  store <2 x double> %x62, ptr %x63
+  %x64 = call i1 @llvm.vector.reduce.or.v2i1(<2 x i1> %x13)
+  %x65 = zext i1 %x64 to i32
+  %found = or i32 %before, %x65
+  %out_x0 = add i64 %b, 0
+  %out_x1 = icmp slt i64 %out_x0, %last
+  %out_x2 = select i1 %out_x1, i64 %out_x0, i64 %last
+  %out_x3 = mul i64 %out_x2, 1
+  %out_x4 = getelementptr double, ptr %out, i64 %out_x3
+  %out_x5 = add i64 %b, 1
+  %out_x6 = icmp slt i64 %out_x5, %last
+  %out_x7 = select i1 %out_x6, i64 %out_x5, i64 %last
+  %out_x8 = mul i64 %out_x7, 1
+  %out_x9 = getelementptr double, ptr %out, i64 %out_x8
+  br label %out_tile
+out_tile:
+  %out_k = phi i64 [0, %main], [%out_k1, %out_tile]
+  %out_inside = icmp slt i64 %out_k, 0
+  %out_at = select i1 %out_inside, i64 %out_k, i64 0
+  %out_x10 = getelementptr double, ptr %out_x4, i64 %out_at
+  %out_x11 = getelementptr double, ptr %out_x9, i64 %out_at
+  %out_x12 = add i64 %out_at, 0
+  %out_x13 = mul i64 %out_x12, 2
+  %out_x14 = getelementptr double, ptr %results, i64 %out_x13
+  %out_x15 = getelementptr double, ptr %out_x14, i64 0
+  %out_x16 = load <1 x double>, ptr %out_x15, align 8
+  store <1 x double> %out_x16, ptr %out_x10, align 8
+  %out_x17 = getelementptr double, ptr %out_x14, i64 1
+  %out_x18 = load <1 x double>, ptr %out_x17, align 8
+  store <1 x double> %out_x18, ptr %out_x11, align 8
+  %out_k1 = add i64 %out_k, 1
+  %out_more = icmp slt i64 %out_k1, 1
+  br i1 %out_more, label %out_tile, label %out_done
+out_done:
+  br label %latch
+latch:
+  %next = add i64 %b, 2
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %begin, label %done
+done:
+  ret i32 %found
+}

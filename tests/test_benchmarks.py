@@ -1,0 +1,49 @@
+"""The benchmarks run, and the pages show what the committed results say. No test looks at how long anything takes."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def test_quick_run_writes_its_results(tmp_path: Path):
+    for package in ("pinocchio", "mujoco", "casadi", "matplotlib"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not there to compare with")
+    command = [sys.executable, str(BENCHMARKS / "run.py"), "--quick", "--robots", "xarm7", "--out", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "speed.json").read_text("utf-8"))
+    (robot,) = results["robots"]
+    functions = {row["function"] for row in robot["rows"]}
+    libraries = {row["library"] for row in robot["rows"]}
+    assert functions == {"inverse dynamics", "forward dynamics", "mass matrix", "frame Jacobian"}
+    assert {"knuckle, float64", "knuckle, float32", "knuckle, bound", "knuckle", "Pinocchio", "MuJoCo"} <= libraries
+    assert all(row["best"] > 0 for row in robot["rows"])
+    assert [(r["shape"], r["bodies"], r["compiled"]) for r in results["scaling"]] == [
+        ("chain", 5, True),
+        ("binary tree", 5, True),
+    ]
+    assert (tmp_path / "speed.png").stat().st_size > 10_000
+    assert "xArm7" in done.stdout
+    assert "xArm7" in (tmp_path / "speed.md").read_text("utf-8")
+
+
+def test_pages_show_the_committed_results(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    report: Any = importlib.import_module("report")
+    results = json.loads((BENCHMARKS / "results" / "speed.json").read_text("utf-8"))
+    for path, text in report.pages(results).items():
+        page = path.read_text("utf-8")
+        assert report.BEGIN in page, f"{path.name} has no place for the results"
+        assert report.filled(page, text) == page, f"{path.name} shows other results: python benchmarks/report.py"
+    assert (ROOT / "docs" / "speed.png").read_bytes() == (BENCHMARKS / "results" / "speed.png").read_bytes()
