@@ -157,3 +157,14 @@ def test_nodes_come_after_what_they_use():
     x, y, z = (Expression(graph, graph.input(k)) for k in range(3))
     sin(x * y + z) / (x - cos(y)) + absolute(minimum(x, z))
     assert all(k < i for i in range(len(graph.nodes)) for k in graph.operands(i))
+
+
+def test_a_quotient_times_its_divisor_is_what_was_divided() -> None:
+    """The rule by which the row of Ia along a joint's axis vanishes: (a/x)·x = a, exactly."""
+    graph = Graph()
+    a, x = graph.input(0), graph.input(1)
+    quotient = graph.div(a, x)
+    assert graph.mul(quotient, x) == a
+    assert graph.mul(x, quotient) == a
+    inverse = graph.div(graph.constant(1.0), x)
+    assert graph.value(graph.mul(inverse, x)) == 1.0

@@ -15,7 +15,7 @@ from .kinematics import jacobian
 from .per_joint import as_vector, minus, nothing, plus, wrenches
 
 
-@function(q="q", v="v", a="v", f_ext="f")
+@function(q="q", v="v", a="v", f_ext="f", joint_space=True)
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """Joint forces τ that give the acceleration `a`: recursive Newton-Euler (RBDA table 5.1).
 
@@ -34,7 +34,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     return model.forces(plus(tau, resistance.resistance(model, Q, V)))
 
 
-@function(q="q", v="v", tau="v", f_ext="f")
+@function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -74,13 +74,13 @@ def _solve(model: Model, H: Any, b: Any) -> Any:
     return sparse.solve(H, expand_parents(model.parents, [joint.kind.nv for joint in model.joints]), b)
 
 
-@function(q="q")
+@function(q="q", joint_space=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
     return model.square(crba.mass_matrix(model, model.positions(q)))
 
 
-@function(q="q")
+@function(q="q", joint_space=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     """H⁻¹ (..., nv, nv) in O(n²), without forming H (notes, algorithm 10)."""
     if model.mimics:
@@ -88,13 +88,13 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     return model.square(minverse.mass_matrix_inverse(model, model.positions(q)))
 
 
-@function(q="q", v="v")
+@function(q="q", v="v", joint_space=True)
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
     return model.square(coriolis.coriolis_matrix(model, model.positions(q), model.velocities(v)))
 
 
-@function(q="q", v="v", f_ext="f")
+@function(q="q", v="v", f_ext="f", joint_space=True)
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction and external forces (RBDA 3.1)."""
     Q, V = model.positions(q), model.velocities(v)
@@ -102,7 +102,7 @@ def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None
     return model.forces(plus(C, resistance.resistance(model, Q, V)))
 
 
-@function(q="q", v="v")
+@function(q="q", v="v", joint_space=True)
 def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
     weightless = model.replace(gravity=(0.0, 0.0, 0.0))
@@ -110,7 +110,7 @@ def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return model.forces(rnea.inverse_dynamics(weightless, Q, V, nothing(model), wrenches(model, None)))
 
 
-@function(q="q")
+@function(q="q", joint_space=True)
 def gravity_force(model: Model, q: ArrayLike) -> Array:
     """The joint forces (..., nv) that hold the mechanism against gravity (RBDA 5.12-5.13)."""
     return model.forces(rnea.gravity_force(model, model.positions(q)))

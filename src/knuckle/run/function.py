@@ -128,9 +128,17 @@ class Function(Generic[P]):
         return f"<knuckle function {self.__name__}{self.__signature__}>"
 
 
-def function(*, loops: bool = False, **arguments: str) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P]]:
+def function(
+    *, loops: bool = False, joint_space: bool = False, **arguments: str
+) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P]]:
     """Makes a public function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
-    `loops` says that the result is right for a mechanism with loop joints too.
+    `loops` says that the result is right for a mechanism with loop joints too; `joint_space` that it is about the
+    joints only, so that its kernel may be made from any dynamically equivalent model.
     """
-    return lambda text: Function(text, arguments, loops)
+
+    def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P]:
+        text.joint_space = joint_space  # type: ignore[attr-defined]
+        return Function(text, arguments, loops)
+
+    return make

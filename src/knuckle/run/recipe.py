@@ -14,7 +14,9 @@ from typing import Any, TypeAlias, cast
 
 from knuckle.emit import Lanes, to_llvm
 from knuckle.model import Model
+from knuckle.model.canonical import canonical
 from knuckle.scalar import ONE, ZERO
+from knuckle.spatial import SPATIAL, Force, Matrix
 from knuckle.trace import Program, trace
 
 from . import large, native, store
@@ -54,7 +56,21 @@ class Recipe:
         return self.text(self.model, **scalars, **dict(self.options))
 
     def _on_symbols(self, **symbols: Any) -> Any:
-        return self(symbols)
+        return self._on_canonical(symbols) if self._is_of_joint_space() else self(symbols)
+
+    def _is_of_joint_space(self) -> bool:
+        """Whether the result is about joints only, so that any dynamically equivalent model gives it (RBDA 9.7)."""
+        named = getattr(self.text, "joint_space", False) and self.model.algebra is SPATIAL
+        return named and dict(self.options).get("method") != "divide"
+
+    def _on_canonical(self, symbols: Mapping[str, Any]) -> Any:
+        """The text on the equivalent model with the fewest constants."""
+        form = canonical(self.model)
+        given = dict(symbols)
+        if given.get("f_ext") is not None:
+            forces = form.forces([Force.of(row) for row in given["f_ext"].rows])
+            given["f_ext"] = Matrix((force.components for force in forces), SPATIAL.dimension)
+        return dataclasses.replace(self, model=form.light)(given)
 
     def key(self) -> tuple[Any, ...]:
         """What tells this recipe from others of its model: hashable if the options are."""

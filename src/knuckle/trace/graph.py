@@ -122,6 +122,10 @@ class Graph:
             sign = (first.op == "neg") != (second.op == "neg")
             product = self.mul(first.a if first.op == "neg" else i, second.a if second.op == "neg" else j)
             return self.neg(product) if sign else product
+        if first.op == "div" and first.b == j:  # (a/x)·x = a: the row of Ia along the joint's axis is zero
+            return first.a
+        if second.op == "div" and second.b == i:
+            return second.a
         return self.put(Node("mul", min(i, j), max(i, j)))
 
     def _scaled(self, x: float, j: int) -> int:
