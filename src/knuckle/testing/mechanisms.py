@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -95,8 +95,22 @@ JOINTS: dict[str, Callable[[Generator], Joint]] = {
 def general_chain(n: int, rng: Generator | int = 0) -> Model:
     """The book's GU(n): n bodies in a row on revolute joints, with parameters as general as can be (RBDA 10.3)."""
     g = np.random.default_rng(rng)
-    kinds = [joints.Revolute("z") for _ in range(n)]
-    return _model(g, kinds, [i - 1 for i in range(n)], name=f"GU({n})")
+    chain = _model(g, [joints.Revolute("z")] * n, [i - 1 for i in range(n)], name=f"GU({n})")
+    general = [replace(joint, X_tree=_general_transform(g)) for joint in chain.joints]
+    bodies = [replace(body, inertia=_general_inertia(g)) for body in chain.bodies]
+    return chain.replace(joints=tuple(general), bodies=tuple(bodies))
+
+
+def _general_transform(rng: Generator) -> Transform:
+    """A placement in which nothing vanishes."""
+    w, x, y, z = (float(p) for p in rng.standard_normal(4))
+    a, b, c = (float(p) for p in rng.uniform(-1.0, 1.0, 3))
+    return Transform(rotation.from_quaternion((w, x, y, z)), (a, b, c))
+
+
+def _general_inertia(rng: Generator) -> Inertia:
+    """An inertia in which nothing vanishes."""
+    return _general_transform(rng) @ random_inertia(rng)
 
 
 def auto_tree(nb: int, branching: float = 1.0, skew: float = 0.0, taper: float = 1.0) -> Model:
