@@ -141,6 +141,6 @@ def summary(results: dict[str, Any]) -> str:
 
 def everything(results: dict[str, Any]) -> str:
     """The whole report."""
-    parts = [machine(results), noise(results), NOTES, *map(robot, results["robots"])]
+    parts = [machine(results), noise(results), *results.get("notes", []), NOTES, *map(robot, results["robots"])]
     parts += [start(results), scaling(results["scaling"])]
     return "\n\n".join(parts) + "\n"

@@ -10,29 +10,16 @@ from knuckle.spatial import PlanarForce, PlanarTransform, Subspace, Transform, V
 from knuckle.spatial.three import IDENTITY3
 
 from .base import Joint, JointMotion
+from .wrapped import Wrapped
 
 
 @dataclass(frozen=True)
-class InPlane(Joint):
+class InPlane(Wrapped):
     """A joint that moves in the xy plane, in the planar algebra: everything it gives has three coordinates.
 
     q, v and the forces at the joint are those of the spatial joint. Whether that joint does keep to the plane is not
     looked at here; `to_planar` does, for a whole model.
     """
-
-    joint: Joint
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return self.joint.q_units
-
-    @property
-    def v_units(self) -> tuple[str, ...]:
-        return self.joint.v_units
-
-    @property
-    def symmetrical(self) -> bool:
-        return self.joint.symmetrical
 
     def transform(self, q: Vector) -> Any:
         return project(self.joint.transform(q))
@@ -45,24 +32,6 @@ class InPlane(Joint):
 
     def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
         return project(self.joint.subspace_rate(q, v))
-
-    def rate(self, q: Vector, v: Vector) -> Vector:
-        return self.joint.rate(q, v)
-
-    def neutral(self) -> Vector:
-        return self.joint.neutral()
-
-    def random(self, rng: Any) -> Vector:
-        return self.joint.random(rng)
-
-    def integrate(self, q: Vector, dv: Vector) -> Vector:
-        return self.joint.integrate(q, dv)
-
-    def difference(self, q0: Vector, q1: Vector) -> Vector:
-        return self.joint.difference(q0, q1)
-
-    def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        return self.joint.normalized(q, v)
 
     def constraints(self, q: Vector) -> Subspace:
         """The constraint forces within the plane; those that hold the joint in it have no planar part."""

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.spatial import Subspace, Transform, Vector
 
 from .base import Joint, JointMotion
+from .wrapped import Wrapped
 
 
 @dataclass(frozen=True)
-class Reversed(Joint):
+class Reversed(Wrapped):
     """A joint with predecessor and successor exchanged; q and v keep their meaning.
 
     Table 4.2 with its missing star restored: T → −X*T, or TᵀS = 0 would not survive.
     """
-
-    joint: Joint
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return self.joint.q_units
-
-    @property
-    def v_units(self) -> tuple[str, ...]:
-        return self.joint.v_units
-
-    @property
-    def symmetrical(self) -> bool:
-        return self.joint.symmetrical
 
     def transform(self, q: Vector) -> Transform:
         return self.joint.transform(q).inverse()
@@ -46,24 +32,6 @@ class Reversed(Joint):
         """−d/dt(X⁻¹S) = −X⁻¹(S̊ + v_J × S): the book's c_J needs no second term because v_J × v_J = 0."""
         X, S, vJ, _ = self.joint.motion(q, v)
         return -(X.inv @ (self.joint.subspace_rate(q, v) + vJ.cross(S)))
-
-    def rate(self, q: Vector, v: Vector) -> Vector:
-        return self.joint.rate(q, v)
-
-    def neutral(self) -> Vector:
-        return self.joint.neutral()
-
-    def random(self, rng: Any) -> Vector:
-        return self.joint.random(rng)
-
-    def integrate(self, q: Vector, dv: Vector) -> Vector:
-        return self.joint.integrate(q, dv)
-
-    def difference(self, q0: Vector, q1: Vector) -> Vector:
-        return self.joint.difference(q0, q1)
-
-    def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        return self.joint.normalized(q, v)
 
     def constraints(self, q: Vector) -> Subspace:
         return -(self.joint.transform(q).inv @ self.joint.constraints(q))
@@ -88,6 +56,3 @@ class Reversed(Joint):
 
     def at(self, t: Any) -> Joint:
         return Reversed(self.joint.at(t))
-
-    def _spread(self, fractions: Sequence[float]) -> Vector:
-        return self.joint._spread(fractions)

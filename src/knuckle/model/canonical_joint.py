@@ -2,39 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.joints import Joint
 from knuckle.joints.base import JointMotion
+from knuckle.joints.wrapped import Wrapped
 from knuckle.spatial import Subspace, Transform, Vector
 
 
 @dataclass(frozen=True)
-class Offset(Joint):
+class Offset(Wrapped):
     """A joint with v = q̇ that stands at q where its twin stands at q + `offset`; q and v are the outer ones.
 
     It takes a constant turn about the joint's axis out of X_tree: one addition in place of a product of matrices.
     """
 
-    joint: Joint
     offset: tuple[float, ...]
 
     def _inner(self, q: Vector) -> Vector:
         return q + Vector(self.offset)
-
-    @property
-    def q_units(self) -> tuple[str, ...]:
-        return self.joint.q_units
-
-    @property
-    def v_units(self) -> tuple[str, ...]:
-        return self.joint.v_units
-
-    @property
-    def symmetrical(self) -> bool:
-        return self.joint.symmetrical
 
     def transform(self, q: Vector) -> Transform:
         return self.joint.transform(self._inner(q))
@@ -47,18 +34,6 @@ class Offset(Joint):
 
     def subspace_rate(self, q: Vector, v: Vector) -> Subspace:
         return self.joint.subspace_rate(self._inner(q), v)
-
-    def neutral(self) -> Vector:
-        return self.joint.neutral()
-
-    def random(self, rng: Any) -> Vector:
-        return self.joint.random(rng)
-
-    def integrate(self, q: Vector, dv: Vector) -> Vector:
-        return self.joint.integrate(q, dv)
-
-    def difference(self, q0: Vector, q1: Vector) -> Vector:
-        return self.joint.difference(q0, q1)
 
     def constraints(self, q: Vector) -> Subspace:
         return self.joint.constraints(self._inner(q))
@@ -74,6 +49,3 @@ class Offset(Joint):
 
     def at(self, t: Any) -> Joint:
         return Offset(self.joint.at(t), self.offset)
-
-    def _spread(self, fractions: Sequence[float]) -> Vector:
-        return self.joint._spread(fractions)  # pyright: ignore[reportPrivateUsage]

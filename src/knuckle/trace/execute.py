@@ -36,19 +36,31 @@ def record(
     text: Callable[..., Any], arguments: Mapping[str, Shape], unpack: Callable[[Any], tuple[list[Any], Shape]]
 ) -> Program:
     """The operations of `text` as they come, by the rules of the graph alone; see `trace`."""
-    graph, start = Graph(), 0
+    graph = Graph()
+    symbols = symbols_for(graph, arguments)
+    scalars, shape = unpack(text(**symbols))
+    return compact(graph, sizes_of(arguments), [node_of(graph, x) for x in scalars], shape)
+
+
+def symbols_for(graph: Graph, arguments: Mapping[str, Shape]) -> dict[str, Any]:
+    """The arguments as vectors and matrices of inputs, numbered through all of them."""
     symbols: dict[str, Any] = {}
+    start = 0
     for name, shape in arguments.items():
         flat = [Expression(graph, graph.input(start + k)) for k in range(prod(shape))]
         start += len(flat)
         rows = [flat[k : k + shape[-1]] for k in range(0, len(flat), max(1, shape[-1]))]
         symbols[name] = Vector(flat) if len(shape) == 1 else Matrix(rows, shape[-1])
-    scalars, shape = unpack(text(**symbols))
-    outputs = [_index(graph, x) for x in scalars]
-    return compact(graph, tuple((name, prod(s)) for name, s in arguments.items()), outputs, shape)
+    return symbols
 
 
-def _index(graph: Graph, x: Any) -> int:
+def sizes_of(arguments: Mapping[str, Shape]) -> tuple[tuple[str, int], ...]:
+    """How many inputs each argument has."""
+    return tuple((name, prod(shape)) for name, shape in arguments.items())
+
+
+def node_of(graph: Graph, x: Any) -> int:
+    """The node of an output."""
     i = index_of(graph, x)
     if i is None:
         raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol")

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from math import prod
 from typing import Any
 
 from knuckle.joints import Joint
 from knuckle.model import Model
-from knuckle.spatial import Matrix, Vector
 
-from .expression import Expression, index_of
+from .execute import node_of, sizes_of, symbols_for
 from .graph import Graph, Node
 from .operations import TABLE
 
@@ -114,24 +112,12 @@ def trace_rolled(
     unpack: Callable[[Any], tuple[list[Any], Shape]],
 ) -> Rolled:
     """Runs `text` on symbols, with its loops marked, and finds the patterns."""
-    graph, start = MarkedGraph(), 0
-    symbols: dict[str, Any] = {}
-    for name, shape in arguments.items():
-        flat = [Expression(graph, graph.input(start + k)) for k in range(prod(shape))]
-        start += len(flat)
-        rows = [flat[k : k + shape[-1]] for k in range(0, len(flat), max(1, shape[-1]))]
-        symbols[name] = Vector(flat) if len(shape) == 1 else Matrix(rows, shape[-1])
+    graph = MarkedGraph()
+    symbols = symbols_for(graph, arguments)
     graph.stretch += 1
     scalars, shape = unpack(text(marked(model, graph), **symbols))
-    outputs = [_index(graph, x) for x in scalars]
-    return roll(graph, tuple((name, prod(s)) for name, s in arguments.items()), start, outputs, shape)
-
-
-def _index(graph: Graph, x: Any) -> int:
-    i = index_of(graph, x)
-    if i is None:
-        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol")
-    return i
+    sizes = sizes_of(arguments)
+    return roll(graph, sizes, sum(n for _, n in sizes), [node_of(graph, x) for x in scalars], shape)
 
 
 COMMUTE = {operation.name for operation in TABLE if operation.commutes}
