@@ -45,8 +45,7 @@ docs: $(VENV)/.installed-docs ## the documentation, into site/
 	@$(BIN)/mkdocs build --strict --quiet
 
 bench: $(VENV)/.installed-test ## the benchmarks
-	@if [ -f benchmarks/run.py ]; then $(BIN)/python benchmarks/run.py; \
-	else echo "no benchmarks yet: benchmarks/run.py does not exist"; fi
+	@$(BIN)/python benchmarks/run.py
 
 clean: ## remove the .venv and everything built
 	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis
