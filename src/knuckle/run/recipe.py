@@ -55,13 +55,17 @@ class Recipe:
     def __call__(self, scalars: Mapping[str, Any]) -> Any:
         return self.text(self.model, **scalars, **dict(self.options))
 
-    def _on_symbols(self, **symbols: Any) -> Any:
+    def on_symbols(self, symbols: Mapping[str, Any]) -> Any:
+        """The text on symbols, on whatever model leaves the fewest operations."""
         return self._on_canonical(symbols) if self._is_of_joint_space() else self(symbols)
+
+    def _traced(self, **symbols: Any) -> Any:
+        return self.on_symbols(symbols)
 
     def _is_of_joint_space(self) -> bool:
         """Whether the result is about joints only, so that any dynamically equivalent model gives it (RBDA 9.7)."""
-        named = getattr(self.text, "joint_space", False) and self.model.algebra is SPATIAL
-        return named and dict(self.options).get("method") != "divide"
+        named = getattr(self.text, "joint_space", False) and dict(self.options).get("method") != "divide"
+        return named and type(self.model) is Model and self.model.algebra is SPATIAL
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Any:
         """The text on the equivalent model with the fewest constants."""
@@ -83,7 +87,7 @@ class Recipe:
     def program(self, arguments: Arguments) -> Program:
         """The operations that remain when the text runs on symbols."""
         try:
-            return trace(self._on_symbols, arguments, lambda r: (scalars_of(r), shape_of(r)))
+            return trace(self._traced, arguments, lambda r: (scalars_of(r), shape_of(r)))
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
 

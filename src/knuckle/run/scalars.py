@@ -14,8 +14,10 @@ from typing import Any, cast
 import numpy as np
 
 from knuckle.spatial import Matrix, Vector
+from knuckle.trace import Expression
 
 from .container import Arrays, Container, Shape, Text, scalars_of, shape_of
+from .recipe import Recipe
 
 
 class _Inside(threading.local):
@@ -44,7 +46,10 @@ class Scalars(Container):
     """Vectors and matrices of scalars, without batch axes."""
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
-        return together(text({name: composed(name, value, shape) for name, (value, shape) in arrays.items()}))
+        scalars = {name: composed(name, value, shape) for name, (value, shape) in arrays.items()}
+        symbolic = any(isinstance(x, Expression) for value in scalars.values() for x in scalars_of(value))
+        on = text.on_symbols if symbolic and isinstance(text, Recipe) else text
+        return together(on(scalars))
 
 
 def composed(name: str, value: Any, shape: Shape) -> Vector | Matrix:
