@@ -110,6 +110,18 @@ def test_a_strange_row_in_a_threaded_batch():
     np.testing.assert_allclose(found, expected, atol=1e-8)  # the angle itself is rounded at 6e5
 
 
+def test_a_nan_stays_in_its_row_to_the_last_bit():
+    model = MODELS["arm"]
+    s = states(model, (100,))
+    expected = kn.inverse_dynamics(model, s.q, s.v, s.a)
+    q = s.q.copy()
+    q[41, 1] = np.nan
+    found = kn.inverse_dynamics(model, q, s.v, s.a)
+    others = np.delete(np.arange(100), 41)
+    assert np.isnan(found[41]).any()
+    np.testing.assert_array_equal(found[others], expected[others])
+
+
 # many callers
 
 

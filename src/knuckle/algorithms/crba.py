@@ -6,7 +6,7 @@ from knuckle.model import ROOT, Model
 from knuckle.spatial import Matrix, Vector
 
 from .rnea import inertial_force
-from .types import Blocks, PerJoint
+from .types import PerJoint
 
 
 def mass_matrix(model: Model, q: PerJoint) -> dict[tuple[int, int], Matrix]:
@@ -63,11 +63,3 @@ def composite_column(model: Model, q: PerJoint, j: int, k: int) -> dict[int, Vec
         column[i] = S[i].T @ F
     column[j] = column[j] + model.rotor[j] * Vector(Matrix.identity(len(S[j]))[k])
     return column
-
-
-def joint_space_product(H: Blocks, a: PerJoint) -> dict[int, Vector]:
-    """H a from the blocks of H."""
-    tau: dict[int, Vector] = {}
-    for (i, j), block in H.items():
-        tau[i] = block @ a[j] + tau[i] if i in tau else block @ a[j]
-    return tau

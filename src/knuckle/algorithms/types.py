@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
-from knuckle.spatial import Matrix, Vector
+from knuckle.spatial import Vector
 
 PerJoint: TypeAlias = Sequence[Vector] | Mapping[int, Vector]
 """One small vector per joint."""
 
 PerBody: TypeAlias = Mapping[int, Any]
 """One motion, force, transform or inertia per body; ROOT included where it makes sense."""
-
-Blocks: TypeAlias = Mapping[tuple[int, int], Matrix]
-"""A joint-space matrix by its nonzero blocks."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from knuckle.joints import Joint
 from knuckle.spatial import IDENTITY, Inertia, Transform
@@ -193,9 +193,6 @@ class Note:
     subject: str
     text: str
     line: int | None = None
-
-
-Properties: TypeAlias = dict[str, Any]
 
 
 @dataclass(frozen=True)
