@@ -24,7 +24,7 @@ export NO_MKDOCS_2_WARNING ?= 1
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-plot ## the bundled arm: mass matrix, holding torque, a second of free swing, a plot
+demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
 test: lint ## everything CI runs: lint, tests, docs

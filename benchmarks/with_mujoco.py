@@ -24,7 +24,7 @@ WAYS = {
 }
 
 
-def _urdf(model: kn.Model) -> str:
+def urdf_without_shapes(model: kn.Model) -> str:
     """The model's URDF without shapes: MuJoCo needs their meshes, and dynamics does not."""
     root = ElementTree.fromstring(kn.formats.to_urdf(model, lossy=True).encode())
     for link in root.iter("link"):
@@ -39,7 +39,7 @@ class MuJoCo:
     def __init__(self, subject: Subject, states: States, few: int) -> None:
         mj: Any = import_module("mujoco")
         self.mj, self.few = mj, few
-        self.model = mj.MjModel.from_xml_string(_urdf(subject.model))
+        self.model = mj.MjModel.from_xml_string(urdf_without_shapes(subject.model))
         off = mj.mjtDisableBit
         self.model.opt.disableflags = int(off.mjDSBL_CONSTRAINT | off.mjDSBL_CONTACT | off.mjDSBL_SENSOR)
         self.model.opt.gravity = subject.model.gravity

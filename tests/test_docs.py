@@ -9,13 +9,14 @@ import io
 import pydoc
 import re
 import runpy
+import textwrap
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
@@ -37,9 +38,9 @@ def blocks(page: str) -> list[Block]:
     for k, fence in enumerate(found):
         following = found[k + 1] if k + 1 < len(found) else None
         adjoining = following is not None and not page[fence.end() : following.start()].strip()
-        output = following["body"] if adjoining and following["info"] == "text" else None
+        output = textwrap.dedent(following["body"]) if adjoining and following["info"] == "text" else None
         line = page.count("\n", 0, fence.start()) + 2
-        made.append(Block(fence["info"].strip(), fence["body"], line, output))
+        made.append(Block(fence["info"].strip(), textwrap.dedent(fence["body"]), line, output))
     return made
 
 
@@ -60,7 +61,7 @@ def run_page(page: str, name: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     run_page(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
@@ -78,7 +79,7 @@ def test_blocks_are_python_or_another_known_kind():
     assert {where: info for where, info in strange.items() if info not in known} == {}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_to_files_lead_somewhere(path: Path):
     text = FENCE.sub("", path.read_text("utf-8"))
     targets = [match["target"].partition("#")[0] for match in LINK.finditer(text)]
@@ -88,7 +89,7 @@ def test_links_to_files_lead_somewhere(path: Path):
     assert missing == []
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(path)])
@@ -169,6 +170,13 @@ def test_runner_compares_what_is_printed():
 
 def test_runner_leaves_out_what_it_is_told_to():
     assert run_page("```python no-run\n1 / 0\n```\n\n```sh\nmake\n```\n", "page.md") == 0
+
+
+def test_runner_runs_blocks_in_tabs():
+    page = '=== "one"\n\n    ```python\n    print(3)\n    ```\n\n    ```text\n    3\n    ```\n'
+    assert run_page(page, "page.md") == 1
+    with pytest.raises(pytest.fail.Exception, match=r"page\.md:4 prints"):
+        run_page(page.replace("    3\n", "    4\n"), "page.md")
 
 
 def test_runner_shares_names_within_a_page():

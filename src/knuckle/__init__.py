@@ -10,7 +10,10 @@ from .errors import ModelError
 from .formats import load, loads, save
 from .model import Audit, Builder, Model, audit, reroot, to_planar
 from .run import (
+    Assembly,
+    Mobility,
     acceleration,
+    active_loop_jacobian,
     bias_force,
     bind,
     body_poses,
@@ -18,22 +21,34 @@ from .run import (
     centroidal_bias,
     centroidal_matrix,
     centroidal_momentum,
+    close_loops,
     configuration_rate,
+    constraint_bias,
+    constraint_forces,
+    constraint_jacobian,
     coriolis_force,
     coriolis_matrix,
+    dependence,
+    dependence_bias,
     difference,
+    displacement_rate,
     external_force,
     forward_dynamics,
     get_threads,
     gravity_force,
+    independent_variables,
     integrate,
     inverse_dynamics,
     jacobian,
     jacobian_rate,
     joint_resistance,
     kinetic_energy,
+    loop_error,
+    loop_error_rate,
+    loop_gap,
     mass_matrix,
     mass_matrix_inverse,
+    mobility,
     momentum,
     neutral,
     normalize,
@@ -42,25 +57,41 @@ from .run import (
     operational_space_mobility,
     pose,
     potential_energy,
+    project,
     random_configuration,
     set_compilation,
     set_threads,
     total_mass,
     velocity,
 )
-from .run.user import kernel
 
 if TYPE_CHECKING:
     from . import testing
+    from .run.user import kernel
+    from .simulate import integrators
+    from .simulate.beginning import resume
+    from .simulate.events import Event
+    from .simulate.rollout import Rollout, rollout
+    from .simulate.simulation import simulate
+    from .simulate.stops import CompliantStops, RigidStops
+    from .simulate.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assembly",
     "Audit",
     "Builder",
+    "CompliantStops",
+    "Event",
+    "Mobility",
     "Model",
     "ModelError",
+    "RigidStops",
+    "Rollout",
+    "Trajectory",
     "acceleration",
+    "active_loop_jacobian",
     "audit",
     "bias_force",
     "bind",
@@ -69,16 +100,25 @@ __all__ = [
     "centroidal_bias",
     "centroidal_matrix",
     "centroidal_momentum",
+    "close_loops",
     "configuration_rate",
+    "constraint_bias",
+    "constraint_forces",
+    "constraint_jacobian",
     "coriolis_force",
     "coriolis_matrix",
+    "dependence",
+    "dependence_bias",
     "difference",
+    "displacement_rate",
     "external_force",
     "formats",
     "forward_dynamics",
     "get_threads",
     "gravity_force",
+    "independent_variables",
     "integrate",
+    "integrators",
     "inverse_dynamics",
     "jacobian",
     "jacobian_rate",
@@ -88,8 +128,12 @@ __all__ = [
     "kinetic_energy",
     "load",
     "loads",
+    "loop_error",
+    "loop_error_rate",
+    "loop_gap",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mobility",
     "model",
     "momentum",
     "neutral",
@@ -99,12 +143,16 @@ __all__ = [
     "operational_space_mobility",
     "pose",
     "potential_energy",
+    "project",
     "random_configuration",
     "reroot",
+    "resume",
     "robots",
+    "rollout",
     "save",
     "set_compilation",
     "set_threads",
+    "simulate",
     "spatial",
     "testing",
     "to_planar",
@@ -113,10 +161,34 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
-    """`knuckle.testing` is loaded when it is first asked for."""
-    if name == "testing":
-        import importlib
+_LATER = ("testing",)
+"""Packages that are loaded when they are first asked for."""
 
-        return importlib.import_module("knuckle.testing")
-    raise AttributeError(f"module 'knuckle' has no attribute {name!r}")
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        from importlib import import_module
+
+        return import_module(f".{name}", __name__)
+    if name == "kernel":
+        from .run.user import kernel
+
+        return kernel
+    if name == "integrators":
+        from .simulate import integrators
+
+        return integrators
+    if name in ("CompliantStops", "Event", "RigidStops", "Trajectory", "resume", "simulate"):
+        from importlib import import_module
+
+        package = import_module(".simulate", __name__)  # which can be called
+        return package if name == "simulate" else getattr(package, name)
+    if name in ("Rollout", "rollout"):
+        from .simulate import rollout
+
+        return getattr(rollout, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -118,7 +118,7 @@ def test_texts_that_cannot_be_read():
 
 
 def test_saving(tmp_path: Path):
-    with pytest.raises(ModelError, match=r"written as \.json or \.urdf, not \.xml"):
-        save(HELIX, tmp_path / "h.xml")
+    with pytest.raises(ModelError, match=r"written as \.json, \.urdf or \.xml, not \.txt"):
+        save(HELIX, tmp_path / "h.txt")
     with pytest.raises(ModelError, match="save it as JSON"):
         save(HELIX, tmp_path / "h.urdf")

@@ -21,7 +21,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.model import Model
-from knuckle.run import Function, native, small
+from knuckle.run import Function, large, native, small
 from knuckle.run import bind as bind_function
 from knuckle.run.bind import Bound
 from knuckle.run.kernel import kernels
@@ -305,13 +305,67 @@ def test_plain_text_if_the_policy_says_so(monkeypatch: pytest.MonkeyPatch) -> No
         assert np.array_equal(fast.inverse_dynamics(s.q, s.v, s.a), kn.inverse_dynamics(model, s.q, s.v, s.a))
 
 
-def test_large_mechanisms_take_the_general_way(no_python: Callable[[], None]) -> None:
+LARGE = ("gravity_force", "inverse_dynamics", "inverse_dynamics with f_ext", "forward_dynamics", "kinetic_energy",
+         "body_poses")  # fmt: skip
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_large_mechanisms_have_a_short_way(
+    dtype: Any, no_python: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rolled code is called as directly as code of one state, and it is that of batches: the numbers are the same."""
+    monkeypatch.setattr(large, "BODIES", 4)
+    model = chain(7)
+    s, other = ({x: y.astype(dtype) for x, y in vars(states(model, seed=k)).items()} for k in (0, 1))
+    s, other = State(**s), State(**other)
+    fast = kn.bind(model, dtype)
+    monkeypatch.setattr(kernels, "policy", "always")
+    wanted = [(CALLS[name](Functions(model), s), CALLS[name](Functions(model), other)) for name in LARGE]
+    first = [CALLS[name](fast, s) for name in LARGE]
+    no_python()
+    for name, found, (here, there) in zip(LARGE, first, wanted, strict=True):
+        assert found.dtype == dtype
+        assert np.array_equal(found, here), name
+        assert np.array_equal(CALLS[name](fast, other), there), name
+        assert np.array_equal(CALLS[name](fast, s), here), name
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+def test_large_mechanisms_without_tricks(no_python: Callable[[], None]) -> None:
     model = chain(70)
     s, fast = states(model), kn.bind(model)
-    assert close(fast.gravity_force(s.q), kn.gravity_force(model, s.q))
+    wanted = kn.gravity_force(model, s.q)
+    assert close(fast.gravity_force(s.q), wanted)
+    far = s.q + 2 * math.pi * 1e7
+    assert close(fast.gravity_force(far), kn.gravity_force(model, far))
     no_python()
-    with pytest.raises(AssertionError, match="came to Python"):
-        fast.gravity_force(s.q)
+    assert close(fast.gravity_force(s.q), wanted)
+    assert np.isnan(fast.gravity_force(s.q * np.nan)).any()
+    assert close(fast.gravity_force(s.q), wanted)
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+def test_long_functions_have_a_short_way(monkeypatch: pytest.MonkeyPatch, no_python: Callable[[], None]) -> None:
+    """A function too long for straight-line code of its own calls the kernel, rolled or not."""
+    monkeypatch.setattr(large, "NODES", 10)
+    model, s = arm(), states(arm())
+    fast, wanted = kn.bind(model), kn.forward_dynamics(model, s.q, s.v, s.a)
+    assert close(fast.forward_dynamics(s.q, s.v, s.a), wanted)
+    no_python()
+    assert close(fast.forward_dynamics(s.q, s.v, s.a), wanted)
+
+
+def test_a_large_mechanism_that_cannot_be_rolled(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*args: Any) -> Any:
+        raise large.NothingToRollError
+
+    monkeypatch.setattr(large, "compile_rolled", refuse)
+    monkeypatch.setattr(large, "BODIES", 2)
+    model, s = arm(), states(arm())
+    fast = kn.bind(model)
+    for _ in range(2):
+        assert close(fast.forward_dynamics(s.q, s.v, s.a), kn.forward_dynamics(model, s.q, s.v, s.a))
 
 
 def test_loops_and_couplings() -> None:

@@ -249,6 +249,8 @@ def test_a_joint_that_moves_nothing_is_an_error_of_the_model():
         s = states(massless, batch)
         with pytest.raises(kn.ModelError, match="zero in every state"):
             kn.forward_dynamics(massless, s.q, s.v, s.a)
+        with pytest.raises(kn.ModelError, match="zero in every state"):
+            kn.forward_dynamics.program(massless)
         assert np.all(np.isfinite(kn.inverse_dynamics(massless, s.q, s.v, s.a)))
         assert np.all(kn.mass_matrix(massless, s.q)[..., -1] == 0)
 

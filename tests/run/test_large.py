@@ -9,11 +9,14 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.emit import Lanes
+from knuckle.emit import Lanes, stream
+from knuckle.run import large
+from knuckle.run.container import scalars_of, shape_of
 from knuckle.run.large import NothingToRollError, compile_rolled, rolled_entry
 from knuckle.run.per_joint import as_vector
 from knuckle.testing import auto_tree, general_chain, random_state, random_tree
-from knuckle.trace.regions import MarkedGraph, marked, trace_rolled
+from knuckle.trace.operations import OPERATIONS
+from knuckle.trace.regions import MarkedGraph, Rolled, marked, trace_rolled
 
 Call = Callable[[list[np.ndarray]], np.ndarray | None]
 
@@ -28,11 +31,18 @@ def rolled(function: Any, model: kn.Model, names: tuple[str, ...], dtype: str = 
 
     def call(arrays: list[np.ndarray]) -> np.ndarray | None:
         count = len(arrays[0])
-        out = np.empty((count, *description["shape"]), arrays[0].dtype)
+        out = aligned((count, *description["shape"]), arrays[0].dtype)
         places = [place for array in arrays for place in (array.ctypes.data, array.shape[1])]
         return None if entry(0, count, *places, out.ctypes.data) else out
 
     return call
+
+
+def aligned(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    """An array that begins with a line of memory."""
+    room = np.empty(int(np.prod(shape)) + 16, dtype)
+    first = -room.ctypes.data % 64 // room.itemsize
+    return room[first : first + room.size - 16].reshape(shape)
 
 
 def states(model: kn.Model, count: int) -> tuple[np.ndarray, ...]:
@@ -40,11 +50,13 @@ def states(model: kn.Model, count: int) -> tuple[np.ndarray, ...]:
     return tuple(np.stack([getattr(s, name) for s in drawn]) for name in ("q", "v", "a"))
 
 
-CASES = {
+CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "inverse_dynamics": (kn.inverse_dynamics, ("q", "v", "a")),
     "forward_dynamics": (kn.forward_dynamics, ("q", "v", "tau")),
     "gravity_force": (kn.gravity_force, ("q",)),
     "bias_force": (kn.bias_force, ("q", "v")),
+    "mass_matrix": (kn.mass_matrix, ("q",)),
+    "coriolis_matrix": (kn.coriolis_matrix, ("q", "v")),
 }
 MODELS = [
     auto_tree(70, 1.0, 0.3, 0.99),
@@ -61,11 +73,11 @@ def test_rolled_equals_plain(model: kn.Model, name: str) -> None:
     function, names = CASES[name]
     given = dict(zip(("q", "v", "a", "tau"), (*states(model, 9), states(model, 9)[2]), strict=True))
     arrays = [given[key] for key in names]
-    expected = np.stack([function.reference(model, *map(as_vector, row)).items for row in zip(*arrays, strict=True)])
+    rows = [scalars_of(function.reference(model, *map(as_vector, row))) for row in zip(*arrays, strict=True)]
+    expected = np.array(rows, float)
     found = rolled(function, model, names)(arrays)
     assert found is not None
-    scale = np.abs(expected.astype(float)).max()
-    assert np.abs(found - expected.astype(float)).max() < 1e-9 * scale
+    assert np.abs(found.reshape(9, -1) - expected).max() < 1e-9 * np.abs(expected).max()
 
 
 @pytest.mark.parametrize(("dtype", "width"), [("f64", 1), ("f64", 2), ("f64", 8), ("f32", 4), ("f32", 16)])
@@ -112,11 +124,76 @@ def test_marking_leaves_the_model_as_it_is() -> None:
     assert marked(model, graph).nv == model.nv
 
 
-def test_no_repetition_is_said() -> None:
-    """The mass matrix of a chain has n² entries and no loop of constant size: its code is not rolled."""
-    model = auto_tree(64, 1.0, 0.3, 1.0)
+def test_steps_up_the_tree_are_loops_too() -> None:
+    """The mass matrix of a chain has n² entries, and its code does not grow with them."""
+
+    def steps(n: int) -> int:
+        program = traced(kn.mass_matrix, auto_tree(n, 1.0, 0.3, 1.0), q=(n,))
+        assert len(program.instances) >= n * (n - 1) // 2
+        return sum(len(pattern.steps) for pattern in program.patterns)
+
+    assert steps(40) == steps(20)
+
+
+def test_no_repetition_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(large, "MOST_STEPS", 100)
     with pytest.raises(NothingToRollError):
-        rolled(kn.mass_matrix, model, ("q",))
+        rolled(kn.mass_matrix, auto_tree(8, 1.0, 0.3, 1.0), ("q",))
+
+
+def test_slots_are_used_again() -> None:
+    """What a step up the tree needs is gone with the next: room is left for the result and for a few bodies' values."""
+    n = 40
+    program = traced(kn.mass_matrix, auto_tree(n, 1.0, 0.3, 1.0), q=(n,))
+    distinct = len(set(program.outputs))
+    assert distinct >= n * (n + 1) // 2 - n  # the matrix is symmetric
+    assert program.slots <= distinct + 20 * n  # X of every body, and I of the composite bodies
+
+
+@pytest.mark.parametrize("name", ["mass_matrix", "forward_dynamics"])
+def test_no_slot_is_written_while_its_value_is_needed(name: str) -> None:
+    """Run by hand, with every value known by the instance that made it."""
+    function, names = CASES[name]
+    model = random_tree(5, 9, floating=True)
+    sizes = {"q": model.nq, "v": model.nv, "tau": model.nv}
+    program = traced(function, model, **{key: (sizes[key],) for key in names})
+    state = random_state(model, 3)
+    given = {"q": state.q, "v": state.v, "tau": state.a}
+    slots: list[Any] = [None] * program.slots
+    slots[: sum(sizes[key] for key in names)] = [float(x) for key in names for x in given[key]]
+    for instance in program.instances:
+        values = [slots[k] for k in instance.slots]
+        done: list[Any] = []
+        for op, operands in program.patterns[instance.pattern].steps:
+            of = {"local": done, "slot": values, "constant": instance.constants}
+            args = [of[kind][k] for kind, k in operands]
+            done.append(args[0] if op == "constant" else OPERATIONS[op].value(*args))
+        for place, k in zip(instance.kept, program.patterns[instance.pattern].kept, strict=True):
+            slots[place] = done[k]
+    found = np.array([slots[k] for k in program.outputs])
+    expected = np.array(scalars_of(function.reference(model, *(as_vector(given[key]) for key in names))), float)
+    assert np.abs(found - expected).max() < 1e-9 * np.abs(expected).max()
+    assert all(x == 0 for x, is_zero in zip(found, program.zeros, strict=True) if is_zero)
+    assert name != "mass_matrix" or sum(program.zeros) > 0
+
+
+def traced(function: Any, model: kn.Model, **arguments: tuple[int, ...]) -> Rolled:
+    return trace_rolled(
+        lambda m, **s: function.reference(m, **s), model, arguments, lambda r: (scalars_of(r), shape_of(r))
+    )
+
+
+@pytest.mark.parametrize(("dtype", "width"), [("f64", 4), ("f64", 8), ("f32", 16)])
+def test_large_results_are_streamed(dtype: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The way past the caches gives the bits of the ordinary way."""
+    model = auto_tree(21, 2.0, 0.3, 0.95)
+    q = np.random.default_rng(0).normal(size=(150, 21)).astype(np.float64 if dtype == "f64" else np.float32)
+    ordinary = rolled(kn.mass_matrix, model, ("q",), dtype, width)([q])
+    monkeypatch.setattr(stream, "BYTES", 0)
+    found = rolled(kn.mass_matrix, model, ("q",), dtype, width)([q])
+    assert ordinary is not None
+    assert found is not None
+    np.testing.assert_array_equal(found, ordinary)
 
 
 def test_far_angles_are_reported() -> None:

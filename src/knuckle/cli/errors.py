@@ -12,14 +12,18 @@ from rich.markup import escape
 from knuckle.errors import ModelError
 
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
-"""Exit codes: what was asked for was found wrong; the input cannot be used; Ctrl-C."""
+"""Exit codes: the model is bad or a check failed; the command cannot be used like that; Ctrl-C."""
 
 
-def fail(message: str) -> typer.Exit:
+class UnusableError(Exception):
+    """What was asked for cannot be done as it was asked for: a file that is not there, words that do not exist."""
+
+
+def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
     line = " ".join(message.split())
     Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
-    return typer.Exit(UNUSABLE)
+    return typer.Exit(code)
 
 
 @contextmanager
@@ -27,7 +31,9 @@ def clean_errors() -> Iterator[None]:
     """Turns a bad model, a missing file, a package that is not installed and Ctrl-C into a line each."""
     try:
         yield
-    except (ModelError, ImportError) as error:
+    except ModelError as error:
+        raise fail(str(error), FAILED) from None
+    except (UnusableError, ImportError) as error:
         raise fail(str(error)) from None
     except OSError as error:
         raise fail(f"{error.filename}: {error.strerror}" if error.filename and error.strerror else str(error)) from None

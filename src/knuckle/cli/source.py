@@ -7,18 +7,24 @@ import os
 from pathlib import Path
 
 from knuckle import robots
-from knuckle.errors import ModelError
 from knuckle.formats import load
 from knuckle.model import Model
 
+from .errors import UnusableError
+from .options import MODEL_SUFFIXES
 
-def open_model(file: str, base: str, mimic: bool) -> Model:
+
+def open_model(file: str, base: str, mimic: bool, merge_fixed: bool = True) -> Model:
     """The model in `file`; a file goes before a bundled robot of the same name."""
-    if os.path.exists(file):
-        return load(file, base=base, mimic=mimic)
+    if os.path.isdir(file) and file not in robots.names():
+        models = sorted(p.name for p in Path(file).iterdir() if p.suffix.lower() in MODEL_SUFFIXES)
+        holds = f"; it holds {', '.join(models[:5])}" if models else ""
+        raise UnusableError(f"{file}: a folder, not a model file{holds}")
+    if os.path.exists(file) and not os.path.isdir(file):
+        return load(file, base=base, mimic=mimic, merge_fixed=merge_fixed)
     if file in robots.names():
-        return robots.load(file, base=base, mimic=mimic)
-    raise ModelError(f"no such file{_near(file)}; bundled robots: {', '.join(robots.names())}", file=file)
+        return robots.load(file, base=base, mimic=mimic, merge_fixed=merge_fixed)
+    raise UnusableError(f"{file}: no such file{_near(file)}; bundled robots: {', '.join(robots.names())}")
 
 
 def _near(file: str) -> str:

@@ -22,6 +22,7 @@ from knuckle.trace import Node, Program
 from .lanes import Lanes
 from .moves import moves
 from .sincos import REACH, TWO_OVER_PI
+from .stream import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
 
 
 class Body:
@@ -98,6 +99,7 @@ def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
     return sine, cosine, far
 
 
+ZERO = Node("constant", 0.0)
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -201,66 +203,65 @@ class Printer:
             self.body.lines.append(f"%found = or i32 %before, {flag}")
         else:
             self.body.lines.append("%found = or i32 %before, 0")
-        sizes = [size for _, size in self.program.arguments]
+        return self._around("\n  ".join(self.body.lines), places, name)
+
+    def _around(self, inside: str, places: dict[int, int], name: str) -> str:
+        """The loop over the batch, with what is moved in and out."""
+        lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
+        sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
+        is_streamed = streams(lanes, n_out)
+        apart = "%apart" if is_streamed else None
         arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-        V, n_in, n_out = self.lanes.vector, max(1, sum(sizes)), len(self.program.outputs)
-        moves, first, label = list[str](), 0, "begin"
+        before, first, label = list[str](), 0, "begin"
         for k, size in enumerate(sizes):
             if size:
-                moves += self._move(f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first, gather=True)
+                before += moves(
+                    lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
+                    gather=True, table=None, apart=apart,
+                )  # fmt: skip
                 label = f"in{k}_done"
             first += size
-        inside = "\n  ".join(self.body.lines)
-        table, after = "", list[str]()
-        if len(places) < n_out:
-            numbers = ", ".join(f"i32 {places[i]}" for i in self.program.outputs)
-            table = f"\n@{name}_places = private constant [{n_out} x i32] [{numbers}]"
+        tables, after = list[str](), list[str]()
+        if is_streamed or len(places) < n_out:
+            numbers = [places[i] for i in outputs]
+            tables.append(table(f"{name}_places", padded(numbers) if is_streamed else numbers))
         if n_out:
-            places_of = f"@{name}_places" if table else None
-            after = self._move("out", "main", n_out, "%out", str(n_out), "results", 0, gather=False, table=places_of)
-        return f"""{self.declarations()}{table}
+            after = moves(
+                lanes, "out", "plain" if is_streamed else "main", n_out, "%out", str(n_out), "results", 0,
+                gather=False, table="%places" if is_streamed else f"@{name}_places" if tables else None, apart=apart,
+                zeros="%zero_runs" if is_streamed else None,
+            )  # fmt: skip
+        begin, way_out = "", ""
+        if is_streamed:
+            zeros = runs([self.program.nodes[i] == ZERO for i in outputs])
+            tables += [table(f"{name}_zeros", padded(zeros)), stream_to_llvm(lanes, name, n_out)]
+            begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
+            way_out = streamed(lanes, n_out, name, "results")
+        newline = "\n"
+        return f"""{newline.join([self.declarations(), *tables])}
 define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
-  %gathered = alloca [{n_in} x {V}], align 64
+  %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
   %results = alloca [{max(1, len(places))} x {V}], align 64
-  %last = sub i64 %end, 1
+  %last = sub i64 %end, 1{begin}
   br label %begin
 begin:
   %b = phi i64 [%start, %entry], [%next, %latch]
-  %before = phi i32 [0, %entry], [%found, %latch]
-{chr(10).join(moves)}
+  %before = phi i32 [0, %entry], [%found, %latch]{phase() if is_streamed else ""}
+{newline.join(before)}
   br label %main
 main:
-  {inside}
-{chr(10).join(after)}
+  {inside}{way_out}
+{newline.join(after)}
   br label %latch
 latch:
-  %next = add i64 %b, {self.lanes.width}
+  %next = add i64 %b, {"%step" if is_streamed else lanes.width}
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
-done:
+done:{newline + "  fence seq_cst" if is_streamed else ""}
   ret i32 %found
 }}
 """
-
-    def _move(
-        self,
-        tag: str,
-        before: str,
-        size: int,
-        array: str,
-        stride: str,
-        buffer: str,
-        first: int,
-        *,
-        gather: bool,
-        table: str | None = None,
-    ) -> list[str]:
-        """The lines that move an argument of W states between its array, state by state, and its vectors; see `moves`.
-
-        `before` is the block in which they begin; they end in the block `tag`_done.
-        """
-        return moves(self.lanes, tag, before, size, array, stride, buffer, first, gather=gather, table=table)
 
     def declarations(self) -> str:
         V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()

@@ -16,6 +16,8 @@ angles that are known from the start. These are computed side by side. Inverse d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from knuckle.trace import Program
 
 from .llvm import Body, Lanes, Printer, sine_and_cosine
@@ -153,6 +155,29 @@ define i32 @{name}(ptr %inputs, ptr noalias %out) {{
     def declarations(self) -> str:
         both = [super().declarations(), Printer(self.program, self.wide).declarations()]
         return "\n".join(dict.fromkeys(line for text in both for line in text.splitlines()))
+
+
+def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name: str = "one_state") -> str:
+    """The LLVM text of a call of a kernel (`emit.llvm`, `emit.rolled`) for one state, in the form above.
+
+    Args:
+        address: where the kernel is.
+        arguments: how many arrays it takes.
+        rest: the words that it takes after its output.
+        name: what the function is called.
+    """
+    places = "\n".join(
+        f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}" for k in range(arguments)
+    )
+    inputs = "".join(f"ptr %in{k}, i64 0, " for k in range(arguments))
+    words = "".join(f", i64 {word}" for word in rest)
+    return f"""define i32 @{name}(ptr %inputs, ptr %out) {{
+{places}
+  %kernel = inttoptr i64 {address} to ptr
+  %flag = call i32 %kernel(i64 0, i64 1, {inputs}ptr %out{words})
+  ret i32 %flag
+}}
+"""
 
 
 def to_one_state(program: Program, wide: Lanes, name: str = "one_state") -> str:

@@ -1,11 +1,12 @@
 """A rolled program as LLVM text: each pattern printed once, run over tables.
 
-    int kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out, ptr scratch, ptr rows, ptr slots, ptr numbers,
-               ptr results)
+    int kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out, ptr scratch, ptr rows, i64 count, ptr slots,
+               ptr numbers, ptr results, ptr zeros)
 
-`scratch` has one vector per slot. Row t of `rows` is (pattern, first column in `slots`, first column in `numbers`,
-first slot kept); `results` holds the slot of each output. The tables are arguments, so the code does not grow with
-the mechanism.
+`scratch` has one vector per slot. Row t of the `count` rows is (pattern, first column in `slots`, first column in
+`numbers`); an instance has the slots of its operands there, and then those of what it keeps. `results` holds the slot
+of each output, `zeros` how many outputs that are always zero begin there, both padded. The tables are arguments, so the
+code does not grow with the mechanism.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from __future__ import annotations
 from knuckle.trace.regions import Pattern, Rolled
 
 from .llvm import BINARY, Body, Lanes, Printer
+from .moves import moves
+from .stream import entered, phase, stream_to_llvm, streamed, streams, tables_at
 
 
 class PatternPrinter(Printer):
@@ -37,8 +40,7 @@ class PatternPrinter(Printer):
             else:
                 self.names.append(self.OTHERS[op](self, *args))
         for place, k in enumerate(pattern.kept):
-            at = self.body.put(f"add i64 %base, {place}")
-            address = self.body.put(f"getelementptr {self.lanes.vector}, ptr %scratch, i64 {at}")
+            address = self._address(pattern.columns + place)
             self.body.lines.append(f"store {self.lanes.vector} {self.names[k]}, ptr {address}")
         if self.far:
             self._raise_flag(self.far)
@@ -51,13 +53,15 @@ class PatternPrinter(Printer):
 
     def slot(self, column: int) -> str:
         if column not in self._slots:
-            at = self.body.put(f"add i64 %slot0, {column}")
-            cell = self.body.put(f"getelementptr i32, ptr %slots, i64 {at}")
-            number = self.body.put(f"load i32, ptr {cell}")
-            wide = self.body.put(f"sext i32 {number} to i64")
-            address = self.body.put(f"getelementptr {self.lanes.vector}, ptr %scratch, i64 {wide}")
-            self._slots[column] = self.body.put(f"load {self.lanes.vector}, ptr {address}")
+            self._slots[column] = self.body.put(f"load {self.lanes.vector}, ptr {self._address(column)}")
         return self._slots[column]
+
+    def _address(self, column: int) -> str:
+        """Where the slot of a column is."""
+        at = self.body.put(f"add i64 %slot0, {column}")
+        number = self.body.put(f"load i32, ptr {self.body.put(f'getelementptr i32, ptr %slots, i64 {at}')}")
+        wide = self.body.put(f"sext i32 {number} to i64")
+        return self.body.put(f"getelementptr {self.lanes.vector}, ptr %scratch, i64 {wide}")
 
     def constant(self, column: int) -> str:
         T, V, W = self.lanes.scalar, self.lanes.vector, self.lanes.width
@@ -80,83 +84,67 @@ def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
     """The LLVM text of a rolled program."""
     body = Body(lanes)
     blocks = [line for k, p in enumerate(program.patterns) for line in PatternPrinter(lanes, body).block(k, p)]
-    mover = PatternPrinter(lanes, body)
-    sizes = [size for _, size in program.arguments]
+    sizes, n_out = [size for _, size in program.arguments], len(program.outputs)
+    is_streamed = streams(lanes, n_out)
+    apart = "%apart" if is_streamed else None
     arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-    moves, first, label = list[str](), 0, "begin"
+    before, first, label = list[str](), 0, "begin"
     for k, size in enumerate(sizes):
         if size:
-            moves += mover._move(f"in{k}", label, size, f"%in{k}", f"%stride{k}", "scratch", first, gather=True)
+            before += moves(
+                lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "scratch", first,
+                gather=True, table=None, apart=apart,
+            )  # fmt: skip
             label = f"in{k}_done"
         first += size
+    after = list[str]()
+    if n_out:
+        here = "plain" if is_streamed else "write"
+        after = moves(
+            lanes, "out", here, n_out, "%out", str(n_out), "scratch", 0,
+            gather=False, table="%places", apart=apart, zeros="%zero_runs" if is_streamed else None,
+        )  # fmt: skip
+    way_out = streamed(lanes, n_out, name, "scratch") if is_streamed else ""
     cases = " ".join(f"i32 {k}, label %pattern{k}" for k in range(len(program.patterns)))
-    W, T, n_out = lanes.width, lanes.scalar, max(1, len(program.outputs))
     newline = "\n"
-    return f"""{mover.declarations()}
+    return f"""{PatternPrinter(lanes, body).declarations()}
+{stream_to_llvm(lanes, name, n_out) if is_streamed else ""}
 define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out, ptr noalias %scratch, ptr noalias %rows,
-    i64 %count, ptr noalias %slots, ptr noalias %numbers, ptr noalias %results) {{
+    i64 %count, ptr noalias %slots, ptr noalias %numbers, ptr noalias %results, ptr noalias %zeros) {{
 entry:
   %flag = alloca i32
   store i32 0, ptr %flag
-  %last = sub i64 %end, 1
+  %last = sub i64 %end, 1{tables_at("%results", "%zeros")}{entered(lanes, n_out) if is_streamed else ""}
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %out_done]
-{newline.join(moves)}
+  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
+{newline.join(before)}
   br label %row
 row:
   %t = phi i64 [0, %{label}], [%t1, %after]
-  %cell = mul i64 %t, 4
+  %cell = mul i64 %t, 3
   %row_p = getelementptr i32, ptr %rows, i64 %cell
   %row_s = getelementptr i32, ptr %row_p, i64 1
   %row_n = getelementptr i32, ptr %row_p, i64 2
-  %row_b = getelementptr i32, ptr %row_p, i64 3
   %pattern = load i32, ptr %row_p
   %slot0_ = load i32, ptr %row_s
   %number0_ = load i32, ptr %row_n
-  %base_ = load i32, ptr %row_b
   %slot0 = sext i32 %slot0_ to i64
   %number0 = sext i32 %number0_ to i64
-  %base = sext i32 %base_ to i64
   switch i32 %pattern, label %after [{cases}]
 {newline.join(blocks)}
 after:
   %t1 = add i64 %t, 1
   %left = icmp slt i64 %t1, %count
-  br i1 %left, label %row, label %out_begin
-out_begin:
-  br label %out_lane
-out_lane:
-  %out_l = phi i64 [0, %out_begin], [%out_l1, %out_next]
-  %out_j = add i64 %b, %out_l
-  %out_inside = icmp slt i64 %out_j, %last
-  %out_i = select i1 %out_inside, i64 %out_j, i64 %last
-  %out_at = mul i64 %out_i, {n_out}
-  %out_p = getelementptr {T}, ptr %out, i64 %out_at
-  br label %out_entry
-out_entry:
-  %out_k = phi i64 [0, %out_lane], [%out_k1, %out_entry]
-  %out_far = getelementptr {T}, ptr %out_p, i64 %out_k
-  %out_cell = getelementptr i32, ptr %results, i64 %out_k
-  %out_slot_ = load i32, ptr %out_cell
-  %out_slot = sext i32 %out_slot_ to i64
-  %out_row = mul i64 %out_slot, {W}
-  %out_place = add i64 %out_row, %out_l
-  %out_near = getelementptr {T}, ptr %scratch, i64 %out_place
-  %out_x = load {T}, ptr %out_near
-  store {T} %out_x, ptr %out_far
-  %out_k1 = add i64 %out_k, 1
-  %out_more = icmp slt i64 %out_k1, {len(program.outputs)}
-  br i1 %out_more, label %out_entry, label %out_next
-out_next:
-  %out_l1 = add i64 %out_l, 1
-  %out_all = icmp slt i64 %out_l1, {W}
-  br i1 %out_all, label %out_lane, label %out_done
-out_done:
-  %next = add i64 %b, {W}
+  br i1 %left, label %row, label %write
+write:{way_out}
+{newline.join(after)}
+  br label %latch
+latch:
+  %next = add i64 %b, {"%step" if is_streamed else lanes.width}
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
-done:
+done:{newline + "  fence seq_cst" if is_streamed else ""}
   %found = load i32, ptr %flag
   ret i32 %found
 }}

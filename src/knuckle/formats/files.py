@@ -8,7 +8,7 @@ from pathlib import Path
 
 from knuckle.errors import ModelError
 
-from .xml import MAX_BYTES
+MAX_BYTES = 64 * 2**20
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:

@@ -1,4 +1,4 @@
-"""One door for all formats: `load`, `loads`, `save`."""
+"""One door for all formats: `load`, `loads`, `save`. What reads and writes a format is loaded with its first file."""
 
 from __future__ import annotations
 
@@ -11,11 +11,6 @@ from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
 from .basing import check_base, floating
 from .files import read_bytes
-from .json import read_json, write_json
-from .mjcf import read_mjcf
-from .urdf import read_urdf, write_urdf
-from .urdf.xacro import EXPAND
-from .xml import parse_xml, shorten
 
 FORMATS = ("urdf", "mjcf", "json")
 _BY_TAG = {"robot": "urdf", "mujoco": "mjcf"}
@@ -48,6 +43,8 @@ def load(
     name = os.fspath(path)
     data = read_bytes(name)
     if name.lower().endswith(".xacro"):
+        from .urdf.xacro import EXPAND
+
         raise ModelError(f"a xacro file has to be expanded before it can be read. {EXPAND}", file=name)
     return _read(data, _format_of(data, name), name, base, mimic, merge_fixed, package_dirs, joint_types)
 
@@ -72,18 +69,26 @@ def loads(
 
 
 def save(model: Model, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
-    """Write a model to a file, as JSON (.json, everything) or URDF (.urdf, what URDF can say).
+    """Write a model to a file, as JSON (.json, everything), URDF (.urdf) or MJCF (.xml), what these can say.
 
-    `lossy=True` lets a URDF file leave out what it cannot say instead of refusing; see `to_urdf`.
+    `lossy=True` lets a URDF or MJCF file leave out what it cannot say instead of refusing; see `to_urdf`, `to_mjcf`.
     """
     suffix = os.path.splitext(os.fspath(path))[1].lower()
     if suffix == ".json":
+        from .json import write_json
+
         write_json(model, path)
     elif suffix == ".urdf":
+        from .urdf import write_urdf
+
         write_urdf(model, path, lossy=lossy)
+    elif suffix == ".xml":
+        from .mjcf import write_mjcf
+
+        write_mjcf(model, path, lossy=lossy)
     else:
         raise ModelError(
-            f"models are written as .json or .urdf, not {suffix or 'without suffix'}", file=os.fspath(path)
+            f"models are written as .json, .urdf or .xml, not {suffix or 'without suffix'}", file=os.fspath(path)
         )
 
 
@@ -98,11 +103,17 @@ def _read(
     joint_types: Iterable[type],
 ) -> Model:
     if format == "urdf":
+        from .urdf import read_urdf
+
         return read_urdf(
             data, file=file, base=base, mimic=mimic, merge_fixed=merge_fixed, package_dirs=package_dirs
         )  # fmt: skip
     if format == "mjcf":
+        from .mjcf import read_mjcf
+
         return read_mjcf(data, file=file, base=base, mimic=mimic, merge_fixed=merge_fixed)
+    from .json import read_json
+
     check_base(base)
     model = read_json(data, file=file, joint_types=joint_types)
     model = model if mimic else model.without_mimic()
@@ -112,6 +123,8 @@ def _read(
 
 def _format_of(data: bytes, file: str | None) -> str:
     """By the first character, and for XML by the outermost tag."""
+    from .xml import parse_xml, shorten
+
     start = data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip()
     if start[:1] in (b"{", b"["):
         return "json"

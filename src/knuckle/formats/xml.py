@@ -13,7 +13,8 @@ from xml.parsers import expat
 
 from knuckle.errors import ModelError
 
-MAX_BYTES = 64 * 2**20
+from .files import MAX_BYTES
+
 MAX_DEPTH = 200
 MAX_ELEMENTS = 100_000
 MAX_TOKEN = 4 * 2**20

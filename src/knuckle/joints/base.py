@@ -101,6 +101,17 @@ class Joint(ABC):
         self._needs_plain_rates("difference")
         return q1 - q0
 
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        """u̇ of the displacement u = difference(q0, q) while the joint moves with v: the inverse of dexp.
+
+        It is v where positions are plain coordinates. Otherwise it must not depend on q0, as on a group it does not.
+        """
+        if type(self).integrate is Joint.integrate:
+            return v
+        q0 = self.neutral()
+        q = self.integrate(q0, u)
+        return Vector(map(_derivative, self.difference(q0, _along(q, self.rate(q, v)))))
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same state with unit quaternions and charts far from their singularities."""
         return q, v

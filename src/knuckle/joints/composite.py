@@ -93,6 +93,13 @@ class Composite(Joint):
         pairs = zip(self._each(q0, zero), self._each(q1, zero), strict=True)
         return Vector(x for (joint, a, _), (_, b, _) in pairs for x in joint.difference(a, b))
 
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        parts, i = list[Any](), 0
+        for joint in self.joints:
+            parts += joint.displacement_rate(u[i : i + joint.nv], v[i : i + joint.nv])
+            i += joint.nv
+        return Vector(parts)
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         parts = [joint.normalized(qk, vk) for joint, qk, vk in self._each(q, v)]
         return Vector(x for qk, _ in parts for x in qk), Vector(x for _, vk in parts for x in vk)

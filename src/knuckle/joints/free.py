@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.scalar import Dual
 from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
-from knuckle.spatial.three import add, matvec, sub, tmatvec
+from knuckle.spatial.three import add, matvec, neg, sub, tmatvec
 
 from .base import ConstantSubspace
 from .spherical import random_quaternion
@@ -51,6 +52,14 @@ class Free(ConstantSubspace):
         phi = rotation.quaternion_log(rotation.normalized(rotation.multiply(rotation.conjugate(p0), p1)))
         r = matvec(rotation.from_quaternion(p0), sub(q1.items[4:], q0.items[4:]))
         return Vector([*phi, *lie.left_jacobian_inverse(phi, r)])
+
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        """φ̇ as for a ball, and d/dt of J⁻¹(φ) r while r moves with Eᵀv."""
+        phi, rho = u.items[:3], u.items[3:]
+        dphi = lie.left_jacobian_inverse(neg(phi), v.items[:3])
+        r, dr = lie.left_jacobian(phi, rho), tmatvec(rotation.exp(phi), v.items[3:])
+        drho = lie.left_jacobian_inverse(tuple(map(Dual, phi, dphi)), tuple(map(Dual, r, dr)))  # type: ignore[arg-type]
+        return Vector([*dphi, *(x.derivative for x in drho)])
 
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector([*rotation.normalized(q.items[:4]), *q.items[4:]]), v

@@ -9,7 +9,7 @@ from knuckle.spatial.three import ZERO3, add, dot, scale
 
 from .axis import Z_AXIS, Axis, Unit, frame, turn, unit, wrapped
 from .base import ConstantSubspace
-from .plane import steady_velocity, travelled, turned
+from .plane import steady_velocity, steady_velocity_rate, travelled, turned
 
 
 class PlanarMotions(ConstantSubspace):
@@ -23,6 +23,9 @@ class PlanarMotions(ConstantSubspace):
     def subspace(self, q: Vector) -> Subspace:
         x, y, n = frame(self.normal)
         return Subspace(Motion, [Motion(n, ZERO3), Motion(ZERO3, x), Motion(ZERO3, y)])
+
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        return Vector([v[0], *steady_velocity_rate(u[0], (u[1], u[2]), v[0], (v[1], v[2]))])
 
     def constraints(self, q: Vector) -> Subspace:
         x, y, n = frame(self.normal)

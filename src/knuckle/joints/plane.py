@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, TypeAlias
 
-from knuckle.scalar import cos, sin
+from knuckle.scalar import Dual, cos, sin
 from knuckle.spatial.series import cosc, sinc
 
 Point: TypeAlias = tuple[Any, Any]
@@ -27,3 +27,10 @@ def steady_velocity(angle: Any, p: Point) -> Point:
     x = angle * angle
     s, c, n = sinc(x), angle * cosc(x), 2 * cosc(x)
     return (s * p[0] + c * p[1]) / n, (s * p[1] - c * p[0]) / n
+
+
+def steady_velocity_rate(angle: Any, a: Point, w: Any, v: Point) -> Point:
+    """The rate of the steady velocity a, at the end of a turn by an angle, of a frame that moves with w and v there."""
+    p, dp = travelled(angle, a), turned(angle, v)
+    x, y = steady_velocity(Dual(angle, w), (Dual(p[0], dp[0]), Dual(p[1], dp[1])))
+    return x.derivative, y.derivative

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, rotation
-from knuckle.spatial.three import ZERO3, matvec
+from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
+from knuckle.spatial.three import ZERO3, matvec, neg
 
 from .base import ConstantSubspace, Joint
 
@@ -59,6 +59,9 @@ class Spherical(Ball, ConstantSubspace):
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         p = rotation.multiply(rotation.conjugate(q0.items), q1.items)
         return Vector(rotation.quaternion_log(rotation.normalized(p)))
+
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        return Vector(lie.left_jacobian_inverse(neg(u.items), v.items))
 
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector(rotation.normalized(q.items)), v

@@ -44,6 +44,9 @@ class Wrapped(Joint):
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return self.joint.difference(q0, q1)
 
+    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        return self.joint.displacement_rate(u, v)
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return self.joint.normalized(q, v)
 

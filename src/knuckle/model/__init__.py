@@ -1,10 +1,10 @@
 """The description of a mechanism (RBDA chapter 4): data, ways to build it, edit it and examine it."""
 
+from typing import TYPE_CHECKING, Any
+
 from . import edit
 from .audit import Audit, audit
 from .builder import Builder
-from .dh import DH, DHRow, from_dh
-from .dh_axes import JointAxis, dh_of, to_dh
 from .graph import Connection
 from .model import STANDARD_GRAVITY, Model
 from .parts import (
@@ -44,6 +44,10 @@ from .solids import (
     solid_ellipsoid,
     solid_sphere,
 )
+
+if TYPE_CHECKING:
+    from .dh import DH, DHRow, from_dh
+    from .dh_axes import JointAxis, dh_of, to_dh
 
 __all__ = [
     "DH",
@@ -94,3 +98,18 @@ __all__ = [
     "to_dh",
     "to_planar",
 ]
+
+_DH = {"DH": "dh", "DHRow": "dh", "JointAxis": "dh_axes", "dh_of": "dh_axes", "from_dh": "dh", "to_dh": "dh_axes"}
+
+
+def __getattr__(name: str) -> Any:
+    """Denavit-Hartenberg parameters are loaded when they are first asked for."""
+    if name in _DH:
+        from importlib import import_module
+
+        return getattr(import_module(f".{_DH[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -57,6 +57,8 @@ SHIFTING = {Prismatic, Translational}
 """Joints that any step commutes with."""
 _STEEP = 0.3
 """A leaf slides along its axis only where that moves it not much farther than its joint is from its parent."""
+_HALF = Transform.of(((-1, 0, 0), (0, -1, 0), (0, 0, 1)), (0, 0, 0))
+"""Half a turn about z."""
 
 
 def alignment(kind: Joint) -> tuple[Transform, Joint]:
@@ -113,20 +115,25 @@ class Placing:
         M = G @ self.moves[i]
         self.moves[i] = snapped_transform(M, _size(G, self.moves[i]))
 
-    def _cost(self, i: int, G: Transform) -> int:
-        """How many constants a move of body i would leave of the transforms from and to it; distances stand twice."""
+    def _cost(self, i: int, G: Transform) -> tuple[int, int]:
+        """How many constants a move of body i would leave of the transforms from and to it; distances stand twice.
+
+        And of how many axes the direction is turned round: what turns about an axis is to leave that axis alone.
+        """
         before = self.moves[i]
         self._move(i, G)
-        links = [self._factored(k)[0] for k in (i, *self.children[i])]
+        links = [X for X in (self._factored(k)[0] for k in (i, *self.children[i])) if is_plain(X)]
         self.moves[i] = before
-        return sum(2 * (3 - _zeros(X.r)) + 9 - trivial(X.E[0] + X.E[1] + X.E[2]) for X in links if is_plain(X))
+        constants = (2 * (3 - _zeros(X.r)) + 9 - trivial(X.E[0] + X.E[1] + X.E[2]) for X in links)
+        return sum(constants), sum(float(X.E[k][k]) == -1.0 for X in links for k in range(3))
 
     def _place(self, i: int) -> None:
         """Moves body i to suit its main child; a leaf to where the common perpendicular from its parent ends."""
         j, p = self.main[i], self.model.parents[i]
         if j is not None:
             step, turn = _towards(self.between(j), self.kinds[i], self.kinds[j])
-            self._move(i, min((turn @ step, step, turn, IDENTITY), key=lambda G: self._cost(i, G)))
+            moves = (turn @ step, _HALF @ turn @ step, step, turn, _HALF @ turn, IDENTITY)
+            self._move(i, min(moves, key=lambda G: self._cost(i, G)))
         elif p != ROOT and self.free[p] and self.main[p] == i and type(self.kinds[i]) in AXIAL - SHIFTING:
             K = self.between(i)
             x, y, _ = K.E[2]

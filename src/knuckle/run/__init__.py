@@ -1,9 +1,25 @@
 """Where arrays meet the algorithms: batches, dtypes and other packages' arrays are known here and nowhere else."""
 
+from typing import TYPE_CHECKING, Any
+
+from .assembly import (
+    Assembly,
+    close_loops,
+    project,
+)
 from .bind import Bound, bind
-from .configuration import configuration_rate, difference, integrate, neutral, normalize, random_configuration
+from .configuration import (
+    configuration_rate,
+    difference,
+    displacement_rate,
+    integrate,
+    neutral,
+    normalize,
+    random_configuration,
+)
 from .dynamics import (
     bias_force,
+    constraint_forces,
     coriolis_force,
     coriolis_matrix,
     forward_dynamics,
@@ -26,6 +42,21 @@ from .kinematics import (
     pose,
     velocity,
 )
+from .loops import (
+    active_loop_jacobian,
+    constraint_bias,
+    constraint_jacobian,
+    dependence,
+    dependence_bias,
+    independent_variables,
+    loop_error,
+    loop_error_rate,
+    loop_gap,
+)
+from .mobility import (
+    Mobility,
+    mobility,
+)
 from .quantities import (
     center_of_mass,
     centroidal_bias,
@@ -38,13 +69,18 @@ from .quantities import (
 )
 from .source import operation_count
 from .threads import get_threads, set_threads
-from .user import Compiled
+
+if TYPE_CHECKING:
+    from .user import Compiled
 
 __all__ = [
+    "Assembly",
     "Bound",
     "Compiled",
     "Function",
+    "Mobility",
     "acceleration",
+    "active_loop_jacobian",
     "bias_force",
     "bind",
     "body_poses",
@@ -52,23 +88,35 @@ __all__ = [
     "centroidal_bias",
     "centroidal_matrix",
     "centroidal_momentum",
+    "close_loops",
     "configuration_rate",
+    "constraint_bias",
+    "constraint_forces",
+    "constraint_jacobian",
     "coriolis_force",
     "coriolis_matrix",
+    "dependence",
+    "dependence_bias",
     "difference",
+    "displacement_rate",
     "external_force",
     "forward_dynamics",
     "function",
     "get_threads",
     "gravity_force",
+    "independent_variables",
     "integrate",
     "inverse_dynamics",
     "jacobian",
     "jacobian_rate",
     "joint_resistance",
     "kinetic_energy",
+    "loop_error",
+    "loop_error_rate",
+    "loop_gap",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mobility",
     "momentum",
     "neutral",
     "normalize",
@@ -77,9 +125,19 @@ __all__ = [
     "operational_space_mobility",
     "pose",
     "potential_energy",
+    "project",
     "random_configuration",
     "set_compilation",
     "set_threads",
     "total_mass",
     "velocity",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What users' own kernels need is loaded with the first of them."""
+    if name == "Compiled":
+        from .user import Compiled
+
+        return Compiled
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

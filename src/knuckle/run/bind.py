@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, ParamSpec, TypeAlias, overload
@@ -10,21 +9,16 @@ from typing import Any, Generic, ParamSpec, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from knuckle.emit import Lanes
-from knuckle.emit.one_state import to_one_state
 from knuckle.model import Model
 
-from . import configuration, dynamics, kinematics, native, quantities, small, store
+from . import configuration, dynamics, kinematics, loops, quantities, small
 from .function import ARGUMENTS, Function
 from .kernel import DTYPES, kernels
-from .recipe import Announced, Arguments, Native, Recipe, UntraceableError
+from .one_state import code_of
+from .recipe import Recipe
 
 P = ParamSpec("P")
 Options: TypeAlias = tuple[tuple[str, Any], ...]
-
-BODIES, OPERATIONS = 60, 60_000
-"""Larger mechanisms and longer functions are left to the general path: straight-line code would take long to compile,
-and the time to get there is small beside that of computing."""
 
 
 class _Call:
@@ -43,7 +37,7 @@ class _Call:
         self.ways: dict[tuple[str, ...], small.Way] = {}
         self.way: Callable[..., Any] = self
         gate = small.gate()
-        if gate is None or model.nb > BODIES:
+        if gate is None:
             return
         doc = f"{function.__name__}{_text_signature(self._signature)}\n--\n\n{function.__doc__ or ''}"
         for names in reversed(self._leading_arrays()):
@@ -93,38 +87,12 @@ class _Call:
                     self.model,
                     tuple({**defaults, **self.options}.items()),
                 )
-                made = _made(recipe, dict(zip(names, way.shapes, strict=True)), DTYPES[way.dtype])
+                made = code_of(recipe, dict(zip(names, way.shapes, strict=True)), way.dtype)
                 if made is None:
                     del self.ways[names]
                     return False
-                way.open(made.loaded.address("one_state"), made.shape, made)
+                way.open(made.address, made.shape, made)
             return True
-
-
-def _made(recipe: Recipe, arguments: Arguments, dtype: str) -> Native | None:
-    """The code for one state, from the disk if it is there; None if there can be none."""
-    host = native.host()
-    wide = Lanes(dtype, host.lanes(dtype))
-    inputs = tuple(arguments.items())
-    name = store.key(
-        store.library_hash(), host, wide, "one state", recipe.name, recipe.options, inputs, recipe.model.content_hash
-    )
-    is_named = recipe._is_ours()  # pyright: ignore[reportPrivateUsage]
-    if is_named and (found := store.read(name)):
-        with contextlib.suppress(Exception):  # code that does not load is as good as none
-            return Native(tuple(found[0]["shape"]), native.Loaded(found[1]))
-    with Announced(f"{recipe.name} for {recipe.model.name}"):
-        try:
-            program = recipe.program(arguments)
-        except UntraceableError:
-            return None
-        if len(program.nodes) > OPERATIONS:
-            return None
-        code = native.compile_text(to_one_state(program, wide))
-    if is_named:
-        said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
-        store.write(name, said, code)
-    return Native(program.shape, native.Loaded(code))
 
 
 def _kinds(function: Function[...]) -> Mapping[str, str]:
@@ -218,7 +186,7 @@ class Bound:
 
     A call with NumPy arrays of one state, of this precision and in order in memory, goes straight to native code, which
     is compiled at the first such call, unless `set_compilation("never")` was said before. All other calls (batches,
-    lists, arguments by name, other numbers, mechanisms of more than sixty bodies) work as the functions do.
+    lists, arguments by name, other numbers) work as the functions do.
     """
 
     def __init__(self, model: Model, dtype: np.dtype[Any]) -> None:
@@ -262,6 +230,16 @@ class Bound:
     integrate = _Method(configuration.integrate)
     difference = _Method(configuration.difference)
     configuration_rate = _Method(configuration.configuration_rate)
+    displacement_rate = _Method(configuration.displacement_rate)
+    loop_error = _Method(loops.loop_error)
+    loop_error_rate = _Method(loops.loop_error_rate)
+    loop_gap = _Method(loops.loop_gap)
+    constraint_jacobian = _Method(loops.constraint_jacobian)
+    constraint_bias = _Method(loops.constraint_bias)
+    constraint_forces = _Method(dynamics.constraint_forces)
+    active_loop_jacobian = _Method(loops.active_loop_jacobian)
+    dependence = _Method(loops.dependence)
+    dependence_bias = _Method(loops.dependence_bias)
 
     def normalize(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
         """The same state with unit quaternions and every chart far from its singularities: (q, v)."""

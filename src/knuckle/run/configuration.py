@@ -67,6 +67,16 @@ def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.rate(Q[qs], V[vs]))
 
 
+@function(u="v", v="v", loops=True)
+def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
+    """u̇ (..., nv) of the displacement u = difference(q0, q) while q moves with v: equal to v only without quaternions.
+
+    This is the inverse of the exponential's differential. With it any formula for u̇ = f(t, u) serves positions too.
+    """
+    U, V = as_vector(u), as_vector(v)
+    return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
+
+
 def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
     both: Any = _normalize(model, q, v)

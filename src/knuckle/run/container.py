@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from knuckle.errors import ModelError
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -24,6 +25,14 @@ class Container(ABC):
     @abstractmethod
     def compute(self, text: Text, arrays: Arrays) -> Any:
         """`text` of the scalars of `arrays`, as an array of this kind."""
+
+
+def never_defined(error: ZeroDivisionError) -> ModelError:
+    """What to say of a text that divides by what is zero in every state."""
+    return ModelError(
+        "a division by a number that is zero in every state: a joint that moves no inertia (`knuckle.audit` names it), "
+        f"or a frame asked about a direction in which it never moves ({error})"
+    )
 
 
 def shape_of(result: Any) -> Shape:
@@ -66,6 +75,9 @@ def must_end_in(name: str, found: Shape, shape: Shape) -> None:
 def common_batch(given: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> Shape:
     """The batch axes of all arguments together."""
     batches = {name: array.shape[: array.ndim - len(arrays[name][1])] for name, array in given.items()}
+    different = set(batches.values())
+    if len(different) == 1:
+        return different.pop()
     try:
         return np.broadcast_shapes(*batches.values())
     except ValueError:

@@ -39,7 +39,8 @@ def container_of(values: Iterable[Any]) -> Container:
         return Scalars()
     found: dict[str, Container] = {}
     objects = False
-    for leaf in (leaf for value in values for leaf in _leaves(value)):
+    others = [value for value in values if type(value) is not np.ndarray or value.dtype.hasobject]
+    for leaf in (leaf for value in others for leaf in _leaves(value)):
         match package_of(leaf), type(leaf).__name__:
             case "casadi", "SX" | "MX" | "DM" as kind:
                 if kind != "DM" or "casadi" not in found:

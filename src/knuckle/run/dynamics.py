@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms import aba, coriolis, crba, divide, minverse, operational, resistance, rnea, sparse
+from knuckle.algorithms import aba, constrained, coriolis, crba, divide, minverse, operational, resistance, rnea, sparse
+from knuckle.algorithms.independent import Choice, expressed
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
 
 from .function import Array, function
 from .kinematics import jacobian
+from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
 from .per_joint import as_vector, minus, nothing, plus, wrenches
 
 
@@ -34,7 +37,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     return model.forces(plus(tau, resistance.resistance(model, Q, V)))
 
 
-@function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=lambda *a, **k: _by_stages(*a, **k))
 def forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -42,9 +45,11 @@ def forward_dynamics(
     tau: ArrayLike,
     f_ext: ArrayLike | None = None,
     *,
-    method: Literal["aba", "crba", "divide"] = "aba",
+    method: Literal["aba", "crba", "divide", "kkt", "independent"] = "aba",
+    stabilization: float | None = None,
+    choice: Choice | None = None,
 ) -> Array:
-    """The acceleration a (..., nv) that the joint forces `tau` give.
+    """The acceleration a (..., nv) that the joint forces `tau` give, with closed loops kept closed.
 
     Args:
         model: the mechanism.
@@ -53,12 +58,20 @@ def forward_dynamics(
         tau: joint forces (..., nv).
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         method: "aba", the articulated-body algorithm (RBDA table 7.1); "crba", the mass matrix and its sparse
-            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (mimic joints) always go by the
-            mass matrix.
+            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (mimic joints) always go by
+            the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
+            (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
+        stabilization: T_stab in seconds, the time in which loop errors decay (RBDA 8.21-8.23; a tenth of a second
+            suits a large robot). None adds nothing: loops that are open stay as they are.
+        choice: what `independent_variables` chose, for method "independent".
     """
-    if method not in ("aba", "crba", "divide"):
-        raise ValueError(f'method is "aba", "crba" or "divide", not {method!r}')
+    if method not in ("aba", "crba", "divide", "kkt", "independent"):
+        raise ValueError(f'method is "aba", "crba", "divide", "kkt" or "independent", not {method!r}')
     Q, V = model.positions(q), model.velocities(v)
+    if model.loops:
+        return _closed(model, q, v, tau, f_ext, stabilization, method, choice)[0]
+    if method in ("kkt", "independent"):
+        raise ValueError(f'method "{method}" is for closed loops, and this mechanism has none')
     if model.mimics or method == "crba":
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
@@ -69,9 +82,89 @@ def forward_dynamics(
 
 def _solve(model: Model, H: Any, b: Any) -> Any:
     """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
+    return H.solve(b) if model.mimics else sparse.solve(H, _parents(model), b)
+
+
+def _closed(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any,
+    stabilization: float | None,
+    method: str = "crba",
+    choice: Choice | None = None,
+) -> tuple[Any, Any]:
+    """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
+    H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
+    K, k = constraint_jacobian.reference(model, q), stabilized_bias(model, q, v, stabilization)
+    if method == "kkt":
+        return constrained.kkt(H, K, k, force)
+    if method == "independent":
+        if choice is None:
+            raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
+        return constrained.reduced(H, *expressed(K, k, choice), force), None
+    return constrained.multipliers(H, _parents(model), K, k, force)
+
+
+MOST_WORK = 200_000
+"""Beyond this many products between constraints, matrices of numbers are faster than code without loops."""
+
+
+def _by_stages(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any = None,
+    *,
+    stabilization: float | None,
+    method: str,
+    choice: Choice | None,
+) -> Any:
+    """The acceleration with many loops: the terms by kernels, then dense linear algebra, refined (RBDA 8.37-8.41)."""
+    constraints = sum(model.algebra.dimension - loop.kind.nv for loop in model.loops)
+    if constraints * constraints * model.nv <= MOST_WORK or method in ("kkt", "independent"):
+        return None
+    tree = model.without_loops()
+    H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
+    K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
+    if stabilization is not None:
+        k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
+    a = np.linalg.solve(H, force[..., None])
+    toward = np.linalg.solve(H, np.swapaxes(K, -1, -2))
+    values, vectors = np.linalg.eigh(K @ toward)
+    kept = values > constrained.SQUARED_RANK * values[..., -1:]
+    inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)[..., None]
+    for _ in range(2):
+        missing = np.swapaxes(vectors, -1, -2) @ (k[..., None] - K @ a)
+        a = a + toward @ (vectors @ (inverse * missing))
+    return a[..., 0]
+
+
+def _parents(model: Model) -> tuple[int, ...]:
+    """λ' of the velocity variables: a chain where couplings tie branches together."""
     if model.mimics:
-        return H.solve(b)
-    return sparse.solve(H, expand_parents(model.parents, [joint.kind.nv for joint in model.joints]), b)
+        return tuple(range(-1, model.nv - 1))
+    return expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
+
+
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
+def constraint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    stabilization: float | None = None,
+) -> Array:
+    """λ (..., nc): the forces of the loop joints along their T, which act on the tree as Kᵀλ (RBDA 8.36).
+
+    Where constraints depend on each other, λ is not unique: this is the one of the least norm.
+    """
+    lam = _closed(model, q, v, tau, f_ext, stabilization)[1]
+    return constrained.least_norm(constraint_jacobian.reference(model, q), lam)
 
 
 @function(q="q", joint_space=True)

@@ -15,8 +15,9 @@ from knuckle.trace import Program
 
 from .container import Shape
 from .containers import container_of, unpacked
+from .lanes import Lanes
 from .recipe import Recipe
-from .source import Language, Precision, source_of, traced
+from .source import Language, Precision, about, source_of, traced
 
 P = ParamSpec("P")
 
@@ -45,10 +46,20 @@ class Function(Generic[P]):
     __name__: str
     __qualname__: str
 
-    def __init__(self, text: Callable[Concatenate[Model, P], Any], arguments: Mapping[str, str], loops: bool) -> None:
+    def __init__(
+        self,
+        text: Callable[Concatenate[Model, P], Any],
+        arguments: Mapping[str, str],
+        loops: bool,
+        stages: Callable[..., Any] | None = None,
+    ) -> None:
         functools.update_wrapper(self, text)
         self.__signature__ = inspect.signature(text)
-        self._text, self._arguments, self._loops = text, arguments, loops
+        self._text, self._arguments, self._loops, self._stages = text, arguments, loops, stages
+        _, *others = self.__signature__.parameters.values()
+        self._defaults = {x.name: x.default for x in others}
+        self._in_order = [x.name for x in others if x.kind is x.POSITIONAL_OR_KEYWORD]
+        self._needed = [x.name for x in others if x.default is x.empty]
 
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]:
         self._check(model)
@@ -58,8 +69,13 @@ class Function(Generic[P]):
             for name, kind in self._arguments.items()
             if self._is_given(name, values[name], ARGUMENTS[kind](model))
         }
+        container = container_of(value for value, _ in arrays.values())
+        if self._stages is not None and isinstance(container, Lanes):
+            result = self._stages(model, **values, **{name: value for name, (value, _) in arrays.items()})
+            if result is not None:
+                return result
         recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
-        return container_of(value for value, _ in arrays.values()).compute(recipe, arrays)
+        return container.compute(recipe, arrays)
 
     def _check(self, model: Any) -> None:
         """An error unless the model is one, of the kind that this function knows."""
@@ -73,6 +89,10 @@ class Function(Generic[P]):
 
     def _bound(self, model: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
         """The arguments after the model, by name."""
+        if not kwargs and len(args) <= len(self._in_order):
+            given = dict(zip(self._in_order, args, strict=False))
+            if all(name in given for name in self._needed):
+                return {**self._defaults, **given}
         try:
             bound = self.__signature__.bind(model, *args, **kwargs)
         except TypeError as error:
@@ -119,7 +139,7 @@ class Function(Generic[P]):
 
     def source(self, model: Model, *, language: Language = "llvm", dtype: Precision = "float64", **options: Any) -> str:
         """The text of the kernel in another language: "llvm" or "c"; options as for `program`."""
-        return source_of(self.program(model, **options), self.__name__, language, dtype)
+        return source_of(self.program(model, **options), self.__name__, language, dtype, about(model, options))
 
     def __reduce__(self) -> str:
         return self.__qualname__
@@ -129,16 +149,18 @@ class Function(Generic[P]):
 
 
 def function(
-    *, loops: bool = False, joint_space: bool = False, **arguments: str
+    *, loops: bool = False, joint_space: bool = False, stages: Callable[..., Any] | None = None, **arguments: str
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P]]:
     """Makes a public function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too; `joint_space` that it is about the
-    joints only, so that its kernel may be made from any dynamically equivalent model.
+    joints only, so that its kernel may be made from any dynamically equivalent model. `stages` computes the result for
+    NumPy arrays from other functions and matrices of numbers, where that is faster than any kernel, and returns None
+    elsewhere.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P]:
         text.joint_space = joint_space  # type: ignore[attr-defined]
-        return Function(text, arguments, loops)
+        return Function(text, arguments, loops, stages)
 
     return make

@@ -14,6 +14,7 @@ import numpy as np
 
 from knuckle.model import Model
 
+from . import memory
 from .container import Shape
 from .recipe import Arguments, Native, Recipe, UntraceableError
 from .threads import in_parallel
@@ -51,7 +52,7 @@ class Kernel:
         Also the states, counted through the batch, that are not to be used: there a sine was asked beyond its reach.
         """
         states, shape = math.prod(batch), self.code.shape
-        out = np.empty((states, math.prod(shape)), self.dtype)
+        out = memory.empty((states, math.prod(shape)), self.dtype)
         if not out.size:
             return out.reshape(batch + shape), []
         laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
@@ -70,11 +71,14 @@ def _laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
     size = math.prod(shape)
     if array.size == size:
         return _in_order(array), 0
-    return _in_order(np.broadcast_to(array, batch + shape)), size
+    whole = batch + shape
+    return _in_order(array if array.shape == whole else np.broadcast_to(array, whole)), size
 
 
 def _in_order(array: Array) -> Array:
     """Its numbers one after the other, each where a number may begin."""
+    if array.flags.carray:
+        return array
     return np.ascontiguousarray(array if array.flags.aligned else array.copy())
 
 

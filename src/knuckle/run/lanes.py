@@ -9,11 +9,21 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.errors import ModelError
 from knuckle.spatial import Matrix, Vector
 
-from .container import Arrays, Container, Shape, Text, apart, common_batch, must_end_in, scalars_of, shape_of
-from .kernel import kernels
+from .container import (
+    Arrays,
+    Container,
+    Shape,
+    Text,
+    apart,
+    common_batch,
+    must_end_in,
+    never_defined,
+    scalars_of,
+    shape_of,
+)
+from .kernel import DTYPES, kernels
 from .recipe import Recipe
 
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
@@ -35,17 +45,16 @@ class Lanes(Container):
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
         given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
-        batch, dtype = common_batch(given, arrays), _precision(given.values())
+        batch, asked = common_batch(given, arrays), _precision(given.values())
+        dtype = np.result_type(asked, np.float64) if isinstance(text, Recipe) and text.wide else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
         try:
             result = _native(text, lanes, shapes, batch, dtype)
-            return _plain(text, lanes, shapes, batch, dtype) if result is None else result[()]
+            result = _plain(text, lanes, shapes, batch, dtype) if result is None else result[()]
+            return result.astype(asked, copy=False)
         except ZeroDivisionError as error:
-            raise ModelError(
-                "a division by a number that is zero in every state: a joint that moves no inertia, or a frame "
-                f"asked about a direction in which it never moves ({error})"
-            ) from error
+            raise never_defined(error) from error
 
 
 def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
@@ -100,7 +109,10 @@ def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.d
 
 
 def _precision(given: Iterable[NumPyArray]) -> np.dtype[Any]:
-    return np.result_type(np.float32, *(np.float64 if array.dtype.kind in "iu" else array.dtype for array in given))
+    different = {array.dtype for array in given}
+    if len(different) == 1 and different <= DTYPES.keys():
+        return different.pop()
+    return np.result_type(np.float32, *(np.float64 if dtype.kind in "iu" else dtype for dtype in different))
 
 
 def _in_blocks(text: Text, arrays: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from knuckle.emit import Lanes
 from knuckle.emit.rolled import rolled_to_llvm
+from knuckle.emit.stream import padded, runs
 from knuckle.model import Model
 from knuckle.trace.regions import CrossingConditionError, Rolled, trace_rolled
 
@@ -24,6 +25,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 BODIES = 60
 """Mechanisms with more bodies are rolled."""
+NODES = 24_000
+"""Texts with more operations are rolled too: straight-line code of that length takes seconds to compile."""
 MOST_STEPS = 40_000
 """Operations in all patterns together; with more there is no repetition to speak of, and the text runs as it stands."""
 
@@ -50,19 +53,20 @@ def compile_rolled(
 
 
 def _tables(program: Rolled, lanes: Lanes) -> list[Array]:
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[tuple[int, int, int]] = []
     slots: list[int] = []
     numbers: list[float] = []
     for instance in program.instances:
-        rows.append((instance.pattern, len(slots), len(numbers), instance.base))
-        slots += instance.slots
+        rows.append((instance.pattern, len(slots), len(numbers)))
+        slots += [*instance.slots, *instance.kept]
         numbers += instance.constants
     dtype = np.float64 if lanes.dtype == "f64" else np.float32
     return [
         np.array(rows, np.int32),
         np.array(slots, np.int32),
         np.array(numbers, dtype),
-        np.array(program.outputs, np.int32),
+        np.array(padded(program.outputs), np.int32),
+        np.array(padded(runs(program.zeros)), np.int32),
     ]
 
 
@@ -75,23 +79,35 @@ def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, a
         place += size
     code, *tables = parts
     dtype = np.float64 if lanes.dtype == "f64" else np.float32
-    rows, slots, results = (np.frombuffer(tables[k], np.int32) for k in (0, 1, 3))
+    rows, slots, results, zeros = (np.frombuffer(tables[k], np.int32) for k in (0, 1, 3, 4))
     numbers = np.frombuffer(tables[2], dtype)
     loaded = native.Loaded(code)
     pair = [ctypes.c_void_p, ctypes.c_int64]
     kind = ctypes.CFUNCTYPE(
         ctypes.c_int, ctypes.c_int64, ctypes.c_int64, *pair * arguments, *[ctypes.c_void_p] * 3, ctypes.c_int64,
-        *[ctypes.c_void_p] * 3,
+        *[ctypes.c_void_p] * 4,
     )  # fmt: skip
     call: Any = kind(loaded.address("kernel"))
-    count = len(rows) // 4
+    count = len(rows) // 3
     bytes_needed = max(1, int(description["slots"])) * lanes.width * np.dtype(dtype).itemsize
 
-    def run(start: int, end: int, *places: int) -> int:
+    def rest() -> tuple[Array, tuple[int, ...]]:
         scratch = np.empty(bytes_needed + 64, np.uint8)
         aligned = -(-scratch.ctypes.data // 64) * 64
-        tables_at = [table.ctypes.data for table in (slots, numbers, results)]
-        return call(start, end, *places, aligned, rows.ctypes.data, count, *tables_at)
+        tables_at = (table.ctypes.data for table in (slots, numbers, results, zeros))
+        return scratch, (aligned, rows.ctypes.data, count, *tables_at)
 
-    run.keeps = loaded  # type: ignore[attr-defined]
+    def run(start: int, end: int, *places: int) -> int:
+        _scratch, words = rest()
+        return call(start, end, *places, *words)
+
+    run.keeps, run.rest = loaded, rest  # type: ignore[attr-defined]
     return run
+
+
+def words_after_output(entry: Any) -> tuple[Any, tuple[int, ...]]:
+    """What an entry passes to its kernel after the output, with room of its own, and what to keep for as long.
+
+    For code that calls the kernel without the entry, one state at a time.
+    """
+    return entry.rest() if hasattr(entry, "rest") else (None, ())

@@ -14,7 +14,6 @@ from typing import Any, TypeAlias, cast
 
 from knuckle.emit import Lanes, to_llvm
 from knuckle.model import Model
-from knuckle.model.canonical import canonical
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import SPATIAL, Force, Matrix
 from knuckle.trace import Program, trace
@@ -55,6 +54,11 @@ class Recipe:
     def __call__(self, scalars: Mapping[str, Any]) -> Any:
         return self.text(self.model, **scalars, **dict(self.options))
 
+    @property
+    def wide(self) -> bool:
+        """Whether to compute in double precision whatever the arguments: loops tell dependent constraints by rounding."""
+        return bool(self.model.loops)
+
     def on_symbols(self, symbols: Mapping[str, Any]) -> Any:
         """The text on symbols, on whatever model leaves the fewest operations."""
         return self._on_canonical(symbols) if self._is_of_joint_space() else self(symbols)
@@ -69,6 +73,8 @@ class Recipe:
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Any:
         """The text on the equivalent model with the fewest constants."""
+        from knuckle.model.canonical import canonical
+
         form = canonical(self.model)
         given = dict(symbols)
         if given.get("f_ext") is not None:
@@ -113,8 +119,11 @@ class Recipe:
         return (_natives.setdefault(name, found) if name else found), lanes.width
 
     def _straight(self, arguments: Arguments, lanes: Lanes, program: Program | None) -> tuple[dict[str, Any], bytes]:
-        """Straight-line code, and what there is to say of it."""
+        """Straight-line code, and what there is to say of it. A text with many loops over few bodies is rolled."""
         program = program or self.program(arguments)
+        if len(program.nodes) > large.NODES:
+            with contextlib.suppress(large.NothingToRollError):
+                return large.compile_rolled(self._on_model, self.model, arguments, lanes)
         return {"shape": program.shape}, native.compile_text(to_llvm(program, lanes))
 
     def _rolled(self, arguments: Arguments, lanes: Lanes) -> tuple[dict[str, Any], bytes]:

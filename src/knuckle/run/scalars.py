@@ -54,6 +54,8 @@ class Scalars(Container):
 
 def composed(name: str, value: Any, shape: Shape) -> Vector | Matrix:
     """A sequence of scalars as a vector, nested sequences as a matrix; or an error that names the argument."""
+    if isinstance(value, Matrix):
+        value = value.rows
     array = cast("np.ndarray[Any, Any]", value) if isinstance(value, np.ndarray) else _array(value)
     if array.shape != shape and (array.size or 0 not in shape):
         raise ValueError(f"{name} has shape {array.shape}, and must have shape {shape}: a kernel's text sees one state")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from knuckle.emit import Lanes, to_llvm
@@ -10,6 +11,7 @@ from knuckle.model import Model
 from knuckle.trace import Count, Program
 
 from . import native
+from .container import never_defined
 from .recipe import Arguments, Recipe, UntraceableError
 
 Language: TypeAlias = Literal["llvm", "c"]
@@ -37,15 +39,22 @@ def operation_count(function: HasProgram, model: Model, **options: Any) -> Count
 
 
 def traced(recipe: Recipe, shapes: Arguments) -> Program:
-    """The program of a recipe. An error of the text is raised as it is."""
+    """The program of a recipe. An error of the text is raised as it is, a division by zero as one of the model."""
     try:
         return recipe.program(shapes)
     except UntraceableError as error:
+        if isinstance(error.__cause__, ZeroDivisionError):
+            raise never_defined(error.__cause__) from error
         raise (error.__cause__ or error) from None
 
 
-def source_of(program: Program, name: str, language: Language, dtype: Precision) -> str:
-    """A program in a language, as a function of this name."""
+def about(model: Model, options: Mapping[str, Any]) -> str:
+    """What a function was printed for, in a line for its head: the mechanism, and the options that were said."""
+    return ", ".join([f"for {model.name or 'a mechanism'}", *(f"{name}={value!r}" for name, value in options.items())])
+
+
+def source_of(program: Program, name: str, language: Language, dtype: Precision, about: str) -> str:
+    """A program in a language, as a function of this name; `about` says what for."""
     name = re.sub(r"\W+", "_", name).strip("_") or "kernel"
     if dtype not in _SHORT:
         raise ValueError(f'dtype is "float64" or "float32", not {dtype!r}')
@@ -55,7 +64,7 @@ def source_of(program: Program, name: str, language: Language, dtype: Precision)
         case "c":
             from knuckle.emit.c import to_c
 
-            return to_c(program, name, _SHORT[dtype])
+            return to_c(program, name, _SHORT[dtype], about)
         case _:
             known = " or ".join(f'"{word}"' for word in get_args(Language))
             raise ValueError(f"language is {known}, not {language!r}")

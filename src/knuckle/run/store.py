@@ -13,10 +13,8 @@ import hashlib
 import json
 import os
 import re
-import secrets
 import stat
 import sys
-import tempfile
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +40,8 @@ def folder() -> Path:
     try:
         home = Path.home()
     except RuntimeError:  # a user without one, as in some containers
+        import tempfile
+
         return Path(tempfile.gettempdir()) / f"knuckle-{os.geteuid() if OWNED else 'kernels'}"
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local"
@@ -161,7 +161,7 @@ def _digest(name: str, content: bytes) -> bytes:
 def write(name: str, description: dict[str, Any], code: bytes) -> None:
     """Keeps a kernel. A folder that cannot be written to is no reason to fail."""
     content = json.dumps(description).encode() + b"\n" + code
-    aside = f"{name}.{secrets.token_hex(8)}{ASIDE}"
+    aside = f"{name}.{os.urandom(8).hex()}{ASIDE}"
     with contextlib.suppress(OSError), _opened(make=True) as place:
         handle = place.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         try:

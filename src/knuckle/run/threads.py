@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import operator
 import os
 import threading
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 LEAST = 1024
 """States that make a thread worth its while."""
@@ -36,6 +40,8 @@ class _Threads:
             self.count, self._pool = count, None
 
     def pool(self) -> ThreadPoolExecutor:
+        from concurrent.futures import ThreadPoolExecutor
+
         with self._lock:
             if self._pool is None:
                 self._pool = ThreadPoolExecutor(self.count, thread_name_prefix="knuckle")
@@ -78,3 +84,37 @@ def in_parallel(size: int, width: int, work: Callable[[int, int], int]) -> int:
         return work(0, size)
     first = work(*bounds[0])
     return max(first, *(piece.result() for piece in pieces))
+
+
+Piece = TypeVar("Piece")
+
+
+def shared(pieces: Sequence[Piece], count: int, work: Callable[[Piece, threading.Event], None]) -> None:
+    """`work` on every piece by `count` threads, each of which takes the next one.
+
+    If one fails or is interrupted, the event is set: the others leave off, and are waited for.
+    """
+    rest, stop = iter(pieces), threading.Event()  # threads may share an iterator over a sequence
+
+    def take_turns() -> None:
+        for piece in rest:
+            if stop.is_set():
+                return
+            work(piece, stop)
+
+    helpers: list[Future[None]] = []
+    try:
+        with contextlib.suppress(RuntimeError):  # the interpreter is shutting down, and starts no threads
+            helpers += [_threads.pool().submit(take_turns) for _ in range(count - 1)]
+        take_turns()
+        for helper in helpers:
+            helper.result()
+    except BaseException:
+        stop.set()
+        raise
+    finally:
+        for helper in helpers:
+            helper.cancel()
+        for helper in helpers:
+            if not helper.cancelled():
+                helper.exception()

@@ -17,7 +17,7 @@ from .container import Shape
 from .containers import container_of
 from .lanes import Lanes
 from .scalars import composed, inside_a_kernel, is_inside
-from .source import Language, Precision, source_of, traced
+from .source import Language, Precision, about, source_of, traced
 from .symbolic import Symbolic
 from .user_recipe import UserRecipe, compute_numbers
 
@@ -108,7 +108,7 @@ class Compiled(Generic[P]):
         self, model: Model, *shapes: Any, language: Language = "llvm", dtype: Precision = "float64", **named: Any
     ) -> str:
         """The kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
-        return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype)
+        return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
 
     def _option(self, parameter: inspect.Parameter, value: Any) -> Any:
         if value is parameter.empty and parameter.default is parameter.empty:

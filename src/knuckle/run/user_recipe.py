@@ -26,6 +26,10 @@ class UserRecipe(Recipe):
     single: tuple[str, ...]
     seen: list[Layout] = field(default_factory=list[Layout], compare=False)
 
+    def _is_ours(self) -> bool:
+        """Never: a user's text goes by its operations."""
+        return False
+
     def key(self) -> tuple[Any, ...]:
         return *super().key(), self.single
 
@@ -44,12 +48,13 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
     """The results for NumPy arrays. Python's numbers, `weak`, do not decide the precision."""
     given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
     shapes = {name: shape for name, (_, shape) in arrays.items()}
-    batch, dtype = common_batch(given, arrays) if given else (), _precision(given, weak)
+    batch, asked = common_batch(given, arrays) if given else (), precision(given, weak)
+    dtype = np.result_type(asked, np.float64) if recipe.wide else asked
     lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
     slot = kernels.slot(recipe, shapes, dtype)
     native = _native(slot, recipe, shapes, dtype)
     if native is None:
-        flat = _plain(recipe, lanes, shapes, batch, dtype)
+        flat = state_by_state(recipe, lanes, shapes, batch, dtype)
         layout = recipe.layout()
         if slot.refused is not None:
             warn_plain(slot, recipe.name)
@@ -58,10 +63,11 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
         layout = native.layout
         if far:
             few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
-            flat.reshape(math.prod(batch), -1)[far] = _plain(recipe, few, shapes, (len(far),), dtype)
+            flat.reshape(math.prod(batch), -1)[far] = state_by_state(recipe, few, shapes, (len(far),), dtype)
 
     def array(part: Array, shape: Shape) -> Any:
-        return part.reshape(batch + shape)[()]
+        result: Array = part.reshape(batch + shape).astype(asked, copy=False)
+        return result[()]
 
     return layout.together(flat, array)
 
@@ -74,13 +80,13 @@ def _native(slot: Slot, recipe: UserRecipe, shapes: Mapping[str, Shape], dtype: 
     return slot.kernel
 
 
-def _precision(given: Mapping[str, Array], weak: set[str]) -> np.dtype[Any]:
+def precision(given: Mapping[str, Array], weak: set[str]) -> np.dtype[Any]:
     """float32 only if all arrays are, float64 for integers; Python's numbers go with the others."""
     strong = [np.float64 if x.dtype.kind in "iu" else x.dtype for name, x in given.items() if name not in weak]
     return np.result_type(np.float32, *strong) if strong else np.dtype(np.float64)
 
 
-def _plain(
+def state_by_state(
     recipe: UserRecipe, lanes: Mapping[str, Array], shapes: Mapping[str, Shape], batch: Shape, dtype: np.dtype[Any]
 ) -> Array:
     """The text itself, state by state: it may look at values."""

@@ -14,13 +14,13 @@ from .three import (
     Mat3,
     Sym3,
     add,
-    congruence,
     cross_matrix,
     matadd,
     matrix_cross,
     matscale,
     matsub,
     matvec,
+    rotated,
     skew,
     tmatvec,
     transpose,
@@ -107,12 +107,12 @@ class ArticulatedInertia(Composite):
         """X* I X⁻¹ (RBDA table A.4): Y = H − r×M; (E M Eᵀ, E Y Eᵀ, E (I − r×Hᵀ + Y r×) Eᵀ)."""
         Y = matsub(self.H, cross_matrix(X.r, self.M.matrix))
         Z = matadd(matsub(self.I.matrix, cross_matrix(X.r, transpose(self.H))), matrix_cross(Y, X.r))
-        return ArticulatedInertia(Sym3.of(Z).rotated(X.E), congruence(X.E, Y), self.M.rotated(X.E))
+        return ArticulatedInertia(Sym3.of(Z).rotated(X.E), rotated(X.E, Y), self.M.rotated(X.E))
 
     def brought_back(self, X: Any) -> ArticulatedInertia:
         """Xᵀ I X (RBDA table A.4): M' = EᵀME, H' = EᵀHE; (M', H' + r×M', EᵀIE + r×H'ᵀ − (H' + r×M') r×)."""
         Et = transpose(X.E)
-        M, H = self.M.rotated(Et), congruence(Et, self.H)
+        M, H = self.M.rotated(Et), rotated(Et, self.H)
         Y = matadd(H, cross_matrix(X.r, M.matrix))
         Z = matsub(cross_matrix(X.r, transpose(H)), matrix_cross(Y, X.r))
         return ArticulatedInertia(self.I.rotated(Et).plus(Sym3.of(Z)), Y, M)

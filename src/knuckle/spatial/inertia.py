@@ -8,7 +8,8 @@ from typing import Any, overload
 from knuckle.scalar import ONE, ZERO, Composite, constant
 
 from .dense import Matrix
-from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, sub, tmatvec, transpose
+from .forms import Applied
+from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, spin, sub, tmatvec, transpose
 from .vectors import Force, Motion, refuse
 
 
@@ -54,7 +55,8 @@ class Inertia(Composite):
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Motion):
             w, v = other.angular, other.linear
-            return Force(add(self.I.apply(w), cross(self.h, v)), sub(scale(self.mass, v), cross(self.h, w)))
+            n, f = add(self.I.apply(w), cross(self.h, v)), sub(scale(self.mass, v), cross(self.h, w))
+            return Force(n, f).formed(Applied(self, other))
         if getattr(other, "is_motion", False) and hasattr(other, "mapped_by"):
             return other.mapped_by(self)
         raise TypeError(f"an inertia applies to a motion, not to {type(other).__name__}")
@@ -95,6 +97,26 @@ class Inertia(Composite):
         from .articulated import ArticulatedInertia
 
         return ArticulatedInertia.from_columns([v.cross(self @ e) - self @ v.cross(e) for e in Motion.basis()])
+
+    def gyration(self, v: Motion) -> tuple[Vec3, Vec3]:
+        """v ×* I v = (ω × Iω + h × (ω × v), m ω × v + ω × (ω × h)), by Jacobi's identity (RBDA 2.14)."""
+        w = v.angular
+        p = cross(w, v.linear)
+        return add(cross(w, self.I.apply(w)), cross(self.h, p)), add(scale(self.mass, p), cross(w, cross(w, self.h)))
+
+    def inertial_force(self, w: Vec3, dw: Vec3, p: Vec3) -> tuple[Vec3, Vec3]:
+        """(Iω̇ + ω × Iω + h × p̈, m p̈ + (ω̇× + ω×ω×) h): moment and force to move a body whose origin accelerates by p̈.
+
+        With a = (ω̇, p̈ − ω × v) it is I a + v ×* I v, whatever v is (RBDA 2.11, 2.14).
+        """
+        xx, xy, yy, xz, yz, zz = self.I
+        A, (x, y, z) = spin(w, dw), w
+        n = (
+            xx * dw[0] + xz * A[1][0] - xy * A[2][0] + yz * (y * y - z * z) + (zz - yy) * (y * z),
+            yy * dw[1] + xy * A[2][1] - yz * A[0][1] + xz * (z * z - x * x) + (xx - zz) * (x * z),
+            zz * dw[2] + yz * A[0][2] - xz * A[1][2] + xy * (x * x - y * y) + (yy - xx) * (x * y),
+        )
+        return add(n, cross(self.h, p)), add(scale(self.mass, p), matvec(A, self.h))
 
     def kinetic_energy(self, v: Motion) -> Any:
         """½ v·Iv (RBDA 2.67)."""

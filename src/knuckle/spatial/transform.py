@@ -7,6 +7,7 @@ from typing import Any
 
 from knuckle.scalar import ONE, ZERO, Composite, constant
 
+from . import forms
 from .dense import Matrix
 from .three import (
     IDENTITY3,
@@ -14,6 +15,7 @@ from .three import (
     Mat3,
     Vec3,
     add,
+    axis_of,
     cross,
     matmul,
     matvec,
@@ -25,8 +27,19 @@ from .three import (
 from .vectors import Force, Motion
 
 
+class _Stepped(Composite):
+    """What can remember its factors. They are no part of the value: equality, copies and files do not have them."""
+
+    __slots__ = ("_steps",)
+
+    @property
+    def steps(self) -> tuple[Transform, Transform] | None:
+        """The factors of a product that costs less applied one after the other: axial screws (RBDA A.4)."""
+        return getattr(self, "_steps", None)
+
+
 @dataclass(frozen=True, slots=True)
-class Transform(Composite):
+class Transform(_Stepped):
     """ᴮX_A = rot(E) xlt(r): from frame A to frame B, whose origin is r in A and whose axes are the rows of E.
 
     `X @ m`, `X @ f`, `X @ I` carry a motion, a force (X*f) or an inertia (X*IX⁻¹) from A to B; `X.inv @ …` carries
@@ -59,17 +72,35 @@ class Transform(Composite):
         return cls(E, ZERO3)
 
     def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Transform):
+            product = Transform(matmul(self.E, other.E), add(other.r, tmatvec(other.E, self.r)))
+            a, b = self._axis(), other._axis()
+            if a is not None and b is not None and a != b:
+                object.__setattr__(product, "_steps", (self, other))
+            return product
+        if self.steps is not None:
+            result = self.steps[0] @ (self.steps[1] @ other)
+            if isinstance(other, Motion):
+                result.formed(forms.stepped(self, other, result))
+            return result
         if isinstance(other, Motion):
             w, v = other.angular, other.linear
-            return Motion(matvec(self.E, w), matvec(self.E, sub(v, cross(self.r, w))))
+            result = Motion(matvec(self.E, w), matvec(self.E, sub(v, cross(self.r, w))))
+            return result.formed(forms.carried(self, other))
         if isinstance(other, Force):
             n, f = other.angular, other.linear
             return Force(matvec(self.E, sub(n, cross(self.r, f))), matvec(self.E, f))
-        if isinstance(other, Transform):
-            return Transform(matmul(self.E, other.E), add(other.r, tmatvec(other.E, self.r)))
         if getattr(other, "dimension", 0) == 6 and hasattr(other, "carried"):
             return other.carried(self)
         return NotImplemented
+
+    def turned(self, x: Vec3) -> Vec3:
+        """E x."""
+        return self.steps[0].turned(self.steps[1].turned(x)) if self.steps else matvec(self.E, x)
+
+    def _axis(self) -> int | None:
+        """The coordinate axis that it is known to turn about, in one step."""
+        return axis_of(self.E) if self.steps is None else None
 
     @property
     def inv(self) -> InverseTransform:
@@ -117,14 +148,16 @@ class InverseTransform(Composite):
 
     def __matmul__(self, other: Any) -> Any:
         E, r = self.X.E, self.X.r
+        if isinstance(other, Transform):
+            return self.X.inverse() @ other
+        if self.X.steps is not None:
+            return self.X.steps[1].inv @ (self.X.steps[0].inv @ other)
         if isinstance(other, Motion):
             w = tmatvec(E, other.angular)
             return Motion(w, add(tmatvec(E, other.linear), cross(r, w)))
         if isinstance(other, Force):
             f = tmatvec(E, other.linear)
             return Force(add(tmatvec(E, other.angular), cross(r, f)), f)
-        if isinstance(other, Transform):
-            return self.X.inverse() @ other
         if getattr(other, "dimension", 0) == 6 and hasattr(other, "brought_back"):
             return other.brought_back(self.X)
         return NotImplemented

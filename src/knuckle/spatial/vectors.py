@@ -7,6 +7,7 @@ from typing import Any, Self, overload
 
 from knuckle.scalar import ONE, ZERO, Composite, constant
 
+from . import forms
 from .three import ZERO3, Vec3, add, cross, dot, neg, scale, sub
 
 
@@ -16,7 +17,7 @@ def refuse(operation: str, a: object, b: object) -> TypeError:
 
 
 @dataclass(frozen=True, slots=True)
-class SpatialVector(Composite):
+class SpatialVector(forms.Formed):
     """What motions and forces share: a vector space, angular part first."""
 
     dimension = 6
@@ -47,7 +48,17 @@ class SpatialVector(Composite):
     def __add__(self, other: Self) -> Self:
         if type(other) is not type(self):
             raise refuse("the sum", self, other)
-        return type(self)(add(self.angular, other.angular), add(self.linear, other.linear))
+        return self._in_short(other) or type(self)(
+            add(self.angular, other.angular), add(self.linear, other.linear)
+        )._as_sum(self, other)
+
+    def _in_short(self, other: Any) -> Self | None:
+        """The sum, where a form gives it."""
+        return None
+
+    def _as_sum(self, a: Any, b: Any) -> Self:
+        """This vector, the sum of a and b, with the form that follows."""
+        return self
 
     def __sub__(self, other: Self) -> Self:
         if type(other) is not type(self):
@@ -77,6 +88,9 @@ class Motion(SpatialVector):
     __slots__ = ()
     is_motion = True
 
+    def _as_sum(self, a: Any, b: Any) -> Self:
+        return self.formed(forms.summed(a, b, self.linear))
+
     @overload
     def cross(self, other: Motion) -> Motion: ...
     @overload
@@ -89,9 +103,9 @@ class Motion(SpatialVector):
             return Motion(
                 cross(self.angular, other.angular),
                 add(cross(self.angular, other.linear), cross(self.linear, other.angular)),
-            )
+            ).formed(forms.Product(self, other))
         if isinstance(other, Force):
-            return Force(
+            return forms.gyration(self, other) or Force(
                 add(cross(self.angular, other.angular), cross(self.linear, other.linear)),
                 cross(self.angular, other.linear),
             )
@@ -115,6 +129,9 @@ class Force(SpatialVector):
 
     __slots__ = ()
     is_force = True
+
+    def _in_short(self, other: Any) -> Self | None:
+        return forms.rate_of_momentum(self, other)
 
     @staticmethod
     def dual() -> type[Motion]:

@@ -2,7 +2,8 @@
 
 Nodes are shared (equal operations are one node) and simplified as they are made, so that the rules have reached their
 fixed point when the algorithm ends: constants are folded, zeros and ones vanish, signs travel outward, multiples of a
-node add up. 0 x, x − x and x / x are known without x, also where x should turn out to be infinite or NaN.
+node add up. 0 x, x − x, x / x, x + (y − x) and x (y / x) are known without x, also where x should turn out to be
+infinite or NaN.
 """
 
 from __future__ import annotations
@@ -69,6 +70,10 @@ class Graph:
             return self.sub(i, second.a)
         if first.op == "neg":
             return self.sub(j, first.a)
+        if second.op == "sub" and second.b == i:  # x + (y − x) = y
+            return second.a
+        if first.op == "sub" and first.b == j:
+            return first.a
         (c, k), (d, l) = self._apart(i), self._apart(j)
         if k == l:
             return self.mul(self.constant(c + d), k)
@@ -122,10 +127,13 @@ class Graph:
             sign = (first.op == "neg") != (second.op == "neg")
             product = self.mul(first.a if first.op == "neg" else i, second.a if second.op == "neg" else j)
             return self.neg(product) if sign else product
-        if first.op == "div" and first.b == j:  # (a/x)·x = a: the row of Ia along the joint's axis is zero
-            return first.a
-        if second.op == "div" and second.b == i:
-            return second.a
+        for x, other in ((i, second), (j, first)):  # (a/x)·x = a: the row of Ia along the joint's axis is zero
+            if other.op == "div" and other.b == x:
+                return other.a
+            if other.op == "mul":  # and (a/x)·b·x = a·b: there pa has the joint's own force
+                for k, b in ((other.a, other.b), (other.b, other.a)):
+                    if self.nodes[k].op == "div" and self.nodes[k].b == x:
+                        return self.mul(self.nodes[k].a, b)
         return self.put(Node("mul", min(i, j), max(i, j)))
 
     def _scaled(self, x: float, j: int) -> int:

@@ -1,14 +1,16 @@
 """Repetition found again: the iterations of an algorithm's loops as regions of the graph, alike ones together.
 
-`outward()` and `inward()` of a marked model tell the graph which iteration is running. The nodes made in an iteration
-are a region. Regions with the same operations in the same places, apart from their constants and from where their
-operands come, are instances of one pattern, which is printed once and runs in a loop over tables.
+`outward()` and `inward()` of a marked model tell the graph which iteration is running, and so does every step from a
+body to its parent. The nodes made in an iteration are a region. Regions with the same operations in the same places,
+apart from their constants and from where their operands come, are instances of one pattern, which is printed once and
+runs in a loop over tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from knuckle.joints import Joint
@@ -68,10 +70,22 @@ class MarkedModel(Model):
         graph.stretch += 1
 
 
+class MarkedParents(tuple[int, ...]):
+    """λ, where every step up the tree begins a new stretch: loops over ancestors go by it."""
+
+    graph: MarkedGraph
+
+    def __getitem__(self, i: Any) -> Any:
+        self.graph.stretch += 1
+        return super().__getitem__(i)
+
+
 def marked(model: Model, graph: MarkedGraph) -> Model:
     """The model with its loops marked in `graph`."""
     copy = object.__new__(MarkedModel)
-    copy.__dict__.update(model.__dict__, _graph=graph)
+    parents = MarkedParents(model.parents)
+    parents.graph = graph
+    copy.__dict__.update(model.__dict__, _graph=graph, parents=parents)
     return copy
 
 
@@ -82,26 +96,38 @@ class Pattern:
     steps: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
     kept: tuple[int, ...]  # the steps whose values later regions read
 
+    @cached_property
+    def columns(self) -> int:
+        """How many slots its operands are in."""
+        return 1 + max((k for _, operands in self.steps for kind, k in operands if kind == "slot"), default=-1)
+
 
 @dataclass(frozen=True)
 class Instance:
-    """A region: its pattern, where its operands are, its constants, and where its kept values go."""
+    """A region: its pattern, where its operands are, its constants, and where its kept values go.
+
+    A kept value may go where an operand was: all operands are read first.
+    """
 
     pattern: int
     slots: tuple[int, ...]
     constants: tuple[float, ...]
-    base: int
+    kept: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Rolled:
-    """A program of regions. Values that cross regions are in slots: the inputs first, then what regions keep."""
+    """A program of regions. Values that cross regions are in slots: the inputs first, then what regions keep.
+
+    A slot is used again when nobody will read its value any more.
+    """
 
     arguments: tuple[tuple[str, int], ...]
     patterns: tuple[Pattern, ...]
     instances: tuple[Instance, ...]
     slots: int
     outputs: tuple[int, ...]  # the slot of each output
+    zeros: tuple[bool, ...]  # whether an output is always zero
     shape: Shape
 
 
@@ -138,21 +164,43 @@ def roll(
     numbers: dict[Any, int] = {}
     for skeleton, _, _ in skeletons.values():
         numbers.setdefault(skeleton, len(numbers))
-    slot: dict[int, int] = {}
-    for i in live:
-        if graph.nodes[i].op == "input":
-            slot[i] = graph.nodes[i].a
     patterns = [Pattern(steps, kept) for steps, kept in numbers]
-    instances, next_slot = [], inputs
+    slots = _Slots(inputs, {i: graph.nodes[i].a for i in live if graph.nodes[i].op == "input"})
+    last = {i: s for s, (_, operands, _) in skeletons.items() for i in operands} | dict.fromkeys(outputs)
+    instances: list[Instance] = []
     for s, (skeleton, operands, constants) in skeletons.items():
         pattern = numbers[skeleton]
         order = [i for i in stretches[s] if graph.nodes[i].op != "input"]
-        for place, k in enumerate(patterns[pattern].kept):
-            slot[order[k]] = next_slot + place
-        instances.append((pattern, operands, constants, next_slot))
-        next_slot += len(patterns[pattern].kept)
-    done = tuple(Instance(p, tuple(slot[i] for i in o), tuple(c), base) for p, o, c, base in instances)
-    return Rolled(arguments, tuple(patterns), done, next_slot, tuple(slot[i] for i in outputs), shape)
+        read = tuple(slots.of[i] for i in operands)
+        for i in operands:
+            if last[i] == s:
+                slots.release(i)
+        kept = tuple(slots.take(order[k]) for k in patterns[pattern].kept)
+        instances.append(Instance(pattern, read, tuple(constants), kept))
+    zeros = tuple(graph.value(i) == 0 for i in outputs)
+    places = tuple(slots.of[i] for i in outputs)
+    return Rolled(arguments, tuple(patterns), tuple(instances), slots.count, places, zeros, shape)
+
+
+class _Slots:
+    """Places for values: those of the inputs, and others, the last one left being the first one taken."""
+
+    def __init__(self, count: int, of: dict[int, int]) -> None:
+        self.count, self.of = count, of
+        self._free: list[int] = []
+
+    def take(self, node: int) -> int:
+        """A place for the value of a node."""
+        if self._free:
+            self.of[node] = self._free.pop()
+        else:
+            self.of[node] = self.count
+            self.count += 1
+        return self.of[node]
+
+    def release(self, node: int) -> None:
+        """Nobody reads the value of this node any more."""
+        self._free.append(self.of[node])
 
 
 def _crossing(graph: MarkedGraph, live: list[int], outputs: list[int]) -> set[int]:

@@ -13,95 +13,167 @@ entry:
 begin:
   %b = phi i64 [%start, %entry], [%next, %latch]
   %before = phi i32 [0, %entry], [%found, %latch]
-  %in0_x0 = add i64 %b, 0
-  %in0_x1 = icmp slt i64 %in0_x0, %last
-  %in0_x2 = select i1 %in0_x1, i64 %in0_x0, i64 %last
-  %in0_x3 = mul i64 %in0_x2, %stride0
-  %in0_x4 = getelementptr double, ptr %in0, i64 %in0_x3
-  %in0_x5 = add i64 %b, 1
-  %in0_x6 = icmp slt i64 %in0_x5, %last
-  %in0_x7 = select i1 %in0_x6, i64 %in0_x5, i64 %last
-  %in0_x8 = mul i64 %in0_x7, %stride0
-  %in0_x9 = getelementptr double, ptr %in0, i64 %in0_x8
+  %in0_x0 = add i64 %b, 1
+  %in0_x1 = icmp sle i64 %in0_x0, %last
+  %in0_x2 = icmp eq i64 %stride0, 1
+  %in0_x3 = and i1 %in0_x1, %in0_x2
+  br i1 %in0_x3, label %in0_close, label %in0_apart
+in0_close:
+  %in0_x4 = mul i64 %b, 1
+  %in0_x5 = getelementptr double, ptr %in0, i64 %in0_x4
+  %in0_x6 = getelementptr double, ptr %in0_x5, i64 0
+  %in0_x7 = getelementptr double, ptr %in0_x5, i64 1
+  br label %in0_near
+in0_near:
+  %in0_near_k = phi i64 [0, %in0_close], [%in0_near_k1, %in0_near]
+  %in0_x8 = icmp slt i64 %in0_near_k, 0
+  %in0_x9 = select i1 %in0_x8, i64 %in0_near_k, i64 0
+  %in0_x10 = getelementptr double, ptr %in0_x6, i64 %in0_x9
+  %in0_x11 = getelementptr double, ptr %in0_x7, i64 %in0_x9
+  %in0_x12 = add i64 %in0_x9, 0
+  %in0_x13 = getelementptr <2 x double>, ptr %gathered, i64 %in0_x12
+  %in0_x14 = load <1 x double>, ptr %in0_x10, align 8
+  %in0_x15 = load <1 x double>, ptr %in0_x11, align 8
+  %in0_x16 = shufflevector <1 x double> %in0_x14, <1 x double> %in0_x15, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in0_x16, ptr %in0_x13
+  %in0_near_k1 = add i64 %in0_near_k, 1
+  %in0_x17 = icmp slt i64 %in0_near_k1, 1
+  br i1 %in0_x17, label %in0_near, label %in0_done
+in0_apart:
+  %in0_x18 = add i64 %b, 0
+  %in0_x19 = icmp slt i64 %in0_x18, %last
+  %in0_x20 = select i1 %in0_x19, i64 %in0_x18, i64 %last
+  %in0_x21 = mul i64 %in0_x20, %stride0
+  %in0_x22 = getelementptr double, ptr %in0, i64 %in0_x21
+  %in0_x23 = add i64 %b, 1
+  %in0_x24 = icmp slt i64 %in0_x23, %last
+  %in0_x25 = select i1 %in0_x24, i64 %in0_x23, i64 %last
+  %in0_x26 = mul i64 %in0_x25, %stride0
+  %in0_x27 = getelementptr double, ptr %in0, i64 %in0_x26
   br label %in0_tile
 in0_tile:
-  %in0_k = phi i64 [0, %begin], [%in0_k1, %in0_tile]
-  %in0_inside = icmp slt i64 %in0_k, 0
-  %in0_at = select i1 %in0_inside, i64 %in0_k, i64 0
-  %in0_x10 = getelementptr double, ptr %in0_x4, i64 %in0_at
-  %in0_x11 = getelementptr double, ptr %in0_x9, i64 %in0_at
-  %in0_x12 = add i64 %in0_at, 0
-  %in0_x13 = mul i64 %in0_x12, 2
-  %in0_x14 = getelementptr double, ptr %gathered, i64 %in0_x13
-  %in0_x15 = getelementptr double, ptr %in0_x14, i64 0
-  %in0_x16 = load <1 x double>, ptr %in0_x10, align 8
-  store <1 x double> %in0_x16, ptr %in0_x15, align 8
-  %in0_x17 = getelementptr double, ptr %in0_x14, i64 1
-  %in0_x18 = load <1 x double>, ptr %in0_x11, align 8
-  store <1 x double> %in0_x18, ptr %in0_x17, align 8
-  %in0_k1 = add i64 %in0_k, 1
-  %in0_more = icmp slt i64 %in0_k1, 1
-  br i1 %in0_more, label %in0_tile, label %in0_done
+  %in0_tile_k = phi i64 [0, %in0_apart], [%in0_tile_k1, %in0_tile]
+  %in0_x28 = icmp slt i64 %in0_tile_k, 0
+  %in0_x29 = select i1 %in0_x28, i64 %in0_tile_k, i64 0
+  %in0_x30 = getelementptr double, ptr %in0_x22, i64 %in0_x29
+  %in0_x31 = getelementptr double, ptr %in0_x27, i64 %in0_x29
+  %in0_x32 = add i64 %in0_x29, 0
+  %in0_x33 = getelementptr <2 x double>, ptr %gathered, i64 %in0_x32
+  %in0_x34 = load <1 x double>, ptr %in0_x30, align 8
+  %in0_x35 = load <1 x double>, ptr %in0_x31, align 8
+  %in0_x36 = shufflevector <1 x double> %in0_x34, <1 x double> %in0_x35, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in0_x36, ptr %in0_x33
+  %in0_tile_k1 = add i64 %in0_tile_k, 1
+  %in0_x37 = icmp slt i64 %in0_tile_k1, 1
+  br i1 %in0_x37, label %in0_tile, label %in0_done
 in0_done:
-  %in1_x0 = add i64 %b, 0
-  %in1_x1 = icmp slt i64 %in1_x0, %last
-  %in1_x2 = select i1 %in1_x1, i64 %in1_x0, i64 %last
-  %in1_x3 = mul i64 %in1_x2, %stride1
-  %in1_x4 = getelementptr double, ptr %in1, i64 %in1_x3
-  %in1_x5 = add i64 %b, 1
-  %in1_x6 = icmp slt i64 %in1_x5, %last
-  %in1_x7 = select i1 %in1_x6, i64 %in1_x5, i64 %last
-  %in1_x8 = mul i64 %in1_x7, %stride1
-  %in1_x9 = getelementptr double, ptr %in1, i64 %in1_x8
+  %in1_x0 = add i64 %b, 1
+  %in1_x1 = icmp sle i64 %in1_x0, %last
+  %in1_x2 = icmp eq i64 %stride1, 1
+  %in1_x3 = and i1 %in1_x1, %in1_x2
+  br i1 %in1_x3, label %in1_close, label %in1_apart
+in1_close:
+  %in1_x4 = mul i64 %b, 1
+  %in1_x5 = getelementptr double, ptr %in1, i64 %in1_x4
+  %in1_x6 = getelementptr double, ptr %in1_x5, i64 0
+  %in1_x7 = getelementptr double, ptr %in1_x5, i64 1
+  br label %in1_near
+in1_near:
+  %in1_near_k = phi i64 [0, %in1_close], [%in1_near_k1, %in1_near]
+  %in1_x8 = icmp slt i64 %in1_near_k, 0
+  %in1_x9 = select i1 %in1_x8, i64 %in1_near_k, i64 0
+  %in1_x10 = getelementptr double, ptr %in1_x6, i64 %in1_x9
+  %in1_x11 = getelementptr double, ptr %in1_x7, i64 %in1_x9
+  %in1_x12 = add i64 %in1_x9, 1
+  %in1_x13 = getelementptr <2 x double>, ptr %gathered, i64 %in1_x12
+  %in1_x14 = load <1 x double>, ptr %in1_x10, align 8
+  %in1_x15 = load <1 x double>, ptr %in1_x11, align 8
+  %in1_x16 = shufflevector <1 x double> %in1_x14, <1 x double> %in1_x15, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in1_x16, ptr %in1_x13
+  %in1_near_k1 = add i64 %in1_near_k, 1
+  %in1_x17 = icmp slt i64 %in1_near_k1, 1
+  br i1 %in1_x17, label %in1_near, label %in1_done
+in1_apart:
+  %in1_x18 = add i64 %b, 0
+  %in1_x19 = icmp slt i64 %in1_x18, %last
+  %in1_x20 = select i1 %in1_x19, i64 %in1_x18, i64 %last
+  %in1_x21 = mul i64 %in1_x20, %stride1
+  %in1_x22 = getelementptr double, ptr %in1, i64 %in1_x21
+  %in1_x23 = add i64 %b, 1
+  %in1_x24 = icmp slt i64 %in1_x23, %last
+  %in1_x25 = select i1 %in1_x24, i64 %in1_x23, i64 %last
+  %in1_x26 = mul i64 %in1_x25, %stride1
+  %in1_x27 = getelementptr double, ptr %in1, i64 %in1_x26
   br label %in1_tile
 in1_tile:
-  %in1_k = phi i64 [0, %in0_done], [%in1_k1, %in1_tile]
-  %in1_inside = icmp slt i64 %in1_k, 0
-  %in1_at = select i1 %in1_inside, i64 %in1_k, i64 0
-  %in1_x10 = getelementptr double, ptr %in1_x4, i64 %in1_at
-  %in1_x11 = getelementptr double, ptr %in1_x9, i64 %in1_at
-  %in1_x12 = add i64 %in1_at, 1
-  %in1_x13 = mul i64 %in1_x12, 2
-  %in1_x14 = getelementptr double, ptr %gathered, i64 %in1_x13
-  %in1_x15 = getelementptr double, ptr %in1_x14, i64 0
-  %in1_x16 = load <1 x double>, ptr %in1_x10, align 8
-  store <1 x double> %in1_x16, ptr %in1_x15, align 8
-  %in1_x17 = getelementptr double, ptr %in1_x14, i64 1
-  %in1_x18 = load <1 x double>, ptr %in1_x11, align 8
-  store <1 x double> %in1_x18, ptr %in1_x17, align 8
-  %in1_k1 = add i64 %in1_k, 1
-  %in1_more = icmp slt i64 %in1_k1, 1
-  br i1 %in1_more, label %in1_tile, label %in1_done
+  %in1_tile_k = phi i64 [0, %in1_apart], [%in1_tile_k1, %in1_tile]
+  %in1_x28 = icmp slt i64 %in1_tile_k, 0
+  %in1_x29 = select i1 %in1_x28, i64 %in1_tile_k, i64 0
+  %in1_x30 = getelementptr double, ptr %in1_x22, i64 %in1_x29
+  %in1_x31 = getelementptr double, ptr %in1_x27, i64 %in1_x29
+  %in1_x32 = add i64 %in1_x29, 1
+  %in1_x33 = getelementptr <2 x double>, ptr %gathered, i64 %in1_x32
+  %in1_x34 = load <1 x double>, ptr %in1_x30, align 8
+  %in1_x35 = load <1 x double>, ptr %in1_x31, align 8
+  %in1_x36 = shufflevector <1 x double> %in1_x34, <1 x double> %in1_x35, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in1_x36, ptr %in1_x33
+  %in1_tile_k1 = add i64 %in1_tile_k, 1
+  %in1_x37 = icmp slt i64 %in1_tile_k1, 1
+  br i1 %in1_x37, label %in1_tile, label %in1_done
 in1_done:
-  %in2_x0 = add i64 %b, 0
-  %in2_x1 = icmp slt i64 %in2_x0, %last
-  %in2_x2 = select i1 %in2_x1, i64 %in2_x0, i64 %last
-  %in2_x3 = mul i64 %in2_x2, %stride2
-  %in2_x4 = getelementptr double, ptr %in2, i64 %in2_x3
-  %in2_x5 = add i64 %b, 1
-  %in2_x6 = icmp slt i64 %in2_x5, %last
-  %in2_x7 = select i1 %in2_x6, i64 %in2_x5, i64 %last
-  %in2_x8 = mul i64 %in2_x7, %stride2
-  %in2_x9 = getelementptr double, ptr %in2, i64 %in2_x8
+  %in2_x0 = add i64 %b, 1
+  %in2_x1 = icmp sle i64 %in2_x0, %last
+  %in2_x2 = icmp eq i64 %stride2, 1
+  %in2_x3 = and i1 %in2_x1, %in2_x2
+  br i1 %in2_x3, label %in2_close, label %in2_apart
+in2_close:
+  %in2_x4 = mul i64 %b, 1
+  %in2_x5 = getelementptr double, ptr %in2, i64 %in2_x4
+  %in2_x6 = getelementptr double, ptr %in2_x5, i64 0
+  %in2_x7 = getelementptr double, ptr %in2_x5, i64 1
+  br label %in2_near
+in2_near:
+  %in2_near_k = phi i64 [0, %in2_close], [%in2_near_k1, %in2_near]
+  %in2_x8 = icmp slt i64 %in2_near_k, 0
+  %in2_x9 = select i1 %in2_x8, i64 %in2_near_k, i64 0
+  %in2_x10 = getelementptr double, ptr %in2_x6, i64 %in2_x9
+  %in2_x11 = getelementptr double, ptr %in2_x7, i64 %in2_x9
+  %in2_x12 = add i64 %in2_x9, 2
+  %in2_x13 = getelementptr <2 x double>, ptr %gathered, i64 %in2_x12
+  %in2_x14 = load <1 x double>, ptr %in2_x10, align 8
+  %in2_x15 = load <1 x double>, ptr %in2_x11, align 8
+  %in2_x16 = shufflevector <1 x double> %in2_x14, <1 x double> %in2_x15, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in2_x16, ptr %in2_x13
+  %in2_near_k1 = add i64 %in2_near_k, 1
+  %in2_x17 = icmp slt i64 %in2_near_k1, 1
+  br i1 %in2_x17, label %in2_near, label %in2_done
+in2_apart:
+  %in2_x18 = add i64 %b, 0
+  %in2_x19 = icmp slt i64 %in2_x18, %last
+  %in2_x20 = select i1 %in2_x19, i64 %in2_x18, i64 %last
+  %in2_x21 = mul i64 %in2_x20, %stride2
+  %in2_x22 = getelementptr double, ptr %in2, i64 %in2_x21
+  %in2_x23 = add i64 %b, 1
+  %in2_x24 = icmp slt i64 %in2_x23, %last
+  %in2_x25 = select i1 %in2_x24, i64 %in2_x23, i64 %last
+  %in2_x26 = mul i64 %in2_x25, %stride2
+  %in2_x27 = getelementptr double, ptr %in2, i64 %in2_x26
   br label %in2_tile
 in2_tile:
-  %in2_k = phi i64 [0, %in1_done], [%in2_k1, %in2_tile]
-  %in2_inside = icmp slt i64 %in2_k, 0
-  %in2_at = select i1 %in2_inside, i64 %in2_k, i64 0
-  %in2_x10 = getelementptr double, ptr %in2_x4, i64 %in2_at
-  %in2_x11 = getelementptr double, ptr %in2_x9, i64 %in2_at
-  %in2_x12 = add i64 %in2_at, 2
-  %in2_x13 = mul i64 %in2_x12, 2
-  %in2_x14 = getelementptr double, ptr %gathered, i64 %in2_x13
-  %in2_x15 = getelementptr double, ptr %in2_x14, i64 0
-  %in2_x16 = load <1 x double>, ptr %in2_x10, align 8
-  store <1 x double> %in2_x16, ptr %in2_x15, align 8
-  %in2_x17 = getelementptr double, ptr %in2_x14, i64 1
-  %in2_x18 = load <1 x double>, ptr %in2_x11, align 8
-  store <1 x double> %in2_x18, ptr %in2_x17, align 8
-  %in2_k1 = add i64 %in2_k, 1
-  %in2_more = icmp slt i64 %in2_k1, 1
-  br i1 %in2_more, label %in2_tile, label %in2_done
+  %in2_tile_k = phi i64 [0, %in2_apart], [%in2_tile_k1, %in2_tile]
+  %in2_x28 = icmp slt i64 %in2_tile_k, 0
+  %in2_x29 = select i1 %in2_x28, i64 %in2_tile_k, i64 0
+  %in2_x30 = getelementptr double, ptr %in2_x22, i64 %in2_x29
+  %in2_x31 = getelementptr double, ptr %in2_x27, i64 %in2_x29
+  %in2_x32 = add i64 %in2_x29, 2
+  %in2_x33 = getelementptr <2 x double>, ptr %gathered, i64 %in2_x32
+  %in2_x34 = load <1 x double>, ptr %in2_x30, align 8
+  %in2_x35 = load <1 x double>, ptr %in2_x31, align 8
+  %in2_x36 = shufflevector <1 x double> %in2_x34, <1 x double> %in2_x35, <2 x i32> <i32 0, i32 1>
+  store <2 x double> %in2_x36, ptr %in2_x33
+  %in2_tile_k1 = add i64 %in2_tile_k, 1
+  %in2_x37 = icmp slt i64 %in2_tile_k1, 1
+  br i1 %in2_x37, label %in2_tile, label %in2_done
 in2_done:
   br label %main
 main:
@@ -172,35 +244,59 @@ main:
   %x64 = call i1 @llvm.vector.reduce.or.v2i1(<2 x i1> %x13)
   %x65 = zext i1 %x64 to i32
   %found = or i32 %before, %x65
-  %out_x0 = add i64 %b, 0
-  %out_x1 = icmp slt i64 %out_x0, %last
-  %out_x2 = select i1 %out_x1, i64 %out_x0, i64 %last
-  %out_x3 = mul i64 %out_x2, 1
-  %out_x4 = getelementptr double, ptr %out, i64 %out_x3
-  %out_x5 = add i64 %b, 1
-  %out_x6 = icmp slt i64 %out_x5, %last
-  %out_x7 = select i1 %out_x6, i64 %out_x5, i64 %last
-  %out_x8 = mul i64 %out_x7, 1
-  %out_x9 = getelementptr double, ptr %out, i64 %out_x8
+  %out_x0 = add i64 %b, 1
+  %out_x1 = icmp sle i64 %out_x0, %last
+  br i1 %out_x1, label %out_close, label %out_apart
+out_close:
+  %out_x2 = mul i64 %b, 1
+  %out_x3 = getelementptr double, ptr %out, i64 %out_x2
+  %out_x4 = getelementptr double, ptr %out_x3, i64 0
+  %out_x5 = getelementptr double, ptr %out_x3, i64 1
+  br label %out_near
+out_near:
+  %out_near_k = phi i64 [0, %out_close], [%out_near_k1, %out_near]
+  %out_x6 = icmp slt i64 %out_near_k, 0
+  %out_x7 = select i1 %out_x6, i64 %out_near_k, i64 0
+  %out_x8 = getelementptr double, ptr %out_x4, i64 %out_x7
+  %out_x9 = getelementptr double, ptr %out_x5, i64 %out_x7
+  %out_x10 = add i64 %out_x7, 0
+  %out_x11 = getelementptr <2 x double>, ptr %results, i64 %out_x10
+  %out_x12 = load <2 x double>, ptr %out_x11
+  %out_x13 = shufflevector <2 x double> %out_x12, <2 x double> undef, <1 x i32> <i32 0>
+  store <1 x double> %out_x13, ptr %out_x8, align 8
+  %out_x14 = shufflevector <2 x double> %out_x12, <2 x double> undef, <1 x i32> <i32 1>
+  store <1 x double> %out_x14, ptr %out_x9, align 8
+  %out_near_k1 = add i64 %out_near_k, 1
+  %out_x15 = icmp slt i64 %out_near_k1, 1
+  br i1 %out_x15, label %out_near, label %out_done
+out_apart:
+  %out_x16 = add i64 %b, 0
+  %out_x17 = icmp slt i64 %out_x16, %last
+  %out_x18 = select i1 %out_x17, i64 %out_x16, i64 %last
+  %out_x19 = mul i64 %out_x18, 1
+  %out_x20 = getelementptr double, ptr %out, i64 %out_x19
+  %out_x21 = add i64 %b, 1
+  %out_x22 = icmp slt i64 %out_x21, %last
+  %out_x23 = select i1 %out_x22, i64 %out_x21, i64 %last
+  %out_x24 = mul i64 %out_x23, 1
+  %out_x25 = getelementptr double, ptr %out, i64 %out_x24
   br label %out_tile
 out_tile:
-  %out_k = phi i64 [0, %main], [%out_k1, %out_tile]
-  %out_inside = icmp slt i64 %out_k, 0
-  %out_at = select i1 %out_inside, i64 %out_k, i64 0
-  %out_x10 = getelementptr double, ptr %out_x4, i64 %out_at
-  %out_x11 = getelementptr double, ptr %out_x9, i64 %out_at
-  %out_x12 = add i64 %out_at, 0
-  %out_x13 = mul i64 %out_x12, 2
-  %out_x14 = getelementptr double, ptr %results, i64 %out_x13
-  %out_x15 = getelementptr double, ptr %out_x14, i64 0
-  %out_x16 = load <1 x double>, ptr %out_x15, align 8
-  store <1 x double> %out_x16, ptr %out_x10, align 8
-  %out_x17 = getelementptr double, ptr %out_x14, i64 1
-  %out_x18 = load <1 x double>, ptr %out_x17, align 8
-  store <1 x double> %out_x18, ptr %out_x11, align 8
-  %out_k1 = add i64 %out_k, 1
-  %out_more = icmp slt i64 %out_k1, 1
-  br i1 %out_more, label %out_tile, label %out_done
+  %out_tile_k = phi i64 [0, %out_apart], [%out_tile_k1, %out_tile]
+  %out_x26 = icmp slt i64 %out_tile_k, 0
+  %out_x27 = select i1 %out_x26, i64 %out_tile_k, i64 0
+  %out_x28 = getelementptr double, ptr %out_x20, i64 %out_x27
+  %out_x29 = getelementptr double, ptr %out_x25, i64 %out_x27
+  %out_x30 = add i64 %out_x27, 0
+  %out_x31 = getelementptr <2 x double>, ptr %results, i64 %out_x30
+  %out_x32 = load <2 x double>, ptr %out_x31
+  %out_x33 = shufflevector <2 x double> %out_x32, <2 x double> undef, <1 x i32> <i32 0>
+  store <1 x double> %out_x33, ptr %out_x28, align 8
+  %out_x34 = shufflevector <2 x double> %out_x32, <2 x double> undef, <1 x i32> <i32 1>
+  store <1 x double> %out_x34, ptr %out_x29, align 8
+  %out_tile_k1 = add i64 %out_tile_k, 1
+  %out_x35 = icmp slt i64 %out_tile_k1, 1
+  br i1 %out_x35, label %out_tile, label %out_done
 out_done:
   br label %latch
 latch:

@@ -7,7 +7,6 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
@@ -215,6 +214,8 @@ def _element(tag: str, attributes: Mapping[str, str], inside: list[str] | None =
 
 
 def _attributes(**attributes: str) -> str:
+    from xml.sax.saxutils import quoteattr  # which loads urllib and ssl: for those who write, not for those who read
+
     for value in attributes.values():
         if _NOT_XML.search(value):
             raise ModelError(f"{value!r} holds a character that XML cannot")

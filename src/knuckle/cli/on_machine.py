@@ -1,0 +1,78 @@
+"""Commands about this machine: bench, cache."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from .errors import clean_errors
+from .options import Base, BaseOption, JsonOption, MimicOption, complete_model
+
+
+def bench(
+    file: Annotated[
+        str,
+        typer.Argument(help="A model file, or the name of a bundled robot.", autocompletion=complete_model),
+    ] = "arm",
+    batch: Annotated[int, typer.Option("--batch", "-n", help="States in a batch.", min=1, max=10**7)] = 4096,
+    threads: Annotated[int, typer.Option("--threads", help="Threads for batches.", min=1, max=1024)] = 1,
+    frame: Annotated[
+        str | None, typer.Option("--frame", help="Whose Jacobian.", show_default="the last frame of the model")
+    ] = None,
+    seconds: Annotated[
+        float, typer.Option("--seconds", help="Time for each number, about.", min=0.001, max=60.0)
+    ] = 0.1,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+    json: JsonOption = False,
+) -> None:
+    """How fast this machine computes with a model, in batches and state by state.
+
+    Beside Pinocchio and MuJoCo where these are installed and compute the same; that is checked first. Joint damping and
+    friction are left out, as these leave them out.
+
+    Examples: `knuckle bench`, `knuckle bench humanoid --batch 1024 --threads 2`, `knuckle bench robot.urdf --json`
+    """
+    from .bench import measured
+    from .bench_table import show
+    from .source import open_model
+    from .tables import console, print_json
+
+    with clean_errors():
+        found = measured(open_model(file, base.value, mimic), batch, threads, frame, seconds)
+        if json:
+            print_json(found)
+        else:
+            show(found, console())
+
+
+def cache(
+    clear: Annotated[bool, typer.Option("--clear", help="Throw all of them away.")] = False, json: JsonOption = False
+) -> None:
+    """The compiled kernels that are kept on disk: for which model and function, how large, how old.
+
+    They are made again when they are needed. The environment variable KNUCKLE_CACHE_DIR says where they are.
+
+    Examples: `knuckle cache`, `knuckle cache --clear`
+    """
+    from knuckle.run import store
+
+    from .cache import kept, kernel_table, size
+    from .tables import console, print_json
+
+    with clean_errors():
+        if clear:
+            cleared = store.clear()
+            if json:
+                print_json({"folder": str(store.folder()), "cleared": cleared})
+            else:
+                print(f"{cleared} kernel{'' if cleared == 1 else 's'} thrown away from {store.folder()}")
+            return
+        about = kept()
+        if json:
+            print_json(about)
+            return
+        if about["kernels"]:
+            console().print(kernel_table(about))
+        print(f"{len(about['kernels'])} kernels, {size(about['bytes'])}, in {about['folder']}")

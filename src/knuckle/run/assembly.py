@@ -1,0 +1,136 @@
+"""Positions that close the loops (RBDA 8.10-8.11): from a guess, or the nearest one on the constraint manifold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.model import Model
+
+from .configuration import integrate, neutral, random_configuration
+from .dynamics import mass_matrix
+from .loops import constraint_jacobian, loop_error, loop_error_rate, loop_gap
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What came of closing the loops: the position `q`, whether they are closed there, and what each loop misses."""
+
+    q: Array
+    closed: bool
+    gaps: Mapping[str, float]
+    attempts: int
+
+    def __str__(self) -> str:
+        worst = max(self.gaps, key=lambda name: self.gaps[name], default=None)
+        if self.closed:
+            return f"closed, after {self.attempts} attempt{'s' * (self.attempts != 1)}"
+        return f"not closed in {self.attempts} attempts: loop {worst} misses by {self.gaps[worst or '']:.2g} (m, rad)"
+
+
+def close_loops(
+    model: Model,
+    q: ArrayLike | None = None,
+    *,
+    keep: Iterable[str] = (),
+    attempts: int = 20,
+    tolerance: float = 1e-10,
+    rng: np.random.Generator | int | None = 0,
+) -> Assembly:
+    """A position that closes the loops, near `q` if there is one.
+
+    Args:
+        model: the mechanism.
+        q: where to look first (nq,); the neutral position if not given. Further attempts begin around it, then
+            anywhere.
+        keep: names of joints that stay where `q` has them.
+        attempts: how often to begin anew before giving up.
+        tolerance: what counts as closed, in metres and radians.
+        rng: where the other beginnings come from.
+
+    Returns:
+        An `Assembly`: its `closed` says whether it worked, and `str` of it why not.
+    """
+    start = neutral(model) if q is None else np.asarray(q, float)
+    if start.shape != (model.nq,):
+        raise ValueError(f"q has shape {start.shape}, and must have shape ({model.nq},)")
+    free = np.ones(model.nv, bool)
+    for name in keep:
+        free[model.v_slices[model.joint_index(name)]] = False
+    generator = np.random.default_rng(rng)
+    best, size, tried = start, math.inf, 0
+    for tried in range(1, max(attempts, 1) + 1):
+        found = _descend(model, _beginning(model, start, free, tried, generator), free)
+        found_size = float(np.abs(loop_gap(model, found)).max(initial=0.0))
+        if found_size < size:
+            best, size = found, found_size
+        if size <= tolerance:
+            break
+    misses = np.linalg.norm(np.reshape(loop_gap(model, best), (-1, 6)), axis=-1)
+    gaps = {loop.name: float(misses[k]) for k, loop in enumerate(model.loops)}
+    return Assembly(best, size <= tolerance, gaps, tried)
+
+
+def _beginning(model: Model, start: Array, free: NDArray[np.bool_], attempt: int, rng: np.random.Generator) -> Array:
+    """The guess itself, places ever further from it, then places anywhere the joints go."""
+    if attempt == 1:
+        return start
+    if attempt % 2 == 0 or not free.all():
+        return integrate(model, start, free * rng.normal(scale=min(0.1 * attempt, 2.0), size=model.nv))
+    return random_configuration(model, rng)
+
+
+def _descend(model: Model, q: Array, free: NDArray[np.bool_], steps: int = 200) -> Array:
+    """Levenberg-Marquardt on δ, on the manifold: damping of the size of the error, so that it ends as Newton's."""
+    delta, damping = loop_error(model, q), 1.0
+    for _ in range(steps):
+        cost = float(delta @ delta)
+        if not cost > 1e-30:
+            break
+        K = constraint_jacobian(model, q) * free
+        dv = -np.linalg.solve(K.T @ K + damping * min(cost, 1.0) * np.eye(model.nv), K.T @ delta)
+        there = integrate(model, q, free * dv)
+        left = loop_error(model, there)
+        if left @ left < cost:
+            q, delta, damping = there, left, max(damping / 5, 1e-12)
+        elif damping > 1e12:
+            break
+        else:
+            damping *= 4
+    return q
+
+
+def project(
+    model: Model, q: ArrayLike, v: ArrayLike | None = None, *, tolerance: float = 1e-12, steps: int = 20
+) -> tuple[Array, Array]:
+    """The state (q, v) on the constraint manifold that is nearest, in the sense of the kinetic energy.
+
+    Newton steps dq = −H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ δ until the loops are closed, then v − H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ (K v).
+
+    Raises:
+        ValueError: the loops do not close from here.
+    """
+    at = np.asarray(q, float)
+    rate = np.zeros(model.nv) if v is None else np.asarray(v, float)
+    for _ in range(steps):
+        delta = loop_error(model, at)
+        if np.abs(delta).max(initial=0.0) <= tolerance:
+            break
+        at = integrate(model, at, -_correction(model, at, delta))
+    missing = float(np.abs(loop_error(model, at)).max(initial=0.0))
+    if not missing <= max(tolerance, 1e-9):
+        raise ValueError(f"the loops do not close from this position: {missing:.2g} is left; see close_loops")
+    return at, rate - _correction(model, at, loop_error_rate(model, at, rate))
+
+
+def _correction(model: Model, q: Array, error: Array) -> Array:
+    """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error: by the QR way, K L⁻ᵀ with H = L Lᵀ, so that the condition is not squared."""
+    K, L = constraint_jacobian(model, q), np.linalg.cholesky(mass_matrix(model.without_loops(), q))
+    return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, K.T).T, rcond=1e-10) @ error)

@@ -1,0 +1,105 @@
+"""Native code that goes through time: a text whose result is its own next argument, run over and over (`emit.loop`)."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knuckle.emit import Lanes
+from knuckle.emit.loop import Feedback, to_loop
+from knuckle.model import Model
+
+from . import large, native, store
+from .kernel import DTYPES, kernels
+from .recipe import Announced, Arguments, UntraceableError
+from .user_recipe import UserRecipe
+from .warning import warn
+
+MOST = 100_000
+"""Operations of a step; longer ones would take long to compile, and the time to call them is small beside theirs."""
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Native code for many steps of many trajectories, the numbers of trajectories side by side and of operations."""
+
+    entry: Callable[..., int]
+    width: int
+    operations: int
+
+
+_loops: dict[int, tuple[Any, dict[Any, Loop | None]]] = {}
+"""The loops of this process by model object, forgotten with it; None where there can be no native code."""
+
+
+def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop | None:
+    """The native loop of a step; None if the step has to be called from Python, one by one."""
+    if kernels.policy == "never" or dtype not in DTYPES or recipe.model.nb > large.BODIES or not feedback.state:
+        return None
+    if recipe.wide and dtype != np.float64:
+        return None
+    known = _loops_of(recipe.model)
+    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype)
+    if key not in known:
+        known[key] = _made(recipe, arguments, feedback, DTYPES[dtype])
+    return known[key]
+
+
+def _loops_of(model: Model) -> dict[Any, Loop | None]:
+    number = id(model)
+    if number not in _loops:
+        _loops[number] = weakref.ref(model, lambda _: _loops.pop(number, None)), {}
+    return _loops[number][1]
+
+
+def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:
+    """The code, from the disk if it is there. Where none can be made, the text runs step by step or says why not."""
+    host = native.host()
+    lanes = Lanes(dtype, host.lanes(dtype))
+    try:
+        with Announced(f"{recipe.name} for {recipe.model.name}"):
+            program = recipe.program(arguments)
+            if len(program.nodes) > MOST:
+                return None
+            name = store.key(store.library_hash(), host, lanes, _sorted(feedback), program)
+            if found := store.read(name):
+                with contextlib.suppress(Exception):  # code that does not load is as good as none
+                    return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
+            code = native.compile_text(to_loop(program, lanes, feedback))
+            loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
+    except UntraceableError:
+        return None
+    except Exception as error:
+        warn(f"{recipe.name} is called from Python at every step, which is slow: {type(error).__name__}: {error}")
+        return None
+    said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
+    store.write(name, said, code)
+    return loop
+
+
+def _sorted(feedback: Feedback) -> tuple[Any, ...]:
+    """What a loop goes by on the disk: a set says its members in any order."""
+    return "loop", feedback.state, feedback.kept, feedback.clock, *sorted(feedback.moving)
+
+
+def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..., int]:
+    """The loop as a Python callable. Runs without the GIL."""
+    loaded = native.Loaded(code)
+    size, parts = 0, 0
+    for shape in arguments.values():
+        parts += size < feedback.state
+        size += int(np.prod(shape))
+    pointer, number = ctypes.c_void_p, ctypes.c_int64
+    inputs = [pointer, number, number] * (len(arguments) - parts)
+    kind = ctypes.CFUNCTYPE(
+        ctypes.c_int, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
+    )  # fmt: skip
+    call: Any = kind(loaded.address("loop"))
+    call.keeps = loaded
+    return call

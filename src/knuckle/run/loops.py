@@ -1,0 +1,151 @@
+"""Closed loops (RBDA chapter 8), for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms import independent as independence
+from knuckle.algorithms import loops
+from knuckle.algorithms.independent import Choice
+from knuckle.model import Model
+from knuckle.spatial import Matrix, Vector, rotation
+
+from .function import Array, function
+
+
+def _rows(model: Model, blocks: dict[int, Matrix], count: int) -> list[list[Any]]:
+    """K G from the blocks of one loop: rows over the velocity variables."""
+    columns = model.columns(
+        {j: map(block.column, range(block.ncols)) for j, block in blocks.items()}, Vector.zero(count)
+    )
+    return [[column[i] for column in columns] for i in range(count)]
+
+
+@function(q="q", loops=True)
+def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
+    """K (..., nc, nv): K v is the velocity that the loop joints do not allow (RBDA 8.17, table 8.4)."""
+    Q = model.positions(q)
+    rows: list[list[Any]] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        rows += _rows(model, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
+    return Matrix(rows, model.nv)
+
+
+@function(q="q", v="v", loops=True)
+def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """k (..., nc) with K a = k where the loops stay closed (RBDA 8.15), without stabilisation."""
+    Q, V = model.positions(q), model.velocities(v)
+    motions = (loops.loop_motion(model, Q, V, loop, loops.closure(model, Q, loop)) for loop in model.loops)
+    return Vector(x for motion in motions for x in motion.k)
+
+
+@function(q="q", loops=True)
+def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
+    """K_a (..., nl, nv): the velocities at the loop joints' own freedoms are K_a v (RBDA 8.28-8.33).
+
+    Actuators at loop joints with the forces τ_l act on the tree as τ_a = K_aᵀ τ_l: add that to `tau`.
+    """
+    Q = model.positions(q)
+    rows: list[list[Any]] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        rows += _rows(model, loops.loop_jacobian(model, Q, loop, at.X, at.T_a), len(at.T_a))
+    return Matrix(rows, model.nv)
+
+
+@function(q="q", loops=True)
+def loop_error(model: Model, q: ArrayLike) -> Array:
+    """δ (..., nc): how far the loop joints are from closing, in radians and metres (RBDA 8.25-8.27, table 8.1)."""
+    Q = model.positions(q)
+    return Vector(x for loop in model.loops for x in loops.closure(model, Q, loop).delta)
+
+
+@function(q="q", loops=True)
+def loop_gap(model: Model, q: ArrayLike) -> Array:
+    """(..., nl, 6): the turn and the distance, as vectors, from the nearest place that each loop joint allows.
+
+    `loop_error` has as many entries as there are constraints, and can vanish where a joint is half a turn away; this
+    cannot.
+    """
+    Q = model.positions(q)
+    rows: list[list[Any]] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        miss = at.X @ loop.kind.transform(at.q).inverse()
+        rows.append([*rotation.log(miss.E), *miss.r])
+    return Matrix(rows, 6)
+
+
+@function(q="q", v="v", loops=True)
+def loop_error_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """Tᵀ(v_J − σ) (..., nc): how fast the loops open; K v, less what joints that move by a law of time ask for."""
+    Q, V = model.positions(q), model.velocities(v)
+    motions = (loops.loop_motion(model, Q, V, loop, loops.closure(model, Q, loop)) for loop in model.loops)
+    return Vector(x for motion in motions for x in motion.error_rate)
+
+
+def stabilized_bias(model: Model, q: Any, v: Any, time: float | None) -> Vector:
+    """k + k_stab with k_stab = −2α Tᵀ(v_J − σ) − β² δ, α = β = 1/T_stab (RBDA 8.21-8.23)."""
+    Q, V = model.positions(q), model.velocities(v)
+    entries: list[Any] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        motion = loops.loop_motion(model, Q, V, loop, at)
+        pull = Vector.zero(len(at.T)) if time is None else motion.error_rate * (2 / time) + at.delta * (1 / time**2)
+        entries += motion.k - pull
+    return Vector(entries)
+
+
+def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()) -> Choice:
+    """Velocity variables that determine all others at the position `q` (nq,), and how (RBDA 8.8).
+
+    Args:
+        model: the mechanism.
+        q: one position, with the loops closed. A choice that is made here serves around it, until the loops come near a
+            position in which these variables no longer determine the others.
+        joints: names of joints whose variables should be independent.
+
+    Raises:
+        ValueError: the variables of these joints cannot all be independent; the message says which can.
+    """
+    wanted = tuple(k for name in joints for k in _variables(model, name))
+    K = np.asarray(constraint_jacobian(model, q), float)
+    if K.ndim != 2:
+        raise ValueError(f"q has shape {np.shape(q)}: variables are chosen at one position, of shape ({model.nq},)")
+    choice = independence.choose(Matrix(K.tolist(), model.nv), wanted)
+    lost = [name for name in joints if not set(_variables(model, name)) <= set(choice.independent)]
+    if lost:
+        able = [model.joint_names[i] for i in range(model.nb) if set(_indices(model, i)) & set(choice.independent)]
+        raise ValueError(
+            f"joints {', '.join(joints)} cannot all be independent here: {', '.join(lost)} would follow the others; "
+            f"one choice that works is {', '.join(able)}"
+        )
+    return choice
+
+
+def _indices(model: Model, joint: int) -> range:
+    return range(model.v_slices[joint].start, model.v_slices[joint].stop)
+
+
+def _variables(model: Model, name: str) -> range:
+    return _indices(model, model.joint_index(name))
+
+
+@function(q="q", loops=True)
+def dependence(model: Model, q: ArrayLike, *, choice: Choice) -> Array:
+    """G (..., nv, m): v = G ẏ for the independent variables of the choice, with K G = 0 (RBDA 8.42, 8.51)."""
+    K = constraint_jacobian.reference(model, q)
+    return independence.expressed(K, Vector.zero(K.nrows), choice)[0]
+
+
+@function(q="q", v="v", loops=True)
+def dependence_bias(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
+    """g (..., nv): a = G ÿ + g, with K g = k (RBDA 8.42, 8.51)."""
+    return independence.expressed(constraint_jacobian.reference(model, q), stabilized_bias(model, q, v, None), choice)[
+        1
+    ]

@@ -1,0 +1,70 @@
+"""A user's text for one state after the other: arrays in, one flat array out, by the shortest way there is."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import small
+from .container import Shape
+from .kernel import Array, kernels
+from .layout import Layout
+from .one_state import code_of
+from .user_recipe import UserRecipe, compute_numbers
+
+_DOUBLE = np.dtype(np.float64)
+_known: dict[int, tuple[Any, dict[Any, OneByOne]]] = {}
+"""What there is in this process, by model object, forgotten with it."""
+
+
+def one_by_one(recipe: UserRecipe, shapes: Mapping[str, Shape]) -> OneByOne:
+    """The text of `recipe` for one state after the other, made once for a text, its model and its shapes."""
+    number = id(recipe.model)
+    if number not in _known:
+        _known[number] = weakref.ref(recipe.model, lambda _: _known.pop(number, None)), {}
+    of_model = _known[number][1]
+    key = (*recipe.key(), tuple(shapes.items()), kernels.policy)
+    if key not in of_model:
+        of_model[key] = OneByOne(recipe, shapes)
+    return of_model[key]
+
+
+class OneByOne:
+    """The text of `recipe` as a function of float64 arrays of these shapes, numbers being vectors of one.
+
+    `call` gives the scalars of the result as one array, and `layout` says how they go together. Arguments that are not
+    arrays of such shapes take the general way; they may have batch axes, which come first in the result.
+    """
+
+    def __init__(self, recipe: UserRecipe, shapes: Mapping[str, Shape]) -> None:
+        self.recipe, self.shapes = recipe, {name: shape or (1,) for name, shape in shapes.items()}
+        self.call: Callable[..., Array] = self._general
+        gate, given = small.gate(), list(self.shapes.values())
+        if gate is None or kernels.policy == "never" or not small.can_take(given):
+            return
+        made = code_of(recipe, self.shapes, _DOUBLE)
+        if made is not None:
+            way = small.Way(gate, recipe.name, recipe.name, given, _DOUBLE, self._general)
+            way.open(made.address, made.shape, made)
+            self.call = way.call
+
+    @property
+    def layout(self) -> Layout:
+        """How the scalars of a result go together; known when there was one."""
+        if self.recipe.seen:
+            return self.recipe.layout()
+        kernel = kernels.slot(self.recipe, self.shapes, _DOUBLE).kernel
+        if kernel is None:
+            raise RuntimeError(f"nothing was computed of {self.recipe.name} yet")
+        return kernel.layout
+
+    def _general(self, *arrays: Any) -> Array:
+        """Any arrays, by the kernel for batches or by the text itself."""
+        given = {name: (np.asarray(x, float), self.shapes[name]) for name, x in zip(self.shapes, arrays, strict=True)}
+        result = compute_numbers(self.recipe, given, set())
+        parts = result if isinstance(result, tuple) else (result,)
+        batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(shape)] for x, shape in given.values()))
+        return np.concatenate([np.reshape(part, (*batch, -1)) for part in parts], axis=-1)

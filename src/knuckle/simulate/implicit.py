@@ -1,0 +1,52 @@
+"""Linearly implicit Euler: stiff springs, dampers and gains without small steps (notes 1.9, 2.5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from knuckle.run import bias_force, configuration_rate, joint_resistance, mass_matrix
+from knuckle.scalar import ONE, ZERO
+from knuckle.spatial import Matrix, Vector
+
+from .hermite import linear
+from .integrator import Dense, Integrator, State
+from .linear import along, derivative_of, solve
+from .system import System
+
+
+@dataclass(frozen=True)
+class ImplicitEuler(Integrator):
+    """(H + dt D + dt² K) (v' − v) = dt (τ − C − dt K v), q' = q ⊕ dt v' (notes 2.73).
+
+    D = −∂τ/∂v and K = −∂τ/∂q are exact, for the dampers, friction and springs of the joints and for a controller that
+    is a kernel. A controller that is a Python function has no derivatives: its force is held for the step.
+    """
+
+    asks_once = True
+
+    @property
+    def order(self) -> int:
+        return 1
+
+    def step(self, system: System, t: Any, state: State, dt: Any) -> State:
+        q, v, model = state.q, state.v, system.at(t)
+
+        def resisting(q: Vector, v: Vector) -> Vector:
+            return joint_resistance(model, q, v) - system.force(model, t, q, v)
+
+        units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
+        D = _columns(resisting(q, along(v, e)) for e in units)
+        K = _columns(resisting(along(q, configuration_rate(model, q, e)), v) for e in units)
+        tau, *f_ext = system.forces(t, q, v)
+        rest = tau - bias_force(model, q, v, *f_ext) - dt * (K @ v)
+        v = v + solve(mass_matrix(model, q) + dt * D + dt * dt * K, dt * rest)
+        return State(system.moved(q, dt * v), v)
+
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+        return linear(system, old, new)
+
+
+def _columns(directions: Any) -> Matrix:
+    columns = [derivative_of(y) for y in directions]
+    return Matrix.columns(columns, len(columns))

@@ -1,0 +1,295 @@
+"""The way through time: steps, and what interrupts them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .chunks import Chunks, Rows
+from .crossing import Crossing, Step, event_crossings, in_order, stop_crossings
+from .events import Occurrence
+from .integrator import State
+from .iterative import ConvergenceError
+from .pace import Pace, advance, first_pace
+from .plan import End, Plan, Position
+from .recorder import Recorder
+from .resting import Rigid
+from .stepper import Stepper
+from .watch import Watch
+
+Array = NDArray[Any]
+
+SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
+"""Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
+BOUNCES, HITS = 1000, 3000
+"""Interruptions of one step after which impacts no longer bounce, and after which it is an error."""
+
+
+@dataclass
+class March:
+    """A simulation under way. `go` does a piece of it."""
+
+    plan: Plan
+    at: Position
+    recorder: Recorder
+    occurrences: list[Occurrence] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._chunks, self._length = Chunks(self.plan.stepper), SHORTEST
+        self._watch = Watch(self.plan.events, self.plan.model, self.occurrences)
+        self._watch.accept(self._watch.look(self.at.t, self.at.state.q, self.at.state.v))
+        self._hits, self._released, self._held = 0, frozenset[int](), frozenset[int]()
+
+    @classmethod
+    def begin(cls, plan: Plan, q: Array, v: Array) -> March:
+        """At the first state, which is the first row."""
+        state = plan.stepper.start(0.0, q, v, plan.step)
+        pace = first_pace(plan.stepper, 0.0, state) if plan.is_adaptive else None
+        recorder = Recorder(plan.model.nq, plan.model.nv)
+        recorder.add(0.0, q, v)
+        march = cls(plan, Position(0, 0.0, state, pace=pace), recorder)
+        march.at.pending = tuple(k for k, g in enumerate(march._watch.values) if g == 0)
+        return march
+
+    @property
+    def is_done(self) -> bool:
+        return self.at.t >= self.plan.duration if self.plan.is_adaptive else self.at.n >= self.plan.steps
+
+    @property
+    def part(self) -> float:
+        """How much of the way is done."""
+        return min(1.0, self.at.t / self.plan.duration)
+
+    @property
+    def is_between(self) -> bool:
+        """Whether it stands inside of a step, where it cannot be stored."""
+        return self._hits > 0 or (not self.plan.is_adaptive and self.at.t != self.plan.time(self.at.n))
+
+    def go(self) -> None:
+        """Some steps, or one of them or a part of it where something may happen. Raises End if that ends it."""
+        touched = self.plan.stops is not None and self.plan.stops.is_touched(self.at.state.q)
+        native = self.plan.stepper.is_compiled and not self.plan.is_adaptive
+        if not native or touched or self.is_between or self.at.pending or not self._chunk():
+            self._step()
+
+    def finish(self) -> None:
+        """The state at which it ends is its last row."""
+        if self.at.t > self.recorder.last_time:
+            self.recorder.add(self.at.t, self.at.state.q, self.at.state.v)
+
+    # many steps at once
+
+    def _chunk(self) -> bool:
+        """Steps in native code up to one in which something happens; whether nothing does."""
+        at, plan = self.at, self.plan
+        full = plan.even_steps - at.n
+        if full < 1:  # the last step, which is shorter
+            return self._run(1, 1, plan.duration - at.t)
+        count = min(self._length, full)
+        if plan.events or plan.stops is not None:
+            return self._run(count, 1, plan.step)
+        if at.n % plan.keep or count < plan.keep:
+            count = min(count, plan.keep - at.n % plan.keep)
+            return self._run(count, count, plan.step)
+        return self._run(count // plan.keep * plan.keep, plan.keep, plan.step)
+
+    def _run(self, count: int, every: int, dt: float) -> bool:
+        at, plan, began = self.at, self.plan, time.monotonic()
+        times = np.arange(at.n, at.n + count) * plan.step
+        rows = self._chunks.run(times, at.state, dt, every)
+        if every > 1 and not (np.isfinite(rows.q[-1]).all() and np.isfinite(rows.v[-1]).all()):
+            every, rows = 1, self._chunks.run(times, at.state, dt, 1)
+        good = self._undisturbed(rows) if every == 1 else len(rows.q)
+        done = at.n + every * np.arange(1, good + 1)
+        kept = np.flatnonzero((done % plan.keep == 0) | (done == plan.steps))
+        self.recorder.extend(
+            np.where(done < plan.steps, done * plan.step, plan.duration)[kept], rows.q[kept], rows.v[kept]
+        )
+        if good:
+            at.n, at.t, at.state = int(done[-1]), plan.time(int(done[-1])), rows.state(good - 1)
+        is_slow = time.monotonic() - began > PATIENCE
+        self._length = max(1, self._length // 2) if is_slow else min(LONGEST, 2 * self._length)
+        if good < len(rows.q):
+            self._length = min(self._length, SHORTEST)
+        return good == len(rows.q)
+
+    def _undisturbed(self, rows: Rows) -> int:
+        """How many states follow before one that is not finite, beyond a stop, or beyond an event."""
+        fine = np.asarray(np.isfinite(rows.q).all(axis=-1) & np.isfinite(rows.v).all(axis=-1))
+        if self.plan.stops is not None:
+            bounds = self.plan.stops.bounds
+            fine &= np.all(bounds.gaps(rows.q) > bounds.slack, axis=-1)
+        good = len(fine) if fine.all() else int(np.argmin(fine))
+        for k in range(good if self.plan.events else 0):
+            values = self._watch.look(self.plan.time(self.at.n + k + 1), rows.q[k], rows.v[k])
+            if not self._watch.is_quiet(values):
+                return k
+            self._watch.accept(values)
+        return good
+
+    # one step
+
+    def _step(self) -> None:
+        """One step, or the part of it up to where something happens."""
+        at, plan = self.at, self.plan
+        if plan.stops is not None:
+            self._settle(plan.stops)
+        step, pace = self._taken(self._stepper())
+        values = self._watch.look(step.end, step.new.q, step.new.v)
+        found, held = event_crossings(step, plan.events, self._watch.values, values), []
+        if plan.stops is not None:
+            stopped, held = stop_crossings(step, plan.stops, at.resting)
+            found += stopped
+        if held:
+            self._held |= frozenset(held)
+            self._hit()
+            return
+        self._watch.left_zero(at.pending, step.t, step.old.q, step.old.v, values)
+        at.pending = ()
+        for crossing in in_order(found):
+            if self._cross(step, crossing):
+                return
+        self._accept(step, pace, values)
+
+    def _stepper(self) -> Stepper:
+        """What moves the mechanism now: the stops that it rests on push."""
+        return self.plan.stepper if self.plan.stops is None else self.plan.stops.stepper(self.at.resting)
+
+    def _taken(self, stepper: Stepper) -> tuple[Step, Pace | None]:
+        """A step from here, as long as it may be."""
+        at, plan, pace = self.at, self.plan, None
+        try:
+            if at.pace is not None:
+                new, h, pace = advance(stepper, at.t, at.state, at.pace, plan.duration)
+                end = at.t + h if at.t + h < plan.duration else plan.duration
+            else:
+                end = plan.time(at.n + 1)
+                h = plan.step if at.n < plan.even_steps and not self.is_between else end - at.t
+                new = stepper.step(at.t, at.state, h)
+        except ConvergenceError as error:
+            raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
+        self._check(new, end)
+        if at.resting and plan.stops is not None:
+            new = State(*plan.stops.held(new.q, new.v, end, at.resting), new.memory)
+        return Step(stepper, at.t, end, at.state, new, h), pace
+
+    def _check(self, new: State, end: float) -> None:
+        """The march is over where the state is no longer finite."""
+        model, old = self.plan.model, self.at.state
+        for name, x, before, slices in (("v", new.v, old.v, model.v_slices), ("q", new.q, old.q, model.q_slices)):
+            if not np.isfinite(x).all():
+                k = int(np.argmin(np.isfinite(x)))
+                joint = next(j.name for j, s in zip(model.joints, slices, strict=True) if s.start <= k < s.stop)
+                raise End(
+                    "diverged",
+                    f"at t = {end:.9g} s: {name} of joint {joint!r} became {x[k]:g}, from {before[k]:.6g} at "
+                    f"t = {self.at.t:.9g} s. A shorter dt or smaller forces may help",
+                )
+
+    def _cross(self, step: Step, crossing: Crossing) -> bool:
+        """Something happens within a step; whether the motion goes on from there."""
+        t, (q, v) = step.time(crossing.theta), step.state(crossing.theta)
+        self._rows_within(step, t)
+        if crossing.kind == "event":
+            new = self._fire(crossing.which, t, q, v, v)
+            if new is None:
+                return False
+            self._go_on_from(t, q, v)
+            self._jump(q, v, *new)
+            return True
+        if crossing.kind == "push":
+            self._released |= {crossing.which}
+        self._go_on_from(t, q, v)
+        return True
+
+    def _fire(self, k: int, t: float, q: Array, v: Array, v_before: Array) -> tuple[Array, Array] | None:
+        """An event occurs, and may end the march. Gives the state to go on from, if that is another."""
+        new, event = self._watch.fire(k, t, q, v, v_before), self.plan.events[k]
+        if event.stop:
+            self.at.t, self.at.state = t, State(q, v)
+            raise End("event", f"event {event.name!r} at t = {t:.9g} s")
+        return new
+
+    def _hit(self) -> None:
+        self._hits += 1
+        if self._hits > HITS:
+            said = f"the step at t = {self.at.t:.9g} s was interrupted {HITS} times by stops and events"
+            raise RuntimeError(f"{said}: there is no getting on")
+
+    def _go_on_from(self, t: float, q: Array, v: Array) -> None:
+        """The march goes on from within a step."""
+        self._hit()
+        at, plan = self.at, self.plan
+        end = plan.duration if plan.is_adaptive else plan.time(at.n + 1)
+        at.t = t
+        if end - t <= 1e-13 * plan.duration:  # less than rounding is left of it
+            at.n, at.t = at.n + 1, end
+            if not plan.is_adaptive and at.n % plan.keep == 0:
+                self.recorder.add(at.t, q, v)
+        self._restart(q, v)
+        self._watch.begin_again(at.t, q, v, 1e-12 * (plan.dt or plan.duration))
+
+    def _restart(self, q: Array, v: Array) -> None:
+        """The state is another: the integrator begins anew."""
+        at, plan = self.at, self.plan
+        rest = plan.time(at.n + 1) - at.t if self.is_between and not plan.is_adaptive else plan.step
+        at.state = self._stepper().start(at.t, q, v, rest)
+
+    def _settle(self, stops: Rigid) -> None:
+        """Impacts at this instant, and what is rested on from now."""
+        at, v = self.at, self.at.state.v
+        settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
+        for kind, which in (
+            ("impact", settled.hit),
+            ("rest", sorted({*settled.resting} - {*at.resting})),
+            ("release", sorted({*at.resting} - {*settled.resting})),
+        ):
+            for k in which:
+                self._watch.note(at.t, stops.name(k), kind, settled.q, settled.v, v)
+        if settled.is_changed or settled.resting != at.resting:
+            at.resting = settled.resting
+            if settled.hit:
+                self._jump(settled.q, v, settled.q, settled.v)
+            else:
+                self._restart(settled.q, settled.v)
+
+    def _jump(self, q: Array, v: Array, new_q: Array, new_v: Array) -> None:
+        """The state changes in no time: both are rows, and events may occur in between."""
+        t, watch = self.at.t, self._watch
+        if self.recorder.last_time < t:
+            self.recorder.add(t, q, v)
+        self.recorder.add(t, new_q, new_v)
+        self._restart(new_q, new_v)
+        old, watch.values = watch.values, watch.look(t, new_q, new_v)
+        for k, event in enumerate(self.plan.events):
+            if event.counts(old[k], watch.values[k]) and (again := self._fire(k, t, new_q, new_v, v)) is not None:
+                self.recorder.add(t, *again)
+                self._restart(*again)
+                watch.values = watch.look(t, *again)
+                return
+
+    def _accept(self, step: Step, pace: Pace | None, values: list[float]) -> None:
+        """The step is done."""
+        at, plan = self.at, self.plan
+        self._rows_within(step, step.end)
+        at.n, at.t, at.state, at.pace = at.n + 1, step.end, step.new, pace
+        self._watch.accept(values)
+        self._hits, self._released, self._held = 0, frozenset(), frozenset()
+        if at.state.memory and (at.resting or step.h != plan.step) and not (plan.is_adaptive or self.is_done):
+            self._restart(step.new.q, step.new.v)
+        if not (plan.is_adaptive and plan.dt) and at.n % plan.keep == 0:
+            self.recorder.add(at.t, at.state.q, at.state.v)
+
+    def _rows_within(self, step: Step, end: float) -> None:
+        """The rows of an even grid that lie in a step of another length."""
+        at, plan = self.at, self.plan
+        if not plan.is_adaptive or plan.dt is None:
+            return
+        while at.rows + 1 < plan.steps and (t := (at.rows + 1) * plan.dt) <= end:
+            at.rows += 1
+            if at.rows % plan.keep == 0:
+                self.recorder.add(t, *step.state((t - step.t) / step.h))

@@ -1,0 +1,37 @@
+"""Integrators by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from .adaptive import DormandPrince
+from .bdf import BDF1, BDF2
+from .euler import SemiImplicitEuler
+from .implicit import ImplicitEuler
+from .integrator import Integrator
+from .runge_kutta import Heun, RungeKutta4
+from .variational import Variational
+
+INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
+    "euler": SemiImplicitEuler,
+    "heun": Heun,
+    "rk4": RungeKutta4,
+    "adaptive": DormandPrince,
+    "implicit": ImplicitEuler,
+    "bdf1": BDF1,
+    "bdf2": BDF2,
+    "variational": Variational,
+    "variational4": partial(Variational, order=4),
+}
+"""What a name stands for."""
+
+
+def integrator_of(given: str | Integrator) -> Integrator:
+    """An integrator, given itself or by its name."""
+    if isinstance(given, Integrator):
+        return given
+    if isinstance(given, str) and given in INTEGRATORS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        return INTEGRATORS[given]()
+    names = ", ".join(f'"{name}"' for name in INTEGRATORS)
+    raise ValueError(f"integrator is one of {names}, or an integrator of knuckle.integrators, not {given!r}")

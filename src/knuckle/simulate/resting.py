@@ -1,0 +1,128 @@
+"""Rigid stops at work: impacts, and joints that rest against their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.model import Model
+from knuckle.run import mass_matrix
+
+from .bounds import Bounds, bounds_of
+from .control import Control
+from .stepper import Stepper
+from .stops import RigidStops, complementary, impact, restitutions
+
+Array = NDArray[Any]
+
+SILENT = 1e-6
+"""Arrivals slower than this part of `rest_speed` are rounding and go unrecorded."""
+
+
+@dataclass(frozen=True)
+class Settled:
+    """A state with its stops seen to: what it hit, with which velocity before, and what it rests on."""
+
+    q: Array
+    v: Array
+    hit: tuple[int, ...] = ()
+    resting: tuple[int, ...] = ()
+    is_changed: bool = False
+
+
+class Rigid:
+    """The rigid stops of a mechanism that a stepper moves."""
+
+    def __init__(self, stops: RigidStops, stepper: Stepper, external: Control) -> None:
+        self.stops, self.free, self._external = stops, stepper, external
+        self.model = stepper.model
+        self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
+        self._e = restitutions(stops, self.bounds)
+        self._steppers: dict[tuple[int, ...], Stepper] = {}
+
+    def name(self, k: int) -> str:
+        """The joint of a stop."""
+        return self.bounds.bounds[k].joint
+
+    def is_touched(self, q: Array) -> bool:
+        """Whether some gap is closed."""
+        return bool(np.any(self.bounds.gaps(q) <= self.bounds.slack))
+
+    def settled(
+        self, t: float, q: Array, v: Array, released: Iterable[int] = (), held: Iterable[int] = (), bounce: bool = True
+    ) -> Settled:
+        """Impacts of all stops that are touched, then which of them push: those that the joints rest on.
+
+        Args:
+            t: the time.
+            q: the position.
+            v: the velocity before.
+            released: stops that have just been left, and do not hold at this instant.
+            held: stops that hold in any case.
+            bounce: whether impacts bounce; if not, e = 0.
+        """
+        gaps = self.bounds.gaps(q)
+        touched: list[int] = np.flatnonzero(gaps <= self.bounds.slack).tolist()
+        if not touched:
+            return Settled(q, v)
+        at = self.bounds.snapped(q, touched)
+        S, H = self.bounds.rows(at, touched), self._mass(t, at)
+        rate = S @ v
+        e = self._e[touched] if bounce else np.zeros(len(touched))
+        new, impulses = impact(H, S, v, e, self.stops.rest_speed) if np.any(rate < 0) else (v, np.zeros(len(touched)))
+        loud = impulses * np.diag(S @ np.linalg.solve(H, S.T)) > SILENT * self.stops.rest_speed
+        hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
+        slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
+        resting = tuple(sorted({*self._pushing(t, at, new, [k for k in slow if k not in {*released}]), *held}))
+        q_new = self.bounds.snapped(q, [k for k in touched if k in hit or k in resting or gaps[k] < 0])
+        changed = bool(hit) or not np.array_equal(q_new, q) or not np.array_equal(new, v)
+        return Settled(q_new, new, hit, resting, changed)
+
+    def _pushing(self, t: float, q: Array, v: Array, which: list[int]) -> list[int]:
+        """Of the stops that are touched without speed, those that keep the acceleration from going beyond them."""
+        if not which:
+            return []
+        S = self.bounds.rows(q, which)
+        N = np.linalg.solve(self._mass(t, q), S.T)
+        a = self.free.system.acceleration(t, q, v)
+        push = complementary(S @ N, S @ a + self.bounds.bias(q, v, which))
+        return [int(k) for k, x in zip(which, push, strict=True) if x > 0]
+
+    def pushes(self, t: float, q: Array, v: Array, which: Iterable[int]) -> Array:
+        """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
+        which = tuple(which)
+        S = self.bounds.rows(q, which)
+        N = np.linalg.solve(self._mass(t, q), S.T)
+        a = self.free.system.acceleration(t, q, v)
+        return np.linalg.solve(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
+
+    def held(self, q: Array, v: Array, t: float, which: Iterable[int]) -> tuple[Array, Array]:
+        """The nearest state in which these gaps are closed and stay so (nearest by kinetic energy)."""
+        which = tuple(which)
+        at = self.bounds.snapped(q, which)
+        S = self.bounds.rows(at, which)
+        N = np.linalg.solve(self._mass(t, at), S.T)
+        return at, v - N @ np.linalg.solve(S @ N, S @ v)
+
+    def stepper(self, resting: tuple[int, ...]) -> Stepper:
+        """What moves the mechanism while it rests on these stops: their forces are part of τ."""
+        if not resting:
+            return self.free
+        if resting not in self._steppers:
+            free = self.free
+
+            def force(model: Model, t: float, q: Array, v: Array) -> Array:
+                S = self.bounds.rows(q, resting)
+                return free.force(t, q, v) + S.T @ self.pushes(t, q, v, resting)
+
+            control = Control(force, "controller", ("t", "q", "v"))
+            asked = {name: free.parameters[name] for name in self._external.parameters}
+            self._steppers[resting] = Stepper(self.model, free.integrator, control, self._external, asked)
+        return self._steppers[resting]
+
+    def _mass(self, t: float, q: Array) -> Array:
+        return mass_matrix(self.free.system.at(t), q)

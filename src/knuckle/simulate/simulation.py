@@ -1,0 +1,238 @@
+"""`simulate`: a mechanism through time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Generator, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.model import Model
+from knuckle.run import neutral
+from knuckle.run.kernel import kernels
+from knuckle.run.warning import warn
+
+from .beginning import beginning_of
+from .checkpoint import Checkpoints, differences, read_start
+from .chunks import forces_along
+from .compliant import with_stops
+from .control import control_of
+from .events import Given, events_from
+from .integrator import Adaptive, Integrator
+from .march import March
+from .named import integrator_of
+from .plan import End, Plan
+from .progress import Interrupt, Progress, Reporter, interruptible
+from .resting import Rigid
+from .stepper import Stepper
+from .stops import CompliantStops, RigidStops, Stops, stops_from
+from .trajectory import Trajectory
+
+Array = NDArray[Any]
+
+DEFAULT_STEP = 1e-3
+"""Seconds: the step where none is given."""
+
+
+def simulate(
+    model: Model,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    duration: float = 1.0,
+    *,
+    dt: float | None = None,
+    controller: Callable[..., Any] | ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    external: Callable[..., Any] | ArrayLike | None = None,
+    integrator: str | Integrator = "rk4",
+    events: Given = None,
+    stops: Stops | str = None,
+    keep: int = 1,
+    frames: Iterable[str] = (),
+    progress: Progress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 30.0,
+    resume: bool = False,
+) -> Trajectory:
+    """The motion of a mechanism from a state, as a `Trajectory`. Ctrl-C ends it early with what was computed so far.
+
+    A compiled step (no controller, a constant one, or a `kn.kernel`) runs in native code, many steps in a call. For
+    many trajectories at once there is `kn.rollout`.
+
+    Args:
+        model: the mechanism.
+        q0: the initial position (nq,); neutral, if not given.
+        v0: the initial velocity variables (nv,); zero, if not given.
+        duration: how long, in seconds.
+        dt: the step in seconds: 1 ms, if not given. The last one is shorter if `duration` is no multiple of it. An
+            adaptive integrator chooses its own steps: it leaves a row after each, or at multiples of dt, if that is
+            given.
+        controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
+            receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
+            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
+        parameters: what controller and external ask for, by name.
+        external: external(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
+            `kn.integrators`.
+        events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
+        stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
+            `CompliantStops(stiffness=…, damping=…)` pushes back.
+        keep: every how many steps a row is kept. The first and the last state always are.
+        frames: names of frames whose poses the trajectory carries.
+        progress: None shows a bar in a terminal if it takes long; True and False do and do not; a function is called
+            with the part that is done.
+        checkpoint: a folder to which the run is saved as it goes, for very long ones.
+        checkpoint_every: seconds of computing between checkpoints.
+        resume: whether to go on from what `checkpoint` holds, if it holds something. The result is that of an
+            uninterrupted run to the last bit. Everything else must be given as it was.
+
+    Raises:
+        ValueError, TypeError: an argument has a wrong shape or kind; the message names it.
+    """
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"simulate needs a knuckle.Model first, not {type(model).__name__}")
+    q, v = _initial(model, q0, v0)
+    method = integrator_of(integrator)
+    step = _positive("dt", dt) if dt is not None else (None if isinstance(method, Adaptive) else DEFAULT_STEP)
+    if not isinstance(keep, int) or keep < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"keep={keep!r} must be a whole number from 1 on")
+    frames = (frames,) if isinstance(frames, str) else tuple(frames)
+    for name in frames:
+        model.frame(name)  # says which there are
+    watched, stopping = events_from(events), stops_from(stops, model)
+
+    given = dict(parameters or {})
+    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
+    wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
+    if unused := [name for name in given if name not in asked and name not in also]:
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+    force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
+    stepper = Stepper(model, method, force, wrenches, {**asked, **also})
+    rigid = Rigid(stopping, stepper, wrenches) if isinstance(stopping, RigidStops) else None
+    if rigid is not None:
+        _must_be_inside(rigid, q)
+    plan = Plan(model, stepper, _positive("duration", duration), step, keep, watched, rigid)
+
+    with steady_digits():
+        if checkpoint is None:
+            march, kept, end = March.begin(plan, q, v), None, None
+        else:
+            begun = beginning_of(
+                model, q, v, plan, controller, external, {**asked, **also}, integrator, watched, stopping, frames
+            )
+            march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
+        with interruptible() as interrupt:
+            reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
+            times, q_rows, v_rows = march.recorder.rows()
+            tau = forces_along(model, control, asked, times, q_rows, v_rows)
+    if reason == "diverged":
+        warn(f"the simulation of {model.name} diverged {message}")
+    return Trajectory(
+        model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message,
+        integrator if isinstance(integrator, str) else type(integrator).__name__, step,
+    ).with_frames(frames)  # fmt: skip
+
+
+def _go(march: March, kept: Checkpoints | None, reporter: Reporter, interrupt: Interrupt) -> tuple[Any, str]:
+    """To the end: why it ended, and that in words."""
+    end: tuple[str, str] = "finished", ""
+    with contextlib.closing(reporter):
+        try:
+            while not march.is_done:
+                march.go()
+                if kept is not None and not march.is_between and kept.is_due:
+                    kept.write(march)
+                if interrupt.pressed:
+                    raise KeyboardInterrupt
+                reporter.report(march.part)
+        except KeyboardInterrupt:
+            end = "interrupted", f"at t = {march.at.t:.9g} s of {march.plan.duration:.9g} s"
+        except End as over:
+            end = over.reason, over.message
+    is_over = end[0] != "interrupted"
+    if is_over:
+        march.finish()
+    if kept is not None and (is_over or not march.is_between):
+        kept.write(march, end if is_over else None)
+    march.finish()
+    return end
+
+
+def _from_checkpoint(
+    folder: Path, begun: Any, plan: Plan, q: Array, v: Array, every: float, resume: bool
+) -> tuple[March, Checkpoints, tuple[Any, str] | None]:
+    """A run with checkpoints: new, or from where the last sound one stands, or at its end already."""
+    there = read_start(folder)
+    if there is None:
+        return March.begin(plan, q, v), Checkpoints.new(folder, begun, every), None
+    if not resume:
+        raise FileExistsError(f"{folder} holds the checkpoints of a run: resume=True goes on with it; or remove it")
+    if different := differences(begun, there):
+        raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
+    kept = Checkpoints(folder, there, every)
+    found = kept.read(plan.model)
+    if found.position is None:
+        return March.begin(plan, q, v), kept, None
+    return March(plan, found.position, found.recorder, found.occurrences), kept, found.end
+
+
+@contextlib.contextmanager
+def steady_digits() -> Generator[None]:
+    """Native code from the first call on: otherwise the last digits would depend on how often a function was called."""
+    before = kernels.policy
+    kernels.policy = "never" if before == "never" else "always"
+    try:
+        yield
+    finally:
+        kernels.policy = before
+
+
+def _initial(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
+    q = _vector("q0", neutral(model) if q0 is None else q0, model.nq)
+    v = _vector("v0", np.zeros(model.nv) if v0 is None else v0, model.nv)
+    for joint, place in zip(model.joints, model.q_slices, strict=True):
+        part = [x for x, unit in zip(q[place], joint.kind.q_units, strict=True) if unit == "1"]
+        if len(part) == 4 and abs(np.linalg.norm(part) - 1) > 1e-6:
+            raise ValueError(
+                f"q0: the quaternion of joint {joint.name!r} has length {np.linalg.norm(part):.6g}, not 1; start from "
+                "kn.neutral, or use kn.normalize"
+            )
+    return q, v
+
+
+def _vector(name: str, value: ArrayLike, n: int) -> Array:
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {n} numbers, not {value!r}") from None
+    if array.ndim > 1 and array.shape[-1] == n:
+        raise ValueError(f"{name} has shape {array.shape}: simulate takes one state ({n},), kn.rollout takes batches")
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has an entry that is not finite: {array}")
+    return array
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is a number of seconds, not {value!r}") from None
+    if not (number > 0 and np.isfinite(number)):
+        raise ValueError(f"{name}={value!r} must be positive and finite: a number of seconds")
+    return number
+
+
+def _must_be_inside(rigid: Rigid, q: Array) -> None:
+    gaps = rigid.bounds.gaps(q)
+    for bound, gap, slack in zip(rigid.bounds.bounds, gaps, rigid.bounds.slack, strict=True):
+        if gap < -slack:
+            raise ValueError(
+                f"q0: joint {bound.joint!r} is at {q[bound.place]:.6g}, beyond its {bound.end} limit by {-gap:.6g}; "
+                "rigid stops need a state within the limits"
+            )

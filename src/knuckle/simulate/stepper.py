@@ -1,0 +1,218 @@
+"""A mechanism, an integrator and a controller made into one function: the step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.model import Model
+from knuckle.run import neutral
+from knuckle.run.one import one_by_one
+from knuckle.run.user_recipe import UserRecipe
+
+from .control import Constant, Control, Parameters, control_of
+from .integrator import Adaptive, Dense, Integrator, State
+from .iterative import MOST_ITERATIONS, Iterative, Newton
+from .system import System
+from .text import Text
+
+Array: TypeAlias = NDArray[Any]
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+
+class Stepper:
+    """Steps of one integrator for one mechanism. `stepper` makes it.
+
+    `model`, `integrator` and `parameters` (the arrays that the controller and the external forces ask for, by name) may
+    be read. `is_compiled` says whether a step is one piece of native code, the kernel of `text()`. If forces are asked
+    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays. An
+    equation that is long is solved here, with native code for what it consists of.
+    """
+
+    def __init__(
+        self, model: Model, integrator: Integrator, controller: Control, external: Control, parameters: Parameters
+    ) -> None:
+        self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
+        self._is_text = controller.is_text and external.is_text
+        self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
+        self.is_compiled = self._is_text and not self._is_solved
+        self._step = Text("step", integrator, controller, external)
+        self._held = self._step if self._is_text else _with_held_forces(self._step)
+        self._made: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism under its forces, on arrays."""
+        return self._step.system(self.model, self.parameters)
+
+    @cached_property
+    def neutral(self) -> Array:
+        """The neutral position, from which the sizes of positions are measured."""
+        return neutral(self.model)
+
+    def text(self, method: str = "step", memory: int = 0) -> Text:
+        """What the kernel of a step is made of, for states with so many entries of memory."""
+        return replace(self._step, method=method, memory=memory)
+
+    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float) -> State:
+        """The state to begin with, at time t."""
+        q, v = (_state(name, x, n) for name, x, n in (("q", q, self.model.nq), ("v", v, self.model.nv)))
+        return self.integrator.start(self.system, t, q, v, dt)
+
+    def step(self, t: float, state: State, dt: float) -> State:
+        """The state at t + dt."""
+        if isinstance(self.integrator, Iterative) and not self.is_compiled:
+            for part in self.integrator.parts:
+                state = self._solved(self.integrator, t, state, part * dt)
+                t += part * dt
+            return state
+        if not self._is_text and not self.integrator.asks_once:
+            return self.integrator.step(self.system, t, state, dt)
+        q, v, *memory = self._native("step", t, state, dt, self._forces(t, state.q, state.v))
+        new = State(q, v, tuple(memory))
+        self.integrator.check(t, new, dt)
+        return new
+
+    def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
+        """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
+        if not isinstance(self.integrator, Adaptive):
+            raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
+        if not self._is_text:
+            return self.integrator.attempt(self.system, t, state, dt)
+        q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
+        return State(q, v, tuple(memory)), q_error, v_error
+
+    def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
+        """(q, v) at t + θ dt within a step that was done."""
+        return self.integrator.dense(self.system, t, old, new, dt)
+
+    def force(self, t: float, q: Array, v: Array) -> Array:
+        """τ of the controller in a state."""
+        return self.system.force(self.system.at(t), t, q, v)
+
+    def shapes(self, state: State) -> Shapes:
+        """The shapes of the arguments of `text`, by name; () for numbers."""
+        parameters = {name: x.shape for name, x in self.parameters.items()}
+        return {**self._state_shapes(state), "dt": (), **parameters}
+
+    def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equation is solved to the tolerance."""
+        x, size, forces = integrator.guess(self.system, t, state, dt), np.inf, ()
+        for _ in range(MOST_ITERATIONS):
+            if not self._is_text:
+                forces = self._forces(*integrator.asked(self.system, t, state, x, dt))
+            last = size
+            x, size = self._improved(integrator, t, state, x, dt, forces)
+            if integrator.is_enough(size, last) or not np.isfinite(size):
+                break
+        integrator.check(t, State(state.q, state.v, (size,)), dt)
+        q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
+        return State(q, v, tuple(memory))
+
+    def _improved(
+        self, integrator: Iterative, t: float, state: State, x: Array, dt: float, forces: tuple[Array, ...]
+    ) -> tuple[Array, float]:
+        """A better x. Newton's equations are put together by native code, all directions at once, and solved here."""
+        if not isinstance(integrator, Newton):
+            x, size = self._native("improved", t, state, dt, forces, x=x)
+            return x, size
+        (r,) = self._native("residual", t, state, dt, forces, x=x)
+        (slopes,) = self._native("slope", t, state, dt, forces, x=x, direction=np.eye(self.model.nv))
+        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+            try:
+                change = np.linalg.solve(slopes.T, r)
+            except np.linalg.LinAlgError:
+                change = np.full_like(x, np.nan)
+            return x - change, float(np.linalg.norm(change) / (1 + np.linalg.norm(x)))
+
+    def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
+        """The forces of Python functions in a state, which native code takes as they are."""
+        return () if self._is_text else self.system.forces(t, q, v)
+
+    def _native(
+        self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
+    ) -> list[Any]:
+        """What a method of the integrator gives, by native code."""
+        key = method, len(state.memory)
+        if key not in self._made:
+            text = replace(self._held, method=method, memory=len(state.memory), besides=tuple(besides))
+            self._made[key] = self._compiled(text, state, forces)
+        return self._made[key](t, state, dt, *besides.values(), *forces)
+
+    def _compiled(self, text: Text, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
+        """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
+        parameters = forces or tuple(self.parameters[name] for name in text.parameters)
+        besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
+        given = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
+        shapes = {**self._state_shapes(state), **besides, "dt": (), **given}
+        recipe = UserRecipe(text.name, text, self.model, (), tuple(name for name, shape in shapes.items() if not shape))
+        made = one_by_one(recipe, shapes)
+        call = made.call
+        constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
+        n = len(besides)
+
+        def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
+            numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
+            flat = call(*numbers, *others[n:], *constants)
+            return list(made.layout.together(flat, _part))
+
+        return native
+
+    def _state_shapes(self, state: State) -> Shapes:
+        memory = {f"memory{k}": np.shape(x) for k, x in enumerate(state.memory)}
+        return {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), **memory}
+
+
+def stepper(
+    model: Model,
+    integrator: Integrator,
+    controller: Callable[..., Any] | ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    external: Callable[..., Any] | ArrayLike | None = None,
+) -> Stepper:
+    """A stepper for a mechanism. The step becomes one piece of native code if controller and external forces can.
+
+    Args:
+        model: the mechanism.
+        integrator: how to step.
+        controller: controller(model, …) → τ, a Python function or a kernel whose arguments called t, q and v receive
+            time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
+        parameters: what the controller and the external forces ask for, by name.
+        external: external(model, …) → f_ext (nb, 6) in the same way.
+    """
+    given = dict(parameters or {})
+    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
+    wrenches, also_asked = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
+    if unused := [name for name in given if name not in asked and name not in also_asked]:
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+    return Stepper(model, integrator, control, wrenches, {**asked, **also_asked})
+
+
+def _with_held_forces(text: Text) -> Text:
+    """The text with the forces as parameters."""
+    controller = Control(Constant("tau"), "controller", ("tau",))
+    external = text.external
+    if external.function is not None:
+        external = Control(Constant("f_ext"), "external", ("f_ext",))
+    return replace(text, controller=controller, external=external)
+
+
+def _state(name: str, value: ArrayLike, n: int) -> Array:
+    array = np.array(value, float)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
+    return array
+
+
+def _array(x: Any) -> Array:
+    """An array as it is, a number as an array of one."""
+    return x if isinstance(x, np.ndarray) else np.array([x], float)
+
+
+def _part(flat: Array, shape: Sequence[int]) -> Any:
+    return flat.reshape(*flat.shape[:-1], *shape) if shape else float(flat[..., 0])

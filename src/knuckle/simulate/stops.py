@@ -1,0 +1,163 @@
+"""Joint limits as stops: rigid ones, on which joints bounce and rest, and compliant ones, which push back."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.model import Model
+from knuckle.scalar import ZERO, constant, less, maximum, select
+from knuckle.spatial import Vector
+
+from .bounds import Bounds, bounds_of
+
+Array = NDArray[Any]
+TURNS = 100
+"""Impacts in turn at one instant; in the second half of them nothing bounces."""
+PerJoint: TypeAlias = float | Mapping[str, float]
+"""One number for all joints, or one for each by name."""
+
+
+@dataclass(frozen=True)
+class RigidStops:
+    """Joint limits that nothing passes: a joint that arrives with speed leaves with e times that speed, or rests there.
+
+    Args:
+        restitution: e, from 0 (no bounce) to 1 (no loss), one for all joints or by joint name.
+        joints: the joints that have stops; all that have limits, if not given.
+        rest_speed: arrivals slower than this (rad/s, m/s) do not bounce, which ends the endless shrinking bounces.
+    """
+
+    restitution: PerJoint = 0.0
+    joints: tuple[str, ...] | None = None
+    rest_speed: float = 1e-3
+
+    def __post_init__(self) -> None:
+        for name, e in _entries(self.restitution):
+            if not 0 <= e <= 1:
+                raise ValueError(f"restitution{name} is {e!r}, and must be between 0 and 1")
+        if not self.rest_speed > 0:
+            raise ValueError(f"rest_speed={self.rest_speed!r} must be positive: bounces would never end")
+        object.__setattr__(self, "joints", None if self.joints is None else tuple(self.joints))
+
+
+@dataclass(frozen=True)
+class CompliantStops:
+    """Springs and dampers beyond the joint limits: the force k x + d ẋ at the depth x, never pulling.
+
+    Args:
+        stiffness: k, one for all joints or by joint name (N m/rad, N/m).
+        damping: d in the same way (N m s/rad, N s/m).
+        joints: the joints that have stops; all that have limits, if not given.
+    """
+
+    stiffness: PerJoint
+    damping: PerJoint = 0.0
+    joints: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for what in ("stiffness", "damping"):
+            for name, x in _entries(getattr(self, what)):
+                if not (math.isfinite(x) and x >= 0):
+                    raise ValueError(f"{what}{name} is {x!r}, and must be a number that is not negative")
+        object.__setattr__(self, "joints", None if self.joints is None else tuple(self.joints))
+
+    def force(self, model: Model, q: Any, v: Any) -> Any:
+        """τ of the stops: Gᵀ f with q̇ = G v, over scalars of any kind."""
+        total: list[Any] = [ZERO] * model.nv
+        for bound in bounds_of(model, self.joints):
+            k, d = (constant(_entry(x, bound.joint, 0.0)) for x in (self.stiffness, self.damping))
+            qs, vs = model.q_slices[bound.owner], model.v_slices[bound.owner]
+            kind, local = model.joints[bound.owner].kind, bound.place - qs.start
+            here, moving = Vector(q[qs]), Vector(v[vs])
+            gap = constant(bound.scale) * here[local] + constant(bound.offset)
+            opening = constant(bound.scale) * kind.rate(here, moving)[local]
+            push = select(less(gap, ZERO), maximum(-(k * gap) - d * opening, ZERO), ZERO)
+            for j in range(kind.nv):
+                unit = Vector(constant(float(i == j)) for i in range(kind.nv))
+                total[vs.start + j] = total[vs.start + j] + constant(bound.scale) * kind.rate(here, unit)[local] * push
+        return Vector(total)
+
+
+Stops: TypeAlias = RigidStops | CompliantStops | None
+
+
+def stops_from(given: Stops | str, model: Model) -> Stops:
+    """Stops as they are given to `simulate`, their joints looked up."""
+    if given is None or given == "none":
+        return None
+    if given == "rigid":
+        return RigidStops()
+    if isinstance(given, RigidStops | CompliantStops):
+        values = (given.restitution,) if isinstance(given, RigidStops) else (given.stiffness, given.damping)
+        named = [name for value in values if isinstance(value, Mapping) for name in value]
+        for name in (*(given.joints or ()), *named):
+            model.joint_index(name)  # says which there are
+        return given
+    raise TypeError(f'stops is None, "rigid", RigidStops(...) or CompliantStops(...), not {given!r}')
+
+
+def _entries(value: PerJoint) -> list[tuple[str, float]]:
+    if isinstance(value, Mapping):
+        return [(f" of joint {name!r}", float(x)) for name, x in value.items()]
+    return [("", float(value))]
+
+
+def _entry(value: PerJoint, joint: str, default: float) -> float:
+    return float(value.get(joint, default) if isinstance(value, Mapping) else value)
+
+
+# Impacts and rest (all of it on floats: one state)
+
+
+def restitutions(stops: RigidStops, bounds: Bounds) -> Array:
+    """e of each end of a range."""
+    return np.array([_entry(stops.restitution, b.joint, 0.0) for b in bounds.bounds])
+
+
+def impact(H: Array, S: Array, v: Array, e: Array, rest_speed: float = 0.0) -> tuple[Array, Array]:
+    """The velocity after an impact at stops whose gaps open with S v, and the impulses there.
+
+    One stop: v⁺ = v − (1 + e) H⁻¹Sᵀ (S H⁻¹Sᵀ)⁻¹ S v. Several that approach: the impulses λ ≥ 0 with S v⁺ ≥ −e S v, each
+    stop pushing only if it has to (Moreau's form of Newton's law), which gives no energy for one e. A stop that was
+    opening and is closed by what the others do is hit in turn. Arrivals slower than `rest_speed` do not bounce.
+    """
+    N, total = np.linalg.solve(H, S.T), np.zeros(len(S))
+    A = S @ N
+    for turn in range(TURNS):
+        rate = S @ v
+        closing = np.flatnonzero(rate < 0 if turn else rate <= 0)
+        if not np.any(rate < -1e-14 * np.max(np.abs(S) @ np.abs(v), initial=0.0)):
+            break
+        bounce = np.where((-rate > rest_speed) & (turn < TURNS // 2), e, 0.0)[closing]
+        impulses = complementary(A[np.ix_(closing, closing)], (1 + bounce) * rate[closing])
+        total[closing] += impulses
+        v = v + N[:, closing] @ impulses
+    return v, total
+
+
+def complementary(A: Array, b: Array) -> Array:
+    """λ ≥ 0 with A λ + b ≥ 0 and λ·(A λ + b) = 0, for a positive definite A (Murty's least-index pivoting).
+
+    Stops that say the same (a joint and one that mimics it) make A singular: a part of 1e-14 on its diagonal chooses
+    among the solutions.
+    """
+    n = len(b)
+    A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
+    pushing, x = np.zeros(n, bool), np.zeros(n)
+    for _ in range(4**n + 1):
+        x = np.zeros(n)
+        if pushing.any():
+            x[pushing] = np.linalg.solve(A[np.ix_(pushing, pushing)], -b[pushing])
+        w = A @ x + b
+        small = 1e-12 * np.max(np.abs(b), initial=0.0)
+        wrong = np.flatnonzero(np.where(pushing, x < 0, ~pushing & (w < -small)))
+        if not len(wrong):
+            break
+        pushing[wrong[0]] = not pushing[wrong[0]]
+    return np.maximum(x, 0.0)

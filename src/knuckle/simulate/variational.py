@@ -1,0 +1,123 @@
+"""A variational integrator: no drift of energy, and momenta kept, over any number of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from knuckle.algorithms import lagrangian, resistance
+from knuckle.model import Model
+from knuckle.run import forward_dynamics, joint_resistance
+from knuckle.run.per_joint import wrenches
+from knuckle.scalar import ONE, ZERO
+from knuckle.spatial import Matrix, Vector
+
+from .integrator import State
+from .iterative import Iterative, largest, relative
+from .linear import along, derivative_of, solve
+from .system import System
+
+_FORTH = 1 / (4 - 4 ** (1 / 3))
+_PARTS = {2: (1.0,), 4: (_FORTH, _FORTH, 1 - 4 * _FORTH, _FORTH, _FORTH)}
+
+
+@dataclass(frozen=True)
+class Variational(Iterative):
+    """The stationary action of steps at constant velocity, by the midpoint rule.
+
+    Within a step the mechanism moves with constant velocity variables x, from q to q ⊕ dt x, and its action is
+    dt L(q ⊕ ½ dt x, x). The motion that makes the sum of actions stationary keeps every momentum that the mechanism
+    keeps, is symplectic, reversible and of the second order; its energy oscillates and does not drift. Forces that have
+    no potential work at the midpoint (Lagrange and d'Alembert).
+
+    With the momentum p and the force g at the midpoint, R(u) the matrix of `displacement_rate` and E(u) its inverse,
+
+        p₀ = R(−u)ᵀ (p − ½ dt E(−½u)ᵀ g),        p₁ = R(u)ᵀ (p + ½ dt E(½u)ᵀ g),        u = dt x.
+
+    The first is solved for x with forward dynamics as the approximate inverse, in O(n).
+
+    With `order` 4 a step is composed of five such steps, forth, back and forth, whose errors of the third order cancel
+    (Suzuki 1990): at a millisecond the energy then stays within some parts in 10⁸ where it else would within 10⁴.
+    """
+
+    order: int = 2  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.order not in _PARTS:
+            raise ValueError(f"order is 2 or 4, not {self.order!r}")
+
+    @property
+    def parts(self) -> tuple[float, ...]:
+        return _PARTS[self.order]
+
+    def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
+        return state.v
+
+    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+        return t + dt / 2, system.moved(state.q, (dt / 2) * x), x
+
+    def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
+        p0 = momentum(system.at(t), state.q, state.v)
+        middle, q, _ = self.asked(system, t, state, x, dt)
+        model = resisting(system.at(middle), q, x, dt / 2)
+        change = response(model, q, p0 - self._end(system, t, state, x, dt, -1))
+        return x + change, relative(change, x)
+
+    def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
+        model, q = system.at(t + dt), system.moved(state.q, dt * x)
+        p1 = self._end(system, t, state, x, dt, +1)
+        v = response(model, q, p1 - momentum(model, q, Vector.zero(model.nv)))
+        return State(q, v, (largest(state, size),))
+
+    def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Vector:
+        """p₁ on the side +1, p₀ on the side −1."""
+        middle, q, _ = self.asked(system, t, state, x, dt)
+        model = system.at(middle)
+        tau, *f_ext = system.forces(middle, q, x)
+        p, s = slopes(model, q, x, *f_ext)
+        g = tau + s - joint_resistance(model, q, x)
+        half, whole = (side * dt / 2) * x, (side * dt) * x
+        return _by_joint(model, whole, p + (side * dt / 2) * _by_joint(model, half, g, solve), Matrix.__matmul__)
+
+
+def slopes(model: Model, q: Vector, v: Vector, f_ext: Any = None) -> tuple[Vector, Vector]:
+    """∂T/∂v, and ∂T/∂q with the forces of gravity and `f_ext`."""
+    p, s = lagrangian.slopes(model, model.positions(q), model.velocities(v), wrenches(model, f_ext))
+    return model.forces(p), model.forces(s)
+
+
+def momentum(model: Model, q: Vector, v: Vector) -> Vector:
+    """∂T/∂v: H v, and what joints that move by a law of time add."""
+    return slopes(model, q, v)[0]
+
+
+def response(model: Model, q: Vector, p: Vector) -> Vector:
+    """H⁻¹ p: the change of velocity that an impulse makes, by forward dynamics at rest with nothing else acting."""
+    joints = (replace(joint, damping=(), friction=(), stiffness=()) for joint in model.joints)
+    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0))
+    zero = Vector.zero(model.nv)
+    return forward_dynamics(bare, q, zero, p) - forward_dynamics(bare, q, zero, zero)
+
+
+def resisting(model: Model, q: Vector, v: Vector, h: Any) -> Model:
+    """The mechanism with h ∂/∂v + h² ∂/∂q of what its joints resist with as further rotor inertia."""
+    speeding = [along(x, Vector((1,) * len(x))) for x in model.velocities(v)]
+    slopes = resistance.resistance(model, model.positions(q), speeding)
+    joints = tuple(
+        replace(joint, rotor_inertia=tuple(rotor + h * derivative_of(slopes[i]) + h * h * Vector(joint.stiffness)))
+        for i, (joint, rotor) in enumerate(zip(model.joints, model.rotor, strict=True))
+    )
+    return model.replace(joints=joints)
+
+
+def _by_joint(model: Model, u: Vector, f: Vector, apply: Callable[[Matrix, Vector], Vector]) -> Vector:
+    """Rᵀ(u) f, or its inverse, joint by joint."""
+    parts: list[Any] = [ZERO] * model.nv
+    for joint, part in zip(model.joints, model.v_slices, strict=True):
+        n = part.stop - part.start
+        units = (Vector(ONE if i == k else ZERO for i in range(n)) for k in range(n))
+        transpose = Matrix((joint.kind.displacement_rate(u[part], e) for e in units), n)
+        parts[part] = apply(transpose, f[part])
+    return Vector(parts)

@@ -1,0 +1,111 @@
+"""Play, pause and scrub: the controls of recorded motions, and their plots."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .charts import Charts
+from .panel import RobotPanel
+from .recording import Recording
+
+_SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
+_RATE = 60.0
+
+
+class Player:
+    """One clock for the motions of all robots of a scene."""
+
+    def __init__(self, server: Any, motions: Sequence[Recording], panels: Sequence[RobotPanel], speed: float, loop: bool) -> None:
+        self.server, self.panels = server, panels
+        self.motions = [motion.thinned(_RATE) for motion in motions]
+        self.poses = [motion.poses() for motion in self.motions]
+        self.first = min(float(motion.times[0]) for motion in motions)
+        self.last = max(float(motion.times[-1]) for motion in motions)
+        self.time, self.speed, self.playing = self.first, float(speed), False
+        gui = server.gui
+        with gui.add_folder("Motion", order=-1.0):
+            self.button = gui.add_button("Play", icon="player-play", color="orange")
+            span = max(self.last - self.first, 1e-9)
+            self.scrub = gui.add_slider(
+                "time [s]", min=self.first, max=self.first + span, step=span / 1000, initial_value=self.first
+            )
+            name = f"{self.speed:g}×"
+            self.speeds = gui.add_dropdown("speed", (*_SPEEDS, *(() if name in _SPEEDS else (name,))), initial_value=name)
+            self.loop = gui.add_checkbox("loop", initial_value=loop)
+        self._charts()
+        self.button.on_click(lambda _: self.play(not self.playing))
+        self.scrub.on_update(self._scrubbed)
+        self.speeds.on_update(lambda event: setattr(self, "speed", float(event.target.value.rstrip("×"))))
+        self.show()
+        self.draw()
+
+    def _charts(self) -> None:
+        self.charts: list[tuple[Charts, Any]] = []
+        for motion, panel in zip(self.motions, self.panels, strict=True):
+            energies = motion.energies()
+            with panel.plots():
+                charts = Charts(self.server, motion.model, tuple(energies))
+            rows = np.stack(list(energies.values()), -1)
+            charts.span(motion.times, rows, motion.q)
+            self.charts.append((charts, rows))
+
+    def _scrubbed(self, event: Any) -> None:
+        if event.client is None:
+            return
+        self.play(False)
+        self.seek(float(event.target.value))
+
+    def play(self, on: bool) -> None:
+        """Plays or pauses; at the end it begins again."""
+        if on and self.time >= self.last:
+            self.time = self.first
+        self.playing = on
+        self.button.label, self.button.icon = ("Pause", "player-pause") if on else ("Play", "player-play")
+        if not on:
+            self.follow()
+
+    def seek(self, time: float) -> None:
+        """Shows the moment."""
+        self.time = float(np.clip(time, self.first, self.last))
+        self.show()
+        self.draw()
+
+    def show(self) -> None:
+        """Puts every robot where its motion has it now."""
+        for motion, T, panel in zip(self.motions, self.poses, self.panels, strict=True):
+            k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
+            panel.q = motion.q[k]
+            panel.view.show_poses(T[k], motion.q[k])
+
+    def draw(self) -> None:
+        """Lets the plots show the past."""
+        for motion, (charts, energies) in zip(self.motions, self.charts, strict=True):
+            k = max(int(np.searchsorted(motion.times, self.time, side="right")), 2)
+            charts.draw(motion.times[:k], energies[:k], motion.q[:k])
+
+    def stop(self) -> None:
+        """Pauses, whatever it was doing."""
+        self.playing = False
+
+    def follow(self) -> None:
+        """Lets the slider of time and those of the joints say where we are."""
+        self.scrub.value = self.time
+        for panel in self.panels:
+            panel.follow()
+
+    def tick(self, passed: float, slow: bool) -> None:
+        """A moment later."""
+        if not self.playing:
+            return
+        self.time += passed * self.speed
+        if self.time > self.last:
+            self.time = self.first if self.loop.value else self.last
+            if not self.loop.value:
+                self.play(False)
+        self.show()
+        if slow:
+            self.draw()
+            self.follow()

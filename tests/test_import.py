@@ -1,0 +1,87 @@
+"""`import knuckle` loads what everybody needs, and leaves the rest until it is asked for."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "casadi",
+    "concurrent.futures",
+    "email",
+    "http",
+    "knuckle.cli",
+    "knuckle.emit.c",
+    "knuckle.formats.adapters",
+    "knuckle.formats.json",
+    "knuckle.formats.mjcf",
+    "knuckle.formats.urdf",
+    "knuckle.model.canonical",
+    "knuckle.model.dh",
+    "knuckle.run.user",
+    "knuckle.testing",
+    "matplotlib",
+    "mpmath",
+    "mujoco",
+    "numpy.ma",
+    "numpy.random",
+    "pinocchio",
+    "rich",
+    "scipy",
+    "ssl",
+    "sympy",
+    "trimesh",
+    "typer",
+    "urllib.request",
+    "viser",
+    "xml",
+)
+"""Packages of others that some functions use, and parts of ours that some people do.
+
+llvmlite is not among them: the first call of a function whose kernel is on the disk would have to wait for it.
+"""
+
+
+def loaded_by(statement: str) -> set[str]:
+    """The modules that a statement loads in a fresh process, beyond those that NumPy loads."""
+    found = "print(json.dumps(sorted(set(sys.modules) - before)))"
+    script = f"import json, sys, numpy\nbefore = set(sys.modules)\n{statement}\n{found}"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="module")
+def loaded() -> set[str]:
+    return loaded_by("import knuckle")
+
+
+@pytest.mark.parametrize("name", HEAVY)
+def test_import_leaves_out_what_few_need(name: str, loaded: set[str]) -> None:
+    assert "knuckle.run.kernel" in loaded
+    assert not [module for module in loaded if module == name or module.startswith(f"{name}.")]
+
+
+def test_what_was_left_out_is_there_when_asked_for() -> None:
+    parts = {
+        "knuckle.kernel": "knuckle.run.user",
+        "knuckle.testing.LAWS": "knuckle.testing",
+        "knuckle.formats.adapters.pinocchio": "knuckle.formats.adapters",
+        "knuckle.formats.read_urdf": "knuckle.formats.urdf",
+        "knuckle.formats.to_json": "knuckle.formats.json",
+        "knuckle.formats.from_mujoco": "knuckle.formats.mjcf",
+        "knuckle.model.to_dh": "knuckle.model.dh",
+    }
+    assert set(parts.values()) <= loaded_by("\n".join(["import knuckle", *parts]))
+
+
+@pytest.mark.parametrize("package", ["knuckle", "knuckle.formats", "knuckle.model", "knuckle.emit", "knuckle.run"])
+def test_public_names_are_all_there(package: str) -> None:
+    """In a fresh process, by `import *`, which asks for every name; and a wrong name is an ordinary error."""
+    loaded_by(
+        f"from {package} import *\nimport {package} as found\nassert set(found.__all__) <= {{*globals(), *dir(found)}}"
+    )
+    with pytest.raises(AttributeError, match=f"'{package}' has no attribute 'nothing'"):
+        getattr(__import__(package, fromlist=["x"]), "nothing")  # noqa: B009 - pyright knows that there is none
