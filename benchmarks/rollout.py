@@ -61,7 +61,7 @@ class Effort:
 
 
 FULL = Effort(ours=4096, theirs=64, steps=1000, rounds=3)
-QUICK = Effort(ours=64, theirs=8, steps=1000, rounds=1)
+QUICK = Effort(ours=16, theirs=2, steps=1000, rounds=1)
 
 
 @dataclass(frozen=True)
@@ -190,7 +190,7 @@ def page(results: dict[str, Any]) -> str:
     e = results["effort"]
     said = (
         f"{e['ours']} trajectories of {e['steps']} steps by knuckle, {e['theirs']} by MuJoCo, one thread each, "
-        f"float64, dt = {DT} s. Forces of their own at every step; every state written, to memory that was there before. "
+        f"float64, dt = {DT} s. Forces of their own at every step; every state written, to memory that was there. "
         f"Processor time, best of {e['rounds']}, in turns. `apart` is how far the last states are from each other; the "
         "first call compiles."
     )

@@ -71,10 +71,13 @@ if TYPE_CHECKING:
     from .simulate import integrators
     from .simulate.beginning import resume
     from .simulate.events import Event
+    from .simulate.ode import ode_right_hand_side
     from .simulate.rollout import Rollout, rollout
     from .simulate.simulation import simulate
     from .simulate.stops import CompliantStops, RigidStops
     from .simulate.trajectory import Trajectory
+    from .view.replay import replay_html
+    from .view.viewer import view
 
 __version__ = "0.1.0"
 
@@ -138,6 +141,7 @@ __all__ = [
     "momentum",
     "neutral",
     "normalize",
+    "ode_right_hand_side",
     "operation_count",
     "operational_space_inertia",
     "operational_space_mobility",
@@ -145,6 +149,7 @@ __all__ = [
     "potential_energy",
     "project",
     "random_configuration",
+    "replay_html",
     "reroot",
     "resume",
     "robots",
@@ -158,35 +163,32 @@ __all__ = [
     "to_planar",
     "total_mass",
     "velocity",
+    "view",
 ]
 
-
-_LATER = ("testing",)
-"""Packages that are loaded when they are first asked for."""
+_MODULES = {"integrators": "simulate.integrators", "simulate": "simulate", "testing": "testing", "view": "view"}
+_WHERE = {
+    "CompliantStops": "simulate.stops",
+    "Event": "simulate.events",
+    "RigidStops": "simulate.stops",
+    "Rollout": "simulate.rollout",
+    "Trajectory": "simulate.trajectory",
+    "kernel": "run.user",
+    "ode_right_hand_side": "simulate.ode",
+    "replay_html": "view.replay",
+    "resume": "simulate.beginning",
+    "rollout": "simulate.rollout",
+}
+"""Modules that are loaded when they are first asked for, and the modules of names for which that is so."""
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        from importlib import import_module
+    from importlib import import_module
 
-        return import_module(f".{name}", __name__)
-    if name == "kernel":
-        from .run.user import kernel
-
-        return kernel
-    if name == "integrators":
-        from .simulate import integrators
-
-        return integrators
-    if name in ("CompliantStops", "Event", "RigidStops", "Trajectory", "resume", "simulate"):
-        from importlib import import_module
-
-        package = import_module(".simulate", __name__)  # which can be called
-        return package if name == "simulate" else getattr(package, name)
-    if name in ("Rollout", "rollout"):
-        from .simulate import rollout
-
-        return getattr(rollout, name)
+    if name in _MODULES:
+        return import_module(f".{_MODULES[name]}", __name__)
+    if name in _WHERE:
+        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

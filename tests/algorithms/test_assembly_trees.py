@@ -25,7 +25,7 @@ def mat(A):
 
 def recursion(model, s, tau):
     """IA and pA of every body, inward by `join`; X, S and c of every joint. Gravity acts as forces."""
-    Q, V = model.positions(s.q), model.velocities(s.v)
+    Q, V = model.positions(s.q), model.velocities(s.q, s.v)
     X0, v = kinematics.positions(model, Q), kinematics.velocities(model, Q, V)
     X, S, c, own, sub = {}, {}, {}, {}, {}
     for i, _, joint in model.outward():
@@ -48,7 +48,7 @@ def test_p3_projection_is_assembly(seed):
     model = without_rotors(random_tree(seed, 5, types=FLOATING, floating=True, resistance=False))
     s = random_state(model, seed)
     tau = np.concatenate([np.zeros(6), np.random.default_rng(seed).standard_normal(model.nv - 6)])
-    own, *_ = recursion(model, s, model.velocities(vec(tau)))
+    own, *_ = recursion(model, s, model.velocities(s.q, vec(tau)))
     J, J_dot = kn.jacobian(model, s.q, "body0"), kn.jacobian_rate(model, s.q, s.v, "body0")
     C = kn.bias_force(model, s.q, s.v, s.f_ext) - tau
     Phi = assembly.project(mat(kn.mass_matrix_inverse(model, s.q)), vec(C), mat(J), vec(J_dot @ s.v))
@@ -86,8 +86,8 @@ def test_p5_forces_at_the_solution(seed):
     s = random_state(model, seed)
     tau = np.random.default_rng(seed).standard_normal(model.nv)
     a = kn.forward_dynamics(model, s.q, s.v, tau, s.f_ext)
-    A = kinematics.accelerations(model, model.positions(s.q), model.velocities(s.v), model.velocities(a))
-    own, sub, X, S, X0 = recursion(model, s, model.velocities(tau))
+    A = kinematics.accelerations(model, model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, a))
+    own, sub, X, S, X0 = recursion(model, s, model.velocities(s.q, tau))
     H = kn.mass_matrix(model, s.q)
     factor = np.linalg.cond(H) if len(H) else 1.0
     for i, p, _ in model.outward():
@@ -95,11 +95,11 @@ def test_p5_forces_at_the_solution(seed):
         parent = X[i] @ A[p]
         size = max(np.abs(array(own[i].I)).max() * np.abs(array(A[i])).max(), np.abs(array(own[i].p)).max())
         close(array(sub[i].I @ parent + sub[i].p), array(f), factor, size=size)
-        close(array(S[i].T @ f), array(model.velocities(tau)[i]), factor, size=size)
+        close(array(S[i].T @ f), array(model.velocities(s.q, tau)[i]), factor, size=size)
     # the forces of the joints on the base are what the whole mechanism needs from outside
     total = sum((X0[i].T @ (own[i].I @ A[i] + own[i].p) for i in model.children(ROOT)), Force.zero())
     sources = [X0[i].T @ (I @ (A[i] - X0[i] @ model.g)) for i, I in enumerate(model.I)]
-    v = kinematics.velocities(model, model.positions(s.q), model.velocities(s.v))
+    v = kinematics.velocities(model, model.positions(s.q), model.velocities(s.q, s.v))
     sources += [X0[i].T @ (v[i].cross(I @ v[i]) - Force.of(s.f_ext[i].tolist())) for i, I in enumerate(model.I)]
     close(array(total), array(sum(sources, Force.zero())), factor, size=max(np.abs(array(x)).max() for x in sources))
 
@@ -162,7 +162,7 @@ def test_mobility_of_a_tip_on_the_base(seed, nb):
     chain = (TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(tree.joints))
     model = tree.replace(joints=tuple(chain))
     s, tau = random_state(model, seed), np.random.default_rng(seed).standard_normal(model.nv)
-    Q, V = model.positions(s.q), model.velocities(s.v)
+    Q, V = model.positions(s.q), model.velocities(s.q, s.v)
     X0, v = kinematics.positions(model, Q), kinematics.velocities(model, Q, V)
     inner = Mobile(Matrix.zero(6, 6), Vector.zero(6))
     for i, _, joint in model.outward():

@@ -119,7 +119,7 @@ def test_complex_step():
 def parts(model, seed=0):
     """The whole mechanism as it was assembled."""
     s = random_state(model, seed)
-    q, v, tau = model.positions(s.q), model.velocities(s.v), model.velocities(s.a)
+    q, v, tau = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, s.a)
     f_ext = {i: model.no_force for i in range(model.nb)}
     return divide._join(model, *divide._prepare(model, q, v, tau, f_ext), frozenset(range(ROOT, model.nb)))
 
@@ -154,10 +154,10 @@ def test_star_is_cut_body_by_body():
         joints=tuple(TreeJoint(j.name, j.kind, ROOT, j.X_tree, rotor_inertia=j.rotor_inertia) for j in tree.joints)
     )
     s = random_state(star, 4)
-    a = star.velocities(kn.forward_dynamics(star, s.q, s.v, s.a, s.f_ext, method="divide"))
+    a = star.velocities(s.q, kn.forward_dynamics(star, s.q, s.v, s.a, s.f_ext, method="divide"))
     for i, joint in enumerate(star.joints):
         alone = Model((star.bodies[i],), (joint,), gravity=star.gravity)
-        q, v, tau = star.positions(s.q)[i], star.velocities(s.v)[i], star.velocities(s.a)[i]
+        q, v, tau = star.positions(s.q)[i], star.velocities(s.q, s.v)[i], star.velocities(s.q, s.a)[i]
         expected = kn.forward_dynamics(alone, list(q), list(v), list(tau), s.f_ext[i : i + 1])
         I = star.joints[i].kind.transform(q).inv @ star.I[i]
         worst = np.linalg.cond(np.array([[float(x) for x in row] for row in (joint.X_tree.inv @ I).matrix.rows]))

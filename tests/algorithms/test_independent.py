@@ -171,7 +171,7 @@ def test_chain_oracles_refuse_what_they_cannot_do(oracle):
     with pytest.raises(ValueError, match="joint0 has a rotor"):
         oracle(chain.replace(joints=(geared, chain.joints[1])), [0] * 2, [0] * 2, [0] * 2)
     with pytest.raises(ValueError, match="couplings"):
-        oracle(chain.replace(mimics=(kn.model.Mimic(1, 0),)), [0], [0], [0])
+        oracle(chain.replace(couplings=(kn.model.mimic(1, 0),)), [0], [0], [0])
 
 
 # maximal coordinates
@@ -214,7 +214,7 @@ def test_body_accelerations_and_joint_forces_are_those_of_maximal_coordinates(se
     """Not only a: what each body does and what each joint carries, in base coordinates."""
     model = random_tree(seed, resistance=False)
     s, _, expected, factor = dynamics_agree(model, seed)
-    Q, V, A = model.positions(s.q), model.velocities(s.v), model.velocities(expected.a)
+    Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, expected.a)
     X0 = kinematics.positions(model, Q)
     v, a = kinematics.velocities(model, Q, V), kinematics.accelerations(model, Q, V, A)
     through = {i: model.no_force for i in range(-1, model.nb)}
@@ -234,7 +234,7 @@ def test_prescribed_joints(seed):
     model = random_tree(seed, 5, resistance=False)
     k = next(i for i, joint in enumerate(model.joints) if joint.kind.nv)
     s, tau, expected, factor = dynamics_agree(model, seed)
-    Q, V, A = model.positions(s.q), model.velocities(s.v), model.velocities(expected.a)
+    Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, expected.a)
     moved = joints.Prescribed(model.joints[k].kind, tuple(Q[k]), tuple(V[k]), tuple(A[k]))
     held = tuple(
         TreeJoint(joint.name, moved, joint.parent, joint.X_tree) if i == k else joint
@@ -251,7 +251,7 @@ def test_prescribed_joints(seed):
 def test_maximal_coordinates_refuse_loops_and_couplings():
     model = general_chain(3)
     with pytest.raises(ValueError, match="loops or couplings"):
-        maximal.forward_dynamics(model.replace(mimics=(kn.model.Mimic(2, 0),)), [0] * 2, [0] * 2, [0] * 2)
+        maximal.forward_dynamics(model.replace(couplings=(kn.model.mimic(2, 0),)), [0] * 2, [0] * 2, [0] * 2)
 
 
 # Lagrange

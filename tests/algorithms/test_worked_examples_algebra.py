@@ -110,7 +110,7 @@ def test_f04_chain_velocities_and_accelerations_three_ways(seed):
     model = random_tree(seed, 6, types=["revolute", "prismatic", "helical"], resistance=False)
     model = model.replace(joints=tuple(TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(model.joints)))
     state = random_state(model, seed)
-    Q, V, A = model.positions(state.q), model.velocities(state.v), model.velocities(state.a)
+    Q, V, A = model.positions(state.q), model.velocities(state.q, state.v), model.velocities(state.q, state.a)
     X0 = kinematics.positions(model, Q)
     s = [X0[i].inv @ joint.subspace(Q[i])[0] for i, _, joint in model.outward()]
     sv = [x * rate[0] for x, rate in zip(s, V, strict=True)]
@@ -135,7 +135,7 @@ def test_f04_tree_velocities_by_the_body_jacobian():
     """Eq. 4.5-4.6 on a branched tree, and H = Σ JᵀIJ."""
     model = random_tree(11, 7, resistance=False, types=["revolute", "cylindrical", "spherical", "planar"])
     state = random_state(model, 11)
-    V = kinematics.velocities(model, model.positions(state.q), model.velocities(state.v))
+    V = kinematics.velocities(model, model.positions(state.q), model.velocities(state.q, state.v))
     H = np.diag(np.concatenate([array(rotor) for rotor in model.rotor]))
     for i, name in enumerate(model.body_names):
         J = kn.jacobian(model, state.q, name)
@@ -307,7 +307,7 @@ def test_f07_explicit_constraint_is_what_a_coupling_does():
     model = general_chain(3, 18)
     rng = np.random.default_rng(18)
     ratio, offset = -1.7, 0.4
-    coupled = model.replace(mimics=(kn.model.Mimic(2, 0, ratio, offset),))
+    coupled = model.replace(couplings=(kn.model.mimic(2, 0, ratio, offset),))
     y, yd, u = rng.uniform(-1, 1, 2), rng.standard_normal(2), rng.standard_normal(2)
     G = np.array([[1.0, 0.0], [0.0, 1.0], [ratio, 0.0]])
     q, qd = G @ y + [0, 0, offset], G @ yd

@@ -150,7 +150,7 @@ def test_final_algorithm():
         b.body(f"l{i}", on=on, at=at, joint=joints.Revolute(axis), mass=1 + i, com=(0.2, 0, 0.1), inertia=(1, 2, 2.5))
     model = b.build()
     rng = np.random.default_rng(4)
-    q, v, tau = (model.velocities(Vector(rng.standard_normal(4).tolist())) for _ in range(3))
+    q, v, tau = (model.positions(Vector(rng.standard_normal(4).tolist())) for _ in range(3))
     f_ext = {i: Force.of(rng.standard_normal(6).tolist()) for i in range(4)}
     X, S, V, c, I, p = {}, {}, {-1: model.still}, {}, {}, {}
     for i, parent, joint in model.outward():

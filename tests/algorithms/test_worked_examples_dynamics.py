@@ -168,7 +168,7 @@ def test_f21_correspondence_with_the_original_equations(seed):
     model = general_chain(6, seed)
     s = random_state(model, seed)
     old = newton_euler(model, s.q, s.v, s.a)
-    Q, V, A = model.positions(s.q), model.velocities(s.v), model.velocities(s.a)
+    Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, s.a)
     v = kinematics.velocities(model, Q, V)
     a, f_net, f, X = {ROOT: -model.g}, {}, {}, {}
     for i, p, joint in model.outward():
@@ -195,8 +195,8 @@ def test_f23_inertia_matrix_three_ways(seed):
     model = random_tree(seed, 7, resistance=False)
     q = random_state(model, seed).q
     Q = model.positions(q)
-    H = array(model.square(crba.mass_matrix(model, Q)))
-    close(array(model.square(crba.mass_matrix_by_columns(model, Q))), H, 10)
+    H = array(model.square(q, crba.mass_matrix(model, Q)))
+    close(array(model.square(q, crba.mass_matrix_by_columns(model, Q))), H, 10)
     X0 = kinematics.positions(model, Q)
     S = {i: X0[i].inv @ joint.subspace(Q[i]) for i, _, joint in model.outward()}
     I = {k: X0[k].inv @ model.I[k] for k in S}
@@ -206,7 +206,7 @@ def test_f23_inertia_matrix_three_ways(seed):
             common = set(model.subtree(i)) & set(model.subtree(j))
             blocks[i, j] = sum((S[i].T @ (I[k] @ S[j]) for k in common), Matrix.zero(len(S[i]), len(S[j])))
         blocks[i, i] = blocks[i, i] + Matrix.diagonal(model.rotor[i])
-    close(array(model.square(blocks)), H, 10)
+    close(array(model.square(q, blocks)), H, 10)
 
 
 # chapter 7: articulated bodies

@@ -89,7 +89,7 @@ def test_info_of_a_bundled_robot():
 def test_info_of_a_file(coupled: Path):
     shown = run("info", coupled).stdout
     assert "nq = 1" in shown
-    assert "follow = -2 · lead +0.5 (mimic)" in shown
+    assert "q[follow] = -2 q[lead] +0.5" in shown
     assert "revolute (0, 0.6, 0.8)" in shown
 
 
@@ -100,8 +100,8 @@ def test_info_json_is_the_model(coupled: Path):
     assert lead | {"mass": 1.0} == lead
     assert (lead["parent"], lead["body"], lead["axis"], lead["lower"]) == ("base", "left", [0.0, 0.0, 1.0], [-1.0])
     assert lead["friction"] == [0.25]
-    assert follow["mimic"] == {"source": "lead", "ratio": -2.0, "offset": 0.5}
-    assert follow["q"] == lead["q"] == [0, 1]
+    assert follow["follows"] == {"sources": ["lead"], "law": "-2 q[lead] +0.5"}
+    assert (lead["q"], follow["q"]) == ([0, 1], [1, 1])
 
 
 def test_json_has_null_where_there_is_no_limit():
@@ -115,7 +115,7 @@ def test_json_has_null_where_there_is_no_limit():
 
 def test_no_mimic_frees_the_joint(coupled: Path):
     about = json.loads(run("info", coupled, "--no-mimic", "--json").stdout)
-    assert (about["nq"], about["joints"][1]["mimic"]) == (2, None)
+    assert (about["nq"], about["joints"][1]["follows"]) == (2, None)
 
 
 def test_a_file_goes_before_a_bundled_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -12,7 +12,7 @@ import pytest
 from knuckle.emit import Lanes
 from knuckle.emit.loop import Feedback, to_loop
 from knuckle.run import native
-from knuckle.scalar import sin
+from knuckle.scalar import cos, sin
 from knuckle.spatial import Vector
 from knuckle.trace import Program
 
@@ -34,9 +34,11 @@ PARTS = Feedback(3, (2, 1), frozenset(["u"]))
 class Loop:
     """The code of a loop in this process."""
 
-    def __init__(self, program: Program, feedback: Feedback, dtype: str = "f64", width: int = 4) -> None:
+    def __init__(
+        self, program: Program, feedback: Feedback, dtype: str = "f64", width: int = 4, patient: bool = False
+    ) -> None:
         self.dtype = DTYPES[dtype]
-        code = native.compile_text(to_loop(program, Lanes(dtype, width), feedback))
+        code = native.compile_text(to_loop(program, Lanes(dtype, width), feedback, patient=patient))
         self._loaded = native.Loaded(code)
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         others, size = 0, 0
@@ -158,6 +160,19 @@ def test_a_sine_beyond_its_reach_is_reported_whenever_it_comes(step: int):
     assert loop(np.zeros((2, 1)), [(u, 6, 1)], [np.empty((2, 7, 1))], 1, 0, 6, 6) == 0
     u[0, step] = 3e6
     assert loop(np.zeros((2, 1)), [(u, 6, 1)], [np.empty((2, 7, 1))], 1, 0, 6, 6) == 1
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_patient_loop_has_no_end_to_its_reach(dtype: str):
+    program = record(lambda x, u: Vector([0.0 * x[0] + sin(u[0]), cos(u[0])]), x=(2,), u=(1,))
+    loop = Loop(program, Feedback(2, (2,), frozenset(["u"])), dtype, patient=True)
+    real = DTYPES[dtype]
+    u = np.array([0.3, -2.0, 3e6, -1e9, np.inf, np.nan], real)
+    kept = np.empty((2, 7, 2), real)
+    assert loop(np.zeros((2, 2), real), [(u, 6, 1)], [kept], 1, 0, 6, 6) == 0
+    with np.errstate(invalid="ignore"):
+        expected = np.stack([np.sin(u.astype(float)), np.cos(u.astype(float))], -1)
+    np.testing.assert_allclose(kept[0, 1:], expected, rtol=4 * float(np.finfo(real).eps), atol=0)
 
 
 def test_a_state_must_be_followed_by_one_of_its_size():

@@ -28,13 +28,13 @@ from knuckle.model import (
     LoopJoint,
     Material,
     Mesh,
-    Mimic,
     Model,
     Note,
     Plane,
     Provenance,
     Sphere,
     TreeJoint,
+    mimic,
 )
 from knuckle.spatial import Inertia, Transform, Vector, rotation
 
@@ -95,7 +95,7 @@ def example() -> Model:
         tuple(tree),
         (Frame("tool", 2, places[0]), Frame("origin", ROOT)),
         (LoopJoint("loop", J.Spherical(), 5, ROOT, places[2], places[4]),),
-        (Mimic(3, 1, 1 / 3, -0.1),),
+        (mimic(3, 1, 1 / 3, -0.1),),
         (0.1, -0.2, -9.81),
         0.05,
         "näme",
@@ -106,7 +106,7 @@ def example() -> Model:
 
 def written_out(model: Model) -> str:
     """Every number of a model as Python writes it: a structural zero is not 0.0 here."""
-    return repr((model.bodies, model.joints, model.frames, model.loops, model.mimics, model.base, model.gravity))
+    return repr((model.bodies, model.joints, model.frames, model.loops, model.couplings, model.base, model.gravity))
 
 
 def document() -> dict[str, Any]:
@@ -134,8 +134,9 @@ def test_every_joint_comes_back(kind: J.Joint):
 
 def test_no_joint_of_the_library_is_forgotten():
     tried = {type(kind).__name__ for kind in KINDS} | {"Polynomial", "Sinusoid", "Together"}
+    couplings = {"FunctionLaw", "Held", "Linear", "Powers"}  # tested in tests/couplings
     not_for_files = {"FunctionJoint", "InPlane"}  # a function; tested with a planar model
-    assert set(named_classes()) == tried | not_for_files
+    assert set(named_classes()) == tried | couplings | not_for_files
 
 
 def test_nothing_is_lost():
@@ -265,7 +266,7 @@ def test_references_by_name_or_number():
     assert data["joints"][4]["parent"] == "b1"
     data["joints"][4]["parent"] = 1
     data["joints"][0]["parent"] = -1
-    data["mimics"][0]["source"] = 1
+    data["couplings"][0]["sources"] = [1]
     assert read_json(json.dumps(data)) == example()
 
 
@@ -328,8 +329,8 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         ("joints.1.damping", ["inf"], "$.joints[1].damping[0]", "expected a number"),
         ("loops.0.successor", None, "$.loops[0].successor", "the name of a body or a number"),
         ("frames.0.X.E", [[1, 0], [0, 1]], "$.frames[0].X.E", "found 2 entries; expected 3"),
-        ("mimics.0.source", "j8", "$: joint 8", "only joints of one freedom"),
-        ("mimics.0.joint", "j1", "$: j1", "must name an independent source"),
+        ("couplings.0.sources", ["j8"], "$: j8", "only joints of one freedom"),
+        ("couplings.0.joint", "j1", "$: j1", "name an independent source"),
         ("provenance.notes.0.line", 1.5, "$.provenance.notes[0].line", "expected a whole number"),
     ],
 )  # fmt: skip

@@ -278,42 +278,53 @@ def coupled(equality: str, **options: Any) -> Model:
 def test_joint_equalities_become_mimics():
     """q_b − ref_b = 0.1 + 2 (q_a − ref_a)."""
     model = coupled('<joint joint1="jb" joint2="ja" polycoef="0.1 2 0 0 0"/>')
-    (mimic,) = model.mimics
+    (follower,) = model.couplings
     ref_a, ref_b = math.radians(10), math.radians(-20)
-    assert (mimic.joint, mimic.source, mimic.ratio) == (1, 0, 2.0)
-    assert mimic.offset == pytest.approx(ref_b + 0.1 - 2 * ref_a, abs=1e-15)
+    assert (follower.joint, follower.sources, follower.law.ratios) == (1, (0,), (2.0,))
+    assert follower.law.offset == pytest.approx(ref_b + 0.1 - 2 * ref_a, abs=1e-15)
     assert model.nv == 2
+
+
+def test_joint_equalities_of_higher_degree():
+    """Chains of polynomials are polynomials: q_c = 1 + 2 (q_b − ref_b)², q_b − ref_b = x − 3 x³ for x = q_a − ref_a."""
+    chain = '<joint joint1="jc" joint2="jb" polycoef="1 0 2 0 0"/>'
+    chain += '<joint joint1="jb" joint2="ja" polycoef="0 1 0 -3 0"/>'
+    model = coupled(chain)
+    ref_a, ref_b = math.radians(10), math.radians(-20)
+    for q in (-0.7, 0.2, 1.3):
+        a, b, c = (part[0] for part in model.positions([q]))
+        assert b - ref_b == pytest.approx((a - ref_a) - 3 * (a - ref_a) ** 3, abs=1e-13)
+        assert c == pytest.approx(1 + 2 * (b - ref_b) ** 2, abs=1e-12)
 
 
 def test_chains_of_joint_equalities():
     chain = '<joint joint1="jc" joint2="jb" polycoef="0 3 0 0 0"/><joint joint1="jb" joint2="ja" polycoef="0 2 0 0 0"/>'
     model = coupled(chain)
-    assert {(m.joint, m.source, m.ratio) for m in model.mimics} == {(2, 0, 6.0), (1, 0, 2.0)}
+    assert {(c.joint, *c.sources, *c.law.ratios) for c in model.couplings} == {(2, 0, 6.0), (1, 0, 2.0)}
 
 
 @pytest.mark.parametrize(
     ("equality", "words"),
     [
-        ('<joint name="e" joint1="jb" joint2="ja" polycoef="0 1 1 0 0"/>', "polynomial of higher degree"),
         ('<joint name="e" joint1="jb" polycoef="0.3 0 0 0 0"/>', "holds joint 'jb' still"),
         ('<joint name="e" joint1="jb" joint2="ja" active="false"/>', "not active"),
     ],
 )
 def test_equalities_that_do_not_map(equality: str, words: str):
     model = coupled(equality)
-    assert model.mimics == ()
+    assert model.couplings == ()
     assert words in texts(model, "e")[0]
 
 
 def test_a_ring_of_joint_equalities_is_left_open():
     model = coupled('<joint joint1="jb" joint2="ja"/><joint joint1="ja" joint2="jb"/>')
-    assert len(model.mimics) == 1
+    assert len(model.couplings) == 1
     assert any("follows itself" in text for text in texts(model))
 
 
 def test_mimic_false():
     model = coupled('<joint name="e" joint1="jb" joint2="ja"/>', mimic=False)
-    assert (model.mimics, model.nv) == ((), 3)
+    assert (model.couplings, model.nv) == ((), 3)
     assert texts(model, "e") == ["ignored as asked for: joint 'jb' moves by itself"]
 
 

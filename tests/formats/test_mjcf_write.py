@@ -154,7 +154,7 @@ def test_couplings():
         b.body(side, joint=Prismatic("x"), inertia=solid_box(0.1, (0.1, 0.1, 0.1)))
     b.mimic("right_joint", "left_joint", ratio=-2.0, offset=0.25)
     model = b.build()
-    assert kn.loads(to_mjcf(model)).mimics == model.mimics
+    assert kn.loads(to_mjcf(model)).couplings == model.couplings
 
 
 def test_shapes_and_meshes(tmp_path: Path):

@@ -9,7 +9,7 @@ import pytest
 
 from knuckle.formats import read_urdf
 from knuckle.joints import Continuous, Fixed, Free, Planar, Prismatic, Revolute
-from knuckle.model import ROOT, Box, Capsule, Cylinder, Limits, Material, Mesh, Mimic, Model, Note, Sphere, audit
+from knuckle.model import ROOT, Box, Capsule, Cylinder, Limits, Material, Mesh, Model, Note, Sphere, audit, mimic
 from knuckle.model.edit import with_rotor_inertia
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import IDENTITY, Inertia, Transform
@@ -246,14 +246,14 @@ def gripper(second: str, third: str = "", **options: object) -> Model:
 
 def test_mimic():
     model = gripper('<mimic joint="j1" multiplier="-2" offset="0.5"/>')
-    assert model.mimics == (Mimic(1, 0, -2.0, 0.5),)
+    assert model.couplings == (mimic(1, 0, -2.0, 0.5),)
     assert (model.nv, model.nb) == (2, 3)
-    assert gripper('<mimic joint="j3"/>').mimics == (Mimic(1, 2, 1.0, 0.0),)
+    assert gripper('<mimic joint="j3"/>').couplings == (mimic(1, 2, 1.0, 0.0),)
 
 
 def test_mimic_false_leaves_joints_independent():
     model = gripper('<mimic joint="j1"/>', mimic=False)
-    assert (model.mimics, model.nv) == ((), 3)
+    assert (model.couplings, model.nv) == ((), 3)
     assert [note.text for note in notes(model, "j2") if "mimic" in note.text] == [
         "<mimic> ignored as asked for: it moves by itself"
     ]
@@ -262,20 +262,20 @@ def test_mimic_false_leaves_joints_independent():
 def test_mimic_chains_are_followed():
     """q3 = 3 q2 + 1 = 3 (2 q1 + 0.5) + 1."""
     model = gripper('<mimic joint="j1" multiplier="2" offset="0.5"/>', '<mimic joint="j2" multiplier="3" offset="1"/>')
-    assert set(model.mimics) == {Mimic(1, 0, 2.0, 0.5), Mimic(2, 0, 6.0, 2.5)}
+    assert set(model.couplings) == {mimic(1, 0, 2.0, 0.5), mimic(2, 0, 6.0, 2.5)}
     assert any("through 'j2'" in note.text for note in notes(model, "j3"))
 
 
 def test_mimic_of_a_joint_that_is_not_there_is_noted_and_ignored():
     model = gripper('<mimic joint="j11"/>')
-    assert (model.mimics, model.nv) == ((), 3)
+    assert (model.couplings, model.nv) == ((), 3)
     (note,) = notes(model, "j2", "error")
     assert (note.line, "did you mean 'j1'" in note.text) == (7, True)
 
 
 def test_mimic_on_a_fixed_joint_is_ignored():
     model = read(link("a"), link("b"), joint("j", "fixed", "a", "b", '<mimic joint="k"/>'), merge_fixed=False)
-    assert model.mimics == ()
+    assert model.couplings == ()
 
 
 # the tree
@@ -341,7 +341,7 @@ def test_floating_base_keeps_frames_mimics_and_merging_in_step():
         joint("cd", "revolute", "c", "d", '<mimic joint="bc"/>'),
     )
     model = read(*parts, base="floating")
-    assert (model.frames[0].name, model.frames[0].body, model.mimics) == ("b", 0, (Mimic(2, 1, 1.0, 0.0),))
+    assert (model.frames[0].name, model.frames[0].body, model.couplings) == ("b", 0, (mimic(2, 1, 1.0, 0.0),))
 
 
 def test_a_robot_that_floats_by_its_file_gets_no_second_free_joint():

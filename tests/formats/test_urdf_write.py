@@ -24,10 +24,10 @@ from knuckle.model import (
     LoopJoint,
     Material,
     Mesh,
-    Mimic,
     Model,
     Sphere,
     TreeJoint,
+    mimic,
 )
 from knuckle.spatial import PLANAR, Inertia, PlanarInertia, PlanarTransform, Sym3, Transform, rotation
 
@@ -81,9 +81,9 @@ def everything(seed: int = 0) -> Model:
         bodies[3], inertia=Inertia(0.0, (0.0, 0.0, 0.0), Sym3(0.1, 0.0, 0.1, 0.0, 0.0, 0.1))
     )
     frames = (Frame("tool", 5, placement(rng)), Frame("foot", ROOT, placement(rng)), Frame("joint <5>_joint", 0))
-    mimics = (Mimic(5, 1, -2.0, 0.5),)
+    couplings = (mimic(5, 1, -2.0, 0.5),)
     return Model(
-        tuple(bodies), tuple(joints), frames, (), mimics, name="all & sundry", base=Body("ground", inertia(rng))
+        tuple(bodies), tuple(joints), frames, (), couplings, name="all & sundry", base=Body("ground", inertia(rng))
     )
 
 

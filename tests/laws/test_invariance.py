@@ -9,7 +9,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Driven, Fixed, Revolute, Sinusoid
-from knuckle.model import Body, Mimic, Model, TreeJoint
+from knuckle.model import Body, Model, TreeJoint, mimic
 from knuckle.model.edit import merge_fixed, permute
 from knuckle.model.planar import to_planar
 from knuckle.model.reroot import reroot
@@ -171,14 +171,14 @@ def with_mimics(seed: int) -> Model:
     model = random_tree(rng, nb=6, types=["revolute", "prismatic", "helical", "rack_and_pinion"])
     numbers_of = rng.permutation(6)
     pairs = [(int(numbers_of[0]), int(numbers_of[1])), (int(numbers_of[2]), int(numbers_of[1]))]
-    return model.replace(mimics=tuple(Mimic(j, k, float(rng.normal()), float(rng.normal())) for j, k in pairs))
+    return model.replace(couplings=tuple(mimic(j, k, float(rng.normal()), float(rng.normal())) for j, k in pairs))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_mimic_joints_are_the_constrained_system(seed: int) -> None:
     """H = GᵀH G, C = GᵀC, J = J G … with q = G y + offset written out by hand, in every function."""
     model = with_mimics(seed)
-    tree = model.without_mimic()
+    tree = model.without_couplings()
     assert (model.nv, tree.nv) == (4, 6)
     s = random_state(model, seed)
     G, offset = np.zeros((6, 4)), np.zeros(6)

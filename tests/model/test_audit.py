@@ -24,7 +24,6 @@ from knuckle.model import (
     Limits,
     LoopJoint,
     Mesh,
-    Mimic,
     Model,
     Note,
     Provenance,
@@ -32,6 +31,7 @@ from knuckle.model import (
     TreeJoint,
     audit,
     edit,
+    mimic,
     solid_box,
     solid_cylinder,
     to_planar,
@@ -134,7 +134,7 @@ def branched(*names: str) -> Model:
 
 def mimicking() -> Model:
     model = finger(mass=0.1)
-    return model.replace(mimics=(Mimic(2, 1, -0.5, 0.25),))
+    return model.replace(couplings=(mimic(2, 1, -0.5, 0.25),))
 
 
 def reading(*notes: Note) -> Model:
@@ -209,7 +209,7 @@ CASES: list[Case] = [
     ("zero outside", lambda: limits(0.5, 1.0), "info", "link1_joint", "zero is outside the limits"),
     ("negative damping", lambda: joint(damping=-0.1), "error", "link1_joint", "its damping is negative"),
     ("negative rotor", lambda: joint(rotor_inertia=-0.1), "error", "link1_joint", "its rotor inertia is negative"),
-    ("mimic", mimicking, "info", "link2_joint", "mimics 'link1_joint': q = -0.5 q_source +0.25"),
+    ("mimic", mimicking, "info", "link2_joint", "follows 'link1_joint': q = -0.5 q[link1_joint] +0.25"),
     ("loop", looped, "info", "ring", "1 joints close 1 independent loops: 3 freedoms of the tree less 5 constraints"),
     ("open loop", lambda: looped(gap=0.3), "info", "ring", "the loop is open by 0.3 at the neutral position"),
     ("loop on one body", lambda: looped(body=-1), "warning", "ring", "it joins a body to itself"),
@@ -333,7 +333,7 @@ def test_merged_links_are_listed() -> None:
 def test_the_summary_comes_first() -> None:
     lines = str(audit(good())).splitlines()
     assert lines[0] == "arm"
-    assert lines[1] == "  moving bodies: 3, nq: 3, nv: 3, frames: 1, loops: 0, mimic joints: 0"
+    assert lines[1] == "  moving bodies: 3, nq: 3, nv: 3, frames: 1, loops: 0, coupled joints: 0"
     assert lines[2] == "  mass 12 kg; from 0 m to 1.6 m high at the neutral position"
     table = [line.split() for line in lines[5:9]]
     assert table[0] == ["joint", "type", "axis", "limits", "moves", "on"]

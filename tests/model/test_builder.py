@@ -199,11 +199,11 @@ def test_mistakes_elsewhere() -> None:
         b.mimic("link2_joint", "link1_joint", ratio=math.nan)
     b.body("ball", "link2", Spherical(), mass=1.0)
     with pytest.raises(
-        kn.ModelError, match="ball_joint: only joints of one freedom mimic and are mimicked; it is spherical"
+        kn.ModelError, match="ball_joint: only joints of one freedom follow others or are followed; it is spherical"
     ):
         b.mimic("ball_joint", "link1_joint")
     b.mimic("link2_joint", "link1_joint")
-    with pytest.raises(kn.ModelError, match="link2_joint: it mimics another joint already"):
+    with pytest.raises(kn.ModelError, match="link2_joint: it follows another joint already"):
         b.mimic("link2_joint", "link1_joint")
 
 

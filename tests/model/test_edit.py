@@ -16,10 +16,10 @@ from knuckle.model import (
     Frame,
     Geometry,
     LoopJoint,
-    Mimic,
     Model,
     TreeJoint,
     edit,
+    mimic,
     solid_box,
     to_planar,
 )
@@ -53,7 +53,7 @@ def with_fixed_joints(seed: int) -> Model:
         bodies=bodies,
         base=Body("base", random_inertia(rng)),
         loops=(LoopJoint("loop", Spherical(), *ends, random_transform(rng), random_transform(rng)),),
-        mimics=(Mimic(single[0], single[1], 0.5, 0.1),) if len(single) > 1 else (),
+        couplings=(mimic(single[0], single[1], 0.5, 0.1),) if len(single) > 1 else (),
     )
 
 
@@ -147,7 +147,7 @@ def test_merging_works_in_the_plane() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_a_locked_joint_stays_where_it_was(seed: int) -> None:
-    model = with_fixed_joints(seed).without_mimic().without_loops()
+    model = with_fixed_joints(seed).without_couplings().without_loops()
     s = random_state(model, seed)
     i = next(i for i in range(model.nb) if model.joints[i].kind.nv)
     name = model.joint_names[i]
@@ -176,7 +176,7 @@ def test_locking_takes_the_followers_along() -> None:
 
 
 def test_a_follower_is_not_locked_by_itself() -> None:
-    with pytest.raises(kn.ModelError, match="right_joint: it mimics 'left_joint'"):
+    with pytest.raises(kn.ModelError, match="right_joint: it follows 'left_joint'"):
         edit.lock(gripper(), {"right_joint": 0.2})
 
 
@@ -276,7 +276,7 @@ def test_inertia_of_one_body() -> None:
 
 
 def test_rotor_inertia_adds_to_the_diagonal() -> None:
-    model = gripper().without_mimic()
+    model = gripper().without_couplings()
     other = edit.with_rotor_inertia(model, {"left_joint": 0.5})
     assert close(kn.mass_matrix(other, [0.0, 0.0]) - kn.mass_matrix(model, [0.0, 0.0]), np.diag([0.5, 0.0]))
 
@@ -294,7 +294,7 @@ def test_properties_of_a_joint() -> None:
 
 
 def test_another_kind_of_joint() -> None:
-    model = edit.with_joint(gripper(), "left_joint", damping=0.5, limits=(-1, 2)).without_mimic()
+    model = edit.with_joint(gripper(), "left_joint", damping=0.5, limits=(-1, 2)).without_couplings()
     same_size = edit.with_joint(model, "left_joint", kind=Revolute("x"))
     assert (same_size.joints[0].kind, same_size.joints[0].damping) == (Revolute("x"), (0.5,))
     ball = edit.with_joint(model, "left_joint", kind=Spherical(), friction=0.1)

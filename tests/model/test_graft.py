@@ -7,7 +7,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Prismatic, Revolute
-from knuckle.model import Body, Box, Builder, Geometry, LoopJoint, Mimic, Model, edit, solid_box, to_planar
+from knuckle.model import Body, Box, Builder, Geometry, LoopJoint, Model, edit, mimic, solid_box, to_planar
 from knuckle.testing import random_inertia, random_state, random_transform, random_tree
 
 TOLERANCE = 1e-12
@@ -72,7 +72,7 @@ def test_what_crosses_the_cut_is_left_out_and_said() -> None:
     assert [loop.name for loop in left.loops] == ["within"]
     assert (left.loops[0].predecessor, left.loops[0].successor) == (0, 1)
     assert [(n.level, n.subject) for n in left.provenance.notes] == [("warning", "across")]
-    assert (right.loops, right.mimics, right.nq) == ((), (), 2)
+    assert (right.loops, right.couplings, right.nq) == ((), (), 2)
     assert {n.subject for n in right.provenance.notes} == {"across", "right_lower_joint"}
     assert right.frame("hand").body == 1
 
@@ -119,7 +119,7 @@ def carried_energy(a: Model, b: Model, sa: object, sb: object, onto: str, X: obj
     frame = a.frame(onto)
     if frame.body < 0:
         return 0.0
-    V = kn.algorithms.kinematics.velocities(a, a.positions(list(sa.q)), a.velocities(list(sa.v)))  # type: ignore[attr-defined]
+    V = kn.algorithms.kinematics.velocities(a, a.positions(list(sa.q)), a.velocities(list(sa.q), list(sa.v)))  # type: ignore[attr-defined]
     return float(total.kinetic_energy(X @ (frame.X @ V[frame.body])))  # type: ignore[operator]
 
 
@@ -129,7 +129,7 @@ def test_names_that_both_have_need_a_prefix() -> None:
     both = edit.merge(two_arms(), two_arms(), "hand", prefix="second_")
     assert both.nb == 8
     assert [loop.name for loop in both.loops] == ["across", "within", "second_across", "second_within"]
-    assert both.mimics[1] == Mimic(7, 5, 1.0, 0.0)
+    assert both.couplings[1] == mimic(7, 5, 1.0, 0.0)
     assert both.loops[2] == LoopJoint("second_across", Revolute("x"), 5, 7)
 
 
@@ -151,7 +151,7 @@ def test_merging_in_the_plane() -> None:
 
 
 def test_attaching_a_body_an_inertia_and_a_model() -> None:
-    model = two_arms().without_mimic()
+    model = two_arms().without_couplings()
     I = solid_box(2.0, (1, 1, 1))
     as_inertia = edit.attach(model, "hand", I, (0, 0, 3))
     as_body = edit.attach(model, "hand", Body("tool", I, visuals=(Geometry(Box((1.0, 1.0, 1.0))),)), (0, 0, 3))

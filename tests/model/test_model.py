@@ -17,13 +17,13 @@ from knuckle.model import (
     Builder,
     Frame,
     LoopJoint,
-    Mimic,
     Model,
     Note,
     Provenance,
     TreeJoint,
     audit,
     edit,
+    mimic,
     solid_box,
     to_planar,
 )
@@ -164,9 +164,9 @@ def joint(name: str, parent: int, kind: object = None) -> TreeJoint:
         (("a",), (("i", -1),), {"frames": (Frame("f", 1),)}, "body 1 does not exist"),
         (("a",), (("i", -1),), {"loops": (LoopJoint("i", Fixed(), 0, -1),)}, "two joints are called 'i'"),
         (("a",), (("i", -1),), {"loops": (LoopJoint("l", Fixed(), 3, -1),)}, "body 3 does not exist"),
-        (("a",), (("i", -1),), {"mimics": (Mimic(0, 0),)}, "independent source"),
-        (("a", "b"), (("i", -1), ("j", -1)), {"mimics": (Mimic(0, 1), Mimic(0, 1))}, "mimics two others"),
-        (("a", "b"), (("i", -1), ("j", -1)), {"mimics": (Mimic(0, 5),)}, "one freedom"),
+        (("a",), (("i", -1),), {"couplings": (mimic(0, 0),)}, "independent source"),
+        (("a", "b"), (("i", -1), ("j", -1)), {"couplings": (mimic(0, 1), mimic(0, 1))}, "by two laws"),
+        (("a", "b"), (("i", -1), ("j", -1)), {"couplings": (mimic(0, 5),)}, "joint 5, which does not exist"),
     ],
 )
 def test_what_a_model_refuses(
@@ -178,7 +178,7 @@ def test_what_a_model_refuses(
 
 def test_only_joints_of_one_freedom_mimic() -> None:
     with pytest.raises(kn.ModelError, match="one freedom"):
-        Model((body("a"), body("b")), (joint("i", -1), joint("j", -1, Spherical())), mimics=(Mimic(1, 0),))
+        Model((body("a"), body("b")), (joint("i", -1), joint("j", -1, Spherical())), couplings=(mimic(1, 0),))
 
 
 def test_properties_need_an_entry_per_freedom() -> None:
@@ -218,8 +218,8 @@ def test_mimic_variables() -> None:
     model = b.build()
     assert (model.nq, model.nv) == (2, 2)
     assert [x[0] for x in model.positions([0.5, 3.0])] == [-2.0 * 3.0 + 0.25, 0.5, 3.0]
-    assert [x[0] for x in model.velocities([0.5, 3.0])] == [-6.0, 0.5, 3.0]
-    assert model.without_mimic().nq == 3
+    assert [x[0] for x in model.velocities([0.5, 3.0], [0.5, 3.0])] == [-6.0, 0.5, 3.0]
+    assert model.without_couplings().nq == 3
 
 
 def test_transforms_of_a_model_are_exact_where_they_are_simple() -> None:

@@ -154,6 +154,7 @@ FUNCTIONS: dict[str, Public] = {
     "centroidal_bias": Public(lambda m, s: kn.centroidal_bias(m, s.q, s.v), _fixed(6)),
     "integrate": Public(lambda m, s: kn.integrate(m, s.q, s.v), lambda m: (m.nq,)),
     "difference": Public(lambda m, s: kn.difference(m, s.q, kn.integrate(m, s.q, s.v)), _nv),
+    "displacement_rate": Public(lambda m, s: kn.displacement_rate(m, 0.1 * s.v, s.v), _nv),
     "configuration_rate": Public(lambda m, s: kn.configuration_rate(m, s.q, s.v), lambda m: (m.nq,)),
 }
 

@@ -72,6 +72,7 @@ CALLS: dict[str, Callable[[Any, State], Any]] = {
     "centroidal_bias": lambda f, s: f.centroidal_bias(s.q, s.v),
     "integrate": lambda f, s: f.integrate(s.q, s.v),
     "difference": lambda f, s: f.difference(s.q, s.q[::-1].copy()),
+    "displacement_rate": lambda f, s: f.displacement_rate(s.v, s.v),
     "configuration_rate": lambda f, s: f.configuration_rate(s.q, s.v),
 }
 

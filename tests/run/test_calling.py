@@ -175,7 +175,7 @@ def test_mimic_joints(ratio: float):
     """Also of ratio zero, which holds the joint still."""
     model = geared(ratio)
     assert (model.nq, model.nv) == (1, 1)
-    free = model.without_mimic()
+    free = model.without_couplings()
     q, v, a = np.array([0.3]), np.array([0.7]), np.array([-0.4])
     G = np.array([1.0, ratio])
     H = kn.mass_matrix(model, q)

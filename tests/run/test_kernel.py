@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from knuckle.model import Builder, Model
 from knuckle.run import function, lanes, large, native, recipe
 from knuckle.run.kernel import CALLS, STATES, Kernel, kernels
 from knuckle.spatial import Vector
+from knuckle.testing import auto_tree
 
 from .mechanisms import MODELS, Public, State, arm, chain, states
 
@@ -257,6 +259,39 @@ def test_straight_and_rolled_code_are_equal(dtype: Any, monkeypatch: pytest.Monk
     found, first = half(again, s.q, s.v, s.a)
     assert_close(found, straight / 2, condition)
     np.testing.assert_array_equal(first, s.q[:, 0])
+
+
+def test_a_long_text_over_few_bodies_is_rolled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """By the number of its operations, not of its bodies; if there is repetition in it."""
+    model, again, once_more = chain(6), chain(6), chain(6)
+    q = states(model, (20,)).q
+    straight = kn.mass_matrix(model, q)
+    compile_rolled, rolled = large.compile_rolled, list[Model]()
+
+    def spy(text: Any, model: Model, *others: Any) -> Any:
+        rolled.append(model)
+        return compile_rolled(text, model, *others)
+
+    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(large, "compile_rolled", spy)
+    monkeypatch.setattr(large, "NODES", 10)
+    recipe._natives.clear()
+    assert_close(kn.mass_matrix(again, q), straight, 1.0)
+    assert rolled == [again]
+    monkeypatch.setattr(large, "MOST_STEPS", 3)
+    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path / "other"))
+    recipe._natives.clear()
+    np.testing.assert_array_equal(kn.mass_matrix(once_more, q), straight)
+
+
+def test_the_mass_matrix_of_a_large_tree_is_native(monkeypatch: pytest.MonkeyPatch):
+    model = auto_tree(64, 2.0, 0.3, 0.98)
+    s = states(model, (5,))
+    monkeypatch.setattr(kernels, "policy", "never")
+    expected = kn.mass_matrix(model, s.q)
+    monkeypatch.setattr(kernels, "policy", "always")
+    monkeypatch.setattr(lanes, "_plain", lambda *_: pytest.fail("the text was run"))
+    assert_close(kn.mass_matrix(model, s.q), expected, 1.0)
 
 
 def test_what_cannot_be_rolled_runs_as_text(monkeypatch: pytest.MonkeyPatch):

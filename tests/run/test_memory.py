@@ -88,6 +88,20 @@ def test_what_cannot_be_had_is_a_memory_error():
         memory.empty((1 << 55,), DOUBLE)
 
 
+def test_what_is_kept_makes_room(blocks: memory.Blocks, monkeypatch: pytest.MonkeyPatch):
+    kept = memory.empty(LARGE, DOUBLE)
+    del kept
+    make = memory.Block
+
+    def full(size: int) -> memory.Block:
+        if blocks.free:
+            raise OSError("no memory")
+        return make(size)
+
+    monkeypatch.setattr(memory, "Block", full)
+    assert memory.empty((4 * LARGE[0],), DOUBLE).size == 4 * LARGE[0]
+
+
 def test_threads_never_share_a_block():
     wrong: list[int] = []
 

@@ -6,14 +6,17 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run import native, recipe, threads
+from knuckle.emit import stream
+from knuckle.run import memory, native, recipe, threads
 from knuckle.run.kernel import kernels
+from knuckle.testing import auto_tree
 
 from .mechanisms import MODELS, chain, states
 
@@ -43,6 +46,23 @@ def test_the_number_of_threads_changes_no_bit(n: int, dtype: Any):
     for count in (2, 3, 7, 64):
         kn.set_threads(count)
         np.testing.assert_array_equal(call(n, dtype), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Written past the caches, in blocks that begin and end elsewhere for every number of threads."""
+    model = auto_tree(17, 2.0, 0.3, 0.97)
+    q = np.random.default_rng(0).normal(size=(403, 17)).astype(dtype)
+    kn.set_threads(1)
+    expected = kn.mass_matrix(model, q)
+    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(stream, "BYTES", 0)
+    monkeypatch.setattr(memory, "LEAST", 1)
+    recipe._natives.clear()
+    streamed = auto_tree(17, 2.0, 0.3, 0.97)
+    for count in (1, 2, 3, 7):
+        kn.set_threads(count)
+        np.testing.assert_array_equal(kn.mass_matrix(streamed, q), expected)
 
 
 def test_threads_are_used():

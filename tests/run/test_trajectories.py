@@ -90,12 +90,11 @@ def test_rows_of_what_broadcasts(own: tuple[int, ...], steps: int):
     x = Input(np.random.default_rng(0).normal(size=(*own, steps, 2)), (2,))
     expected = full(x, batch, 6)
     for start, end in ((0, 12), (5, 6), (3, 11)):
-        array, stride, size = rows = x.rows(batch, start, end)
+        array, stride, size = x.rows(batch, start, end)
         for place in range(end - start):
             for step in range(6):
                 first = place * stride + (step * size if x.is_moving else 0)
                 np.testing.assert_array_equal(array.reshape(-1)[first : first + size], expected[start + place, step])
-                np.testing.assert_array_equal(x.of(rows, place, step)[0], expected[start + place, step])
     at = np.broadcast_to(x.at(2), (*batch, 2)).reshape(-1, 2)
     np.testing.assert_array_equal(at, expected[:, 2])
 
@@ -104,7 +103,7 @@ def test_the_clock():
     clock = Clock(0.5, 0.1, np.dtype(np.float32))
     assert clock.at(3).dtype == np.float32
     assert clock.at(3).tolist() == [np.float32(0.5 + 0.1 * 3)]
-    assert clock.of(clock.rows((7,), 2, 4), 1, 3).shape == (1, 1)
+    assert clock.rows((7,), 2, 4)[0].tolist() == [0.5, 0.1]
 
 
 def go(model: kn.Model) -> kn.Rollout:
@@ -149,6 +148,30 @@ def test_loops_are_forgotten_with_their_model():
     assert number not in loop._loops
 
 
+def test_long_steps_are_called_one_by_one(monkeypatch: pytest.MonkeyPatch):
+    """And give the same bits."""
+    model = PENDULUM.with_gravity((0.1, 0.2, -9.9))
+    expected = go(model)
+    loop._loops.clear()
+    monkeypatch.setattr(loop, "MOST", 10)
+    found = go(model)
+    assert list(loop._loops_of(model).values()) == [None]
+    np.testing.assert_array_equal(found.q, expected.q)
+    np.testing.assert_array_equal(found.v, expected.v)
+
+
+def test_closed_loops_compute_in_double_precision():
+    """Only what is kept, and what goes from step to step, is in single precision."""
+    model = kn.robots.load("four_bar")
+    q, v = np.zeros((2, 3, model.nq))
+    double = kn.rollout(model, q, v, None, 1e-3, steps=20)
+    single = kn.rollout(model, q.astype(np.float32), v.astype(np.float32), None, 1e-3, steps=20)
+    assert single.q.dtype == np.float32
+    assert np.abs(double.q).max() > 1e-4
+    np.testing.assert_allclose(single.q, double.q, rtol=0, atol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*runs as plain Python:RuntimeWarning")
 def test_a_compiler_that_fails_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPatch):
     def fails(*_: Any) -> bytes:
         raise RuntimeError("no compiler today")

@@ -6,10 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import knuckle as kn
+from knuckle.joints import Free, Joint, Planar, Revolute, Spherical
 from knuckle.simulate.integrators import Integrator, State, stepper
-from knuckle.joints import Free, Planar, Revolute, Spherical
 
-BODY: dict[str, Any] = {"mass": 2.0, "com": (0.1, -0.05, 0.2), "inertia": ((0.11, 0.01, 0.02), (0.01, 0.17, -0.015), (0.02, -0.015, 0.23))}
+BODY: dict[str, Any] = {
+    "mass": 2.0,
+    "com": (0.1, -0.05, 0.2),
+    "inertia": ((0.11, 0.01, 0.02), (0.01, 0.17, -0.015), (0.02, -0.015, 0.23)),
+}
 """An asymmetric body whose origin is not at its centre of mass."""
 AHEAD = {"xyz": (0.3, 0.1, 0.0), "rpy": (0.2, 0.4, -0.3)}
 
@@ -36,10 +40,10 @@ def pair() -> kn.Model:
     return builder.build()
 
 
-def mixed() -> kn.Model:
-    """A flying body that carries a ball joint, a planar joint with damping and a sprung hinge."""
+def mixed(joint: Joint) -> kn.Model:
+    """A body on this joint that carries a ball joint, a planar joint with damping and a sprung hinge."""
     builder = kn.Builder("mixed")
-    builder.body("trunk", joint=Free(), **BODY)
+    builder.body("trunk", joint=joint, **BODY)
     builder.body("ball", "trunk", Spherical(), AHEAD, **BODY)
     builder.body("slide", "trunk", Planar("y"), AHEAD, damping=(0.1, 0.5, 0.2), **BODY)
     builder.body("hinge", "slide", Revolute("x"), stiffness=3.0, rotor_inertia=0.05, **BODY)

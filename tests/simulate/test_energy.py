@@ -17,7 +17,7 @@ def energy(model: kn.Model, q: Array, v: Array) -> Array:
 
 
 @pytest.mark.parametrize(
-    ("order", "q0", "bound"), [(2, (1.2, 0.4), 1e-4), (4, (1.5, 1.0), 1e-7)], ids=["moderate swing", "wild swing"]
+    ("order", "q0", "bound"), [(2, (1.0, 0.3), 1e-5), (4, (1.5, 1.0), 1e-7)], ids=["moderate swing", "wild swing"]
 )
 def test_the_double_pendulum_keeps_its_energy_for_a_million_steps(order: int, q0: tuple[float, ...], bound: float):
     """A thousand seconds at a millisecond; measured by the largest kinetic energy, which is what can be exchanged."""
@@ -45,8 +45,8 @@ def test_runge_kutta_drifts_where_the_variational_integrator_does_not():
 def test_a_tumbling_body_keeps_its_angular_momentum():
     """Torque-free tumbling about the middle axis, which is unstable: a hundred thousand steps of a moving body.
 
-    The momentum about a fixed point is kept. The momentum about the centre of mass is not kept as well if that moves: it
-    follows the screw of each step, and the straight line only at their ends.
+    The momentum about a fixed point is kept. That about the centre of mass is kept less well if the centre moves: it
+    goes along the screw of each step, not along a straight line.
     """
     builder = kn.Builder("asymmetric", gravity=(0.0, 0.0, 0.0))
     builder.body("body", joint=kn.joints.Free(), mass=1.0, inertia=(0.1, 0.2, 0.3))
@@ -63,7 +63,7 @@ def test_a_tumbling_body_keeps_its_angular_momentum():
 
 def test_a_flying_mechanism_keeps_its_momentum():
     """Joints of every kind, inner forces and dampers; without weight the whole momentum stays."""
-    model = mixed().with_gravity((0.0, 0.0, 0.0))
+    model = mixed(kn.joints.Free()).with_gravity((0.0, 0.0, 0.0))
     stepping = stepper(model, Variational())
     state = stepping.start(0.0, *start(model, speed=0.5), 1e-3)
     before = kn.momentum(model, state.q, state.v)

@@ -30,20 +30,20 @@ EXPLICIT = ("euler", "heun", "rk4", "adaptive")
 
 
 @kn.kernel
-def pd(model, t, q, v, kp, q_ref):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def pd(model, t, q, v, kp, q_ref):
     return kp * kn.difference(model, q, q_ref) - (1 + t) * v
 
 
-def pd_in_python(model, t, q, v, kp, q_ref):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def pd_in_python(model, t, q, v, kp, q_ref):
     return kp * kn.difference(model, q, q_ref) - (1 + t) * v
 
 
-def wind(model, t, v):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def wind(model, t, v):
     return np.full((model.nb, 6), 0.1 * t) - 0.01 * v[0]
 
 
 @kn.kernel
-def wind_kernel(model, t, v):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def wind_kernel(model, t, v):
     return [[0.1 * t - 0.01 * v[0]] * 6] * model.nb
 
 
@@ -123,7 +123,7 @@ def test_joints_that_move_by_a_law_of_time(name: str):
 def test_a_python_controller_sees_the_mechanism_at_its_time():
     model, seen = swinging(), list[tuple[float, float]]()
 
-    def look(model, t, q):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def look(model, t, q):
         seen.append((t, kn.pose(model, q, "arm")[1, 0]))
         return np.zeros(1)
 
@@ -159,7 +159,9 @@ def test_steps_end_where_they_must():
 def test_infinite_forces_stop_the_adaptive_pair():
     model = ball()
     stepping = stepper(model, DormandPrince(), lambda model, t: np.full(3, np.nan if t > 0 else 0.0))
-    with pytest.raises(RuntimeError, match=r"DormandPrince cannot go on at t = 0 s: .* the forces may be infinite or jump"):
+    with pytest.raises(
+        RuntimeError, match=r"DormandPrince cannot go on at t = 0 s: .* the forces may be infinite or jump"
+    ):
         advance(stepping, 0.0, stepping.start(0.0, *start(model), 0.0), Pace(0.1))
 
 

@@ -10,7 +10,7 @@ from knuckle.simulate.ode import ode_right_hand_side
 
 from .mechanisms import distance, mixed, run, start
 
-MODEL = mixed()
+MODEL = mixed(kn.joints.Free())
 
 
 def test_scipy_and_we_agree():

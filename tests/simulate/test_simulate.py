@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+import threading
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.integrate import simpson
 import knuckle as kn
 from knuckle.joints import Driven, Free, Prismatic
 from knuckle.joints.laws import Sinusoid
+from knuckle.run.kernel import kernels
 from knuckle.simulate.named import INTEGRATORS, integrator_of
 from knuckle.simulate.plan import steps_of
 from knuckle.simulate.stepper import stepper
@@ -277,6 +279,30 @@ def test_errors_of_a_controller_are_its_own():
         kn.simulate(PENDULUM, controller=broken)
 
 
+def test_simulations_side_by_side_leave_the_policy_as_it_was(monkeypatch):
+    monkeypatch.setattr(kernels, "policy", "auto")
+    policies, gate = [], threading.Barrier(2, timeout=30)
+
+    def controller(model, t, v):
+        if t == 0.01:
+            policies.append(kernels.policy)
+        return -v
+
+    def run(duration):
+        gate.wait()
+        results[duration] = kn.simulate(PENDULUM, Q0, V0, duration, controller=controller, integrator="euler")
+
+    results = {}
+    threads = [threading.Thread(target=run, args=(d,)) for d in (0.02, 0.1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(policies) == {"always"}
+    assert kernels.policy == "auto"
+    assert np.array_equal(results[0.02].q, results[0.1].q[:21])
+
+
 # what is refused
 
 
@@ -294,6 +320,7 @@ def test_errors_of_a_controller_are_its_own():
         ({"duration": -1}, ValueError, "duration=-1 must be positive and finite"),
         ({"duration": "long"}, TypeError, "duration is a number of seconds, not 'long'"),
         ({"dt": 0}, ValueError, "dt=0 must be positive"),
+        ({"resume": True}, TypeError, "resume=True needs checkpoint="),
         ({"keep": 0}, ValueError, "keep=0 must be a whole number"),
         ({"integrator": "rk5"}, ValueError, "not 'rk5'"),
         ({"frames": ["tool"]}, KeyError, "no frame is called 'tool'"),

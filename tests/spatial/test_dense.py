@@ -1,10 +1,13 @@
 """Small dense vectors and matrices: the joint-space side of the algebra."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
+from knuckle.trace import record
 
 from .zoo import KINDS, Kind, dense
 
@@ -52,6 +55,25 @@ def test_factor_solve_invert(kind: Kind, n: int):
     loosened.same(A @ A.inverse(), Matrix.identity(n))
     assert all(L[i][i] is ONE for i in range(n))
     assert all(L[i][j] is ZERO for i in range(n) for j in range(i + 1, n))
+
+
+def test_an_inverse_remembers_its_factors(kind: Kind):
+    """A⁻¹ b by substitution is A⁻¹ b by its entries; and an inverse of a symmetric matrix is symmetric, exactly."""
+    A, b = positive(kind, 4), kind.vector(4)
+    inverse = A.inverse()
+    entries = Matrix(inverse.rows)
+    assert all(entries[i][j] is entries[j][i] for i in range(4) for j in range(i))
+    kind.loosened(100).same(inverse @ b, entries @ b)
+    kind.loosened(100).same(A @ (inverse @ b), b)
+
+
+def test_an_inverse_divides_once_per_row():
+    def text(a: Any, b: Any) -> Any:
+        return Matrix([[a[6 * min(i, j) + max(i, j)] for j in range(6)] for i in range(6)]).inverse() @ b
+
+    count = record(text, {"a": (36,), "b": (6,)}, lambda r: (list(r), (6,))).count()
+    assert count.div == 6
+    assert (count.mul, count.add) == (50 + 36, 35 + 30)
 
 
 def test_structure_costs_nothing():

@@ -11,10 +11,10 @@ import pytest
 ARTEFACTS = Path(__file__).parent / "artefacts"
 """Where the tests leave their screenshots; git does not keep them."""
 
-_FLAGS = (
-    "--no-sandbox --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic --no-first-run --disable-sync "
-    "--disable-background-networking --disable-component-update --disable-dev-shm-usage --mute-audio"
-).split()
+_FLAGS = [
+    "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run",
+    "--disable-sync", "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",
+]  # fmt: skip
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 
 

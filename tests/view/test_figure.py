@@ -44,7 +44,9 @@ def test_visuals_are_drawn_where_and_as_the_model_has_them():
 def test_mesh_files(suffix: str, tmp_path: Path):
     file = tmp_path / f"solid.{suffix}"
     trimesh.creation.box((0.2, 0.4, 0.6)).export(file)
-    model = with_visuals(Geometry(Mesh("solid", (2.0, 1.0, 1.0), str(file)), material=Material("", (0.1, 0.2, 0.3, 1.0))))
+    model = with_visuals(
+        Geometry(Mesh("solid", (2.0, 1.0, 1.0), str(file)), material=Material("", (0.1, 0.2, 0.3, 1.0)))
+    )
     (part,) = figure(model).parts
     assert np.allclose(np.ptp(part.surface.vertices, axis=0), (0.4, 0.4, 0.6), atol=1e-6)
     assert part.body == 0

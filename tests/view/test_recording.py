@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.joints import Free, Joint
+from knuckle.joints import Free, Joint, Revolute
 from knuckle.model import Builder, solid_box
 from knuckle.testing import general_chain
 from knuckle.view.recording import Recording, recording, recordings, variable_names
@@ -72,11 +72,11 @@ def test_energies_and_names():
 
 
 def test_mimic_joints_have_no_variable_of_their_own():
-    from knuckle.model import Mimic
-
-    model = general_chain(3)
-    coupled = model.replace(mimics=(Mimic(2, 0, 0.5),))
-    assert [name for name, _ in variable_names(coupled)] == list(model.joint_names[:2])
+    b = Builder("three")
+    for name, on in (("a", None), ("b", "a"), ("c", "b")):
+        b.body(name, on=on, joint=Revolute("z"), at=(0.3, 0.0, 0.0), inertia=solid_box(2.0, (0.1, 0.2, 0.3)))
+    b.mimic("c_joint", "a_joint", ratio=0.5)
+    assert [name for name, _ in variable_names(b.build())] == ["a_joint", "b_joint"]
 
 
 def test_what_can_be_shown():
@@ -102,7 +102,11 @@ def test_what_cannot():
         Recording(model, times, v)
     with pytest.raises(ValueError, match=r"v has shape \(4, 7\);.* needs \(4, 6\)"):
         Recording(model, times, q, q)
-    with pytest.raises(TypeError, match="a trajectory or a tuple .* is needed, not int"):
+    wrong = q.copy()
+    wrong[2, 0] = np.nan
+    with pytest.raises(ValueError, match=r"q is not finite at t = 0\.4 s: show the part before that"):
+        Recording(model, times, wrong)
+    with pytest.raises(TypeError, match=r"a trajectory or a tuple .* is needed, not int"):
         recording(3)
     with pytest.raises(ValueError, match="nothing to show"):
         recordings([])

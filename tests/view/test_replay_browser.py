@@ -50,8 +50,7 @@ def replay(page: Any, motion: tuple[Any, ...], tmp_path: Path) -> Any:
     return page
 
 
-def test_it_draws_plays_and_scrubs(replay: Any, motion: tuple[Any, ...], artefacts: Path):
-    model, times, q, _ = motion
+def test_it_draws_plays_and_scrubs(replay: Any, artefacts: Path):
     assert replay.title() == "arm <b>&</b> hand"
     assert replay.inner_text("h1") == "arm <b>&</b> hand"
     assert replay.inner_text("#clock") == "0.00 / 2.00 s"

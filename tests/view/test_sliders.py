@@ -5,7 +5,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Cylindrical, Free, Joint, Planar, Prismatic, Revolute, Spherical
-from knuckle.model import Builder, Mimic, solid_box
+from knuckle.model import Builder, solid_box
 from knuckle.testing import general_chain, random_tree
 from knuckle.view.sliders import is_plain, position_of, sliders, values_of
 
@@ -62,5 +62,8 @@ def test_plain_joints():
 
 
 def test_mimic_joints_have_no_slider():
-    model = general_chain(3).replace(mimics=(Mimic(2, 0, 0.5),))
-    assert [s.variable for s in sliders(model)] == [0, 1]
+    b = Builder("three")
+    for name, on in (("a", None), ("b", "a"), ("c", "b")):
+        b.body(name, on=on, joint=Revolute("z"), at=(0.3, 0.0, 0.0), inertia=solid_box(2.0, (0.1, 0.2, 0.3)))
+    b.mimic("c_joint", "a_joint", ratio=0.5)
+    assert [s.variable for s in sliders(b.build())] == [0, 1]

@@ -15,8 +15,10 @@ import knuckle as kn
 pytest.importorskip("viser", reason="the viewer is an extra")
 
 from knuckle.view import Viewer, play, view
+from knuckle.view.live import Live
 from knuckle.view.poses import poses
 
+TOP, LEFT = 60, 320
 POSTURE = np.array([-0.4, 0.6, -0.2, 1.0, 0.5, -0.8, 0.0])
 
 
@@ -39,13 +41,33 @@ def opened(page: Any, viewer: Viewer) -> None:
 def picture(page: Any) -> np.ndarray:
     """The middle of the page, between the panels, where the robot is."""
     shot = np.asarray(Image.open(io.BytesIO(page.screenshot())).convert("RGB"), float)
-    return shot[60:, 320:540]
+    return shot[TOP:, LEFT:540]
 
 
 @pytest.fixture
 def page(page: Any) -> Any:
     page.set_viewport_size({"width": 860, "height": 400})
     return page
+
+
+def pulled_by_the_mouse(page: Any, live: Live) -> None:
+    """Drags a dark part of the arm, one above its base, and lets go of it."""
+    rows, columns = np.nonzero((picture(page) < 90).all(axis=-1))
+    k = len(rows) // 8
+    x, y = float(columns[k] + LEFT), float(rows[k] + TOP)
+    page.mouse.move(x, y)
+    page.wait_for_timeout(200)
+    page.mouse.down()
+    away = iter(range(1000))
+
+    def dragged() -> bool:
+        page.mouse.move(x + 2 * (next(away) % 20), y)
+        ends = live.spring_ends()
+        return ends is not None and bool(np.linalg.norm(ends[1] - ends[0]) > 0)
+
+    until(dragged, page)
+    page.mouse.up()
+    until(lambda: live.pull is None, page)
 
 
 def test_a_slider_moves_a_link_and_a_spring_pulls_one(page: Any, artefacts: Path):
@@ -70,9 +92,11 @@ def test_a_slider_moves_a_link_and_a_spring_pulls_one(page: Any, artefacts: Path
 
         live = panel.live
         assert live is not None
+        live.hold = True
         page.get_by_role("button", name="Run").evaluate("x => x.click()")
         until(lambda: live.time > 0.1, page)
         assert panel.running
+        pulled_by_the_mouse(page, live)
         panel.pulled.value = "flange"
         assert live.pull is not None
         target = live.pull.target + np.array([0.1, 0.3, 0.2])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from knuckle.model import ROOT, Model
-from knuckle.spatial import Subspace, Vector
+from knuckle.spatial import Subspace
 
 from .energy import center_of_mass
 from .kinematics import accelerations, positions, velocities
@@ -29,10 +29,9 @@ def centroidal_matrix(model: Model, q: PerJoint) -> dict[int, Subspace]:
     return A
 
 
-def centroidal_bias(model: Model, q: PerJoint, v: PerJoint) -> Any:
-    """Ȧ v: the rate of the momentum about the centre of mass when v does not change."""
-    zero = [Vector.zero(joint.nv) for _, _, joint in model.outward()]
-    X0, V, A = positions(model, q), velocities(model, q, v), accelerations(model, q, v, zero)
+def centroidal_bias(model: Model, q: PerJoint, v: PerJoint, g: PerJoint) -> Any:
+    """Ȧ v: the rate of the momentum about the centre of mass when the joints accelerate by g only (RBDA 8.42)."""
+    X0, V, A = positions(model, q), velocities(model, q, v), accelerations(model, q, v, g)
     rates = (X0[i].T @ (I @ A[i] + V[i].cross(I @ V[i])) for i, I in enumerate(model.I))
     return centroid(model, q) @ sum(rates, model.no_force)
 

@@ -60,15 +60,16 @@ class LoopMotion(NamedTuple):
     k: Vector
 
 
-def loop_motion(model: Model, q: PerJoint, v: PerJoint, loop: LoopJoint, at: Closure) -> LoopMotion:
+def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJoint, at: Closure) -> LoopMotion:
     """k with K a = k, for any joint: T of which may change, and which may move by a law of time.
 
     The loop joint has v_J = S v_l + σ and v̇_J = S a_l + c_J + v_s × v_J, and Tᵀ takes S away:
-    k = Tᵀ(c_J + v_s × v_J − a_s + a_p) for the accelerations of the bodies without a.
+    k = Tᵀ(c_J + v_s × v_J − a_s + a_p) for the accelerations of the bodies without a. Joints that follow others have
+    the acceleration g then (RBDA 8.42).
     """
     ours, theirs = _around(model, loop)
-    Vs, As = (loop.X_successor @ x for x in _bodies(model, q, v, ours))
-    Vp, Ap = (at.X @ (loop.X_predecessor @ x) for x in _bodies(model, q, v, theirs))
+    Vs, As = (loop.X_successor @ x for x in _bodies(model, q, v, g, ours))
+    Vp, Ap = (at.X @ (loop.X_predecessor @ x) for x in _bodies(model, q, v, g, theirs))
     sigma = loop.kind.motion(at.q, Vector.zero(loop.kind.nv)).v
     own = loop.kind.motion(at.q, at.T_a.T @ (Vs - Vp - sigma))
     return LoopMotion(at.T.T @ (Vs - Vp - sigma), at.T.T @ (own.c + Vs.cross(Vs - Vp) - As + Ap))
@@ -80,12 +81,12 @@ def _around(model: Model, loop: LoopJoint) -> tuple[list[int], list[int]]:
     return [j for j in ours if j not in theirs], [j for j in theirs if j not in ours]
 
 
-def _bodies(model: Model, q: PerJoint, v: PerJoint, path: list[int]) -> tuple[Any, Any]:
+def _bodies(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, path: list[int]) -> tuple[Any, Any]:
     """Velocity and acceleration, without that of the variables, of the first body of a path that begins at rest."""
     V, A = model.still, model.still
     for j in reversed(path):
-        XJ, _, vJ, cJ = model.joints[j].kind.motion(q[j], v[j])
+        XJ, S, vJ, cJ = model.joints[j].kind.motion(q[j], v[j])
         X = XJ @ model.X_tree[j]
         V = X @ V + vJ
-        A = X @ A + cJ + V.cross(vJ)
+        A = X @ A + S @ g[j] + cJ + V.cross(vJ)
     return V, A

@@ -51,7 +51,7 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def _joint(model: Model, i: int) -> dict[str, Any]:
-    joint, mimic, qs, vs = model.joints[i], model.coupled.get(i), model.q_slices[i], model.v_slices[i]
+    joint, coupling, qs, vs = model.joints[i], model.coupled.get(i), model.q_slices[i], model.v_slices[i]
     axis = axis_of(joint.kind)
     return {
         "name": joint.name,
@@ -72,8 +72,9 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
         "friction": list(joint.friction),
         "rotor_inertia": list(joint.rotor_inertia),
         "stiffness": list(joint.stiffness),
-        "mimic": mimic and {
-            "source": model.joint_names[mimic.source], "ratio": mimic.ratio, "offset": mimic.offset
+        "follows": coupling and {
+            "sources": [model.joint_names[s] for s in coupling.sources],
+            "law": coupling.law.said([model.joint_names[s] for s in coupling.sources]),
         },
     }  # fmt: skip
 

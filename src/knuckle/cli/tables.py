@@ -75,8 +75,8 @@ def extras(about: dict[str, Any]) -> Iterable[str]:
     """A line each for what is not in the table: couplings, loops, friction, rotors, springs."""
     for joint in about["joints"]:
         name = joint["name"]
-        if mimic := joint["mimic"]:
-            yield f"{name} = {mimic['ratio']:g} · {mimic['source']} {mimic['offset']:+g} (mimic)"
+        if follows := joint["follows"]:
+            yield f"q[{name}] = {follows['law']}"
         for key in ("friction", "rotor_inertia", "stiffness"):
             if any(joint[key]):
                 yield f"{name}: {key.replace('_', ' ')} {_each(joint[key])}"
@@ -107,8 +107,8 @@ def _axis(axis: Sequence[float]) -> str:
 
 
 def _range(joint: dict[str, Any]) -> str:
-    if joint["mimic"]:
-        return "mimic"
+    if joint["follows"]:
+        return "follows"
     pairs = [(a, b) for a, b in zip(joint["lower"], joint["upper"], strict=True) if a is not None or b is not None]
     if not pairs:
         return "unlimited" if joint["lower"] else ""

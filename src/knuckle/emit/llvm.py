@@ -4,8 +4,8 @@
 
 Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
 last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
-are stored once. Returns 1 if some sine or cosine had a finite argument beyond the reach of the fast pair; the results
-are then not to be used.
+are stored once. Long rows have a second way out, for batches that no cache holds (`stream`). Returns 1 if some sine or
+cosine had a finite argument beyond the reach of the fast pair; the results are then not to be used.
 
 Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
 reduction of sine and cosine would be simplified away.

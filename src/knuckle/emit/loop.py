@@ -11,12 +11,15 @@ argument that is computed: at in_k there are two numbers of double precision, t�
 
 After step `due`, and every `keep` steps from there, and after step `total`, the leading parts of the state are written
 to rows `row`, `row` + 1, … of `kept`: part p of trajectory b begins at kept_p[b · reach_p]. Returns 1 as the kernel of
-a single step does (`emit.llvm`); the results are then not to be used.
+a single step does (`emit.llvm`); the results are then not to be used. A patient loop has its sines from the C library,
+lane by lane: it is slower, and there is no end to its reach.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from knuckle.trace import Program
 
@@ -39,13 +42,13 @@ class Feedback:
     """The argument that is the time."""
 
 
-def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop") -> str:
+def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop", *, patient: bool = False) -> str:
     """The LLVM text of a program that is run over and over."""
     if len(program.outputs) != feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers is followed by one of {len(program.outputs)}")
     if sum(feedback.kept) > feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers has no parts of {feedback.kept}")
-    return LoopPrinter(program, lanes).loop(feedback, name)
+    return (PatientPrinter if patient else LoopPrinter)(program, lanes).loop(feedback, name)
 
 
 @dataclass(frozen=True)
@@ -211,3 +214,32 @@ done:
         self, tag: str, before: str, size: int, array: str, stride: str, first: int, *, gather: bool
     ) -> list[str]:
         return moves(self.lanes, tag, before, size, array, stride, "gathered", first, gather=gather, table=None)
+
+
+class PatientPrinter(LoopPrinter):
+    """Prints a loop whose sines and cosines are the C library's, of numbers of any size."""
+
+    def sin(self, x: str) -> str:
+        return self._one_by_one("sin", x)
+
+    def cos(self, x: str) -> str:
+        return self._one_by_one("cos", x)
+
+    OTHERS: ClassVar[dict[str, Callable[..., str]]] = {**Printer.OTHERS, "sin": sin, "cos": cos}
+
+    def _one_by_one(self, name: str, x: str) -> str:
+        T, V, result = self.lanes.scalar, self.lanes.vector, "undef"
+        for k in range(self.lanes.width):
+            one = self.body.put(f"extractelement {V} {x}, i32 {k}")
+            y = self.body.put(f"call {T} @{self._called(name)}({T} {one})")
+            result = self.body.put(f"insertelement {V} {result}, {T} {y}, i32 {k}")
+        return result
+
+    def _called(self, name: str) -> str:
+        return name if self.lanes.dtype == "f64" else f"{name}f"
+
+    def declarations(self) -> str:
+        T = self.lanes.scalar
+        return "\n".join(
+            [super().declarations(), *(f"declare {T} @{self._called(name)}({T})" for name in ("sin", "cos"))]
+        )

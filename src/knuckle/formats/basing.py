@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Body, Frame, Model, Note, TreeJoint
+from knuckle.model.coupling import renumbered
 
 FLOATING_BASE = "floating_base"
 
@@ -52,7 +53,7 @@ def floating(model: Model) -> Model:
             dataclasses.replace(loop, predecessor=loop.predecessor + 1, successor=loop.successor + 1)
             for loop in model.loops
         ),
-        mimics=tuple(dataclasses.replace(m, joint=m.joint + 1, source=m.source + 1) for m in model.mimics),
+        couplings=renumbered(model.couplings, {i: i + 1 for i in range(model.nb)}),
     )
 
 

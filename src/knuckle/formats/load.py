@@ -116,7 +116,7 @@ def _read(
 
     check_base(base)
     model = read_json(data, file=file, joint_types=joint_types)
-    model = model if mimic else model.without_mimic()
+    model = model if mimic else model.without_couplings()
     model = merge_fixed_joints(model) if merge_fixed else model
     return floating(model) if base == "floating" else model
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from knuckle.scalar import ZERO, Dual
 from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, lie
+from knuckle.spatial.elimination import solve
 from knuckle.spatial.three import matmul, matvec, transpose, unskew
 
 
@@ -111,6 +112,18 @@ class Joint(ABC):
         q0 = self.neutral()
         q = self.integrate(q0, u)
         return Vector(map(_derivative, self.difference(q0, _along(q, self.rate(q, v)))))
+
+    def velocity_force(self, u: Vector, f: Vector) -> Vector:
+        """Rᵀf, the force that does with v the work which f does with u̇ = R v (`displacement_rate`)."""
+        return f if type(self).integrate is Joint.integrate else self._rates(u) @ f
+
+    def displacement_force(self, u: Vector, f: Vector) -> Vector:
+        """R⁻ᵀf, the force that does with u̇ the work which f does with v. R must not be far from 1."""
+        return f if type(self).integrate is Joint.integrate else solve(self._rates(u), f)
+
+    def _rates(self, u: Vector) -> Matrix:
+        """Rᵀ."""
+        return Matrix(self.displacement_rate(u, Vector(e)) for e in Matrix.identity(self.nv).rows)
 
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same state with unit quaternions and charts far from their singularities."""

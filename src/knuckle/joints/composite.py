@@ -94,9 +94,18 @@ class Composite(Joint):
         return Vector(x for (joint, a, _), (_, b, _) in pairs for x in joint.difference(a, b))
 
     def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+        return self._by_velocity(lambda joint, uk, vk: joint.displacement_rate(uk, vk), u, v)
+
+    def velocity_force(self, u: Vector, f: Vector) -> Vector:
+        return self._by_velocity(lambda joint, uk, fk: joint.velocity_force(uk, fk), u, f)
+
+    def displacement_force(self, u: Vector, f: Vector) -> Vector:
+        return self._by_velocity(lambda joint, uk, fk: joint.displacement_force(uk, fk), u, f)
+
+    def _by_velocity(self, f: Callable[..., Vector], u: Vector, v: Vector) -> Vector:
         parts, i = list[Any](), 0
         for joint in self.joints:
-            parts += joint.displacement_rate(u[i : i + joint.nv], v[i : i + joint.nv])
+            parts += f(joint, u[i : i + joint.nv], v[i : i + joint.nv])
             i += joint.nv
         return Vector(parts)
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import Dual
+from knuckle.scalar import Dual, derivative
 from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
-from knuckle.spatial.three import add, matvec, neg, sub, tmatvec
+from knuckle.spatial.series import log_factor
+from knuckle.spatial.three import add, cross, dot, halved, matvec, neg, scale, sub, tmatvec
 
 from .base import ConstantSubspace
 from .spherical import random_quaternion
@@ -61,6 +62,16 @@ class Free(ConstantSubspace):
         drho = lie.left_jacobian_inverse(tuple(map(Dual, phi, dphi)), tuple(map(Dual, r, dr)))  # type: ignore[arg-type]
         return Vector([*dphi, *(x.derivative for x in drho)])
 
+    def velocity_force(self, u: Vector, f: Vector) -> Vector:
+        """R = [A 0; GA A] with A as for a ball and G = ∂/∂φ J⁻¹(φ) r, so that Rᵀ(n, f) = (Aᵀ(n + Gᵀf), Aᵀf)."""
+        phi, n = u.items[:3], add(f.items[:3], _coupling(u, f.items[3:]))
+        return Vector([*lie.left_jacobian_inverse(phi, n), *lie.left_jacobian_inverse(phi, f.items[3:])])
+
+    def displacement_force(self, u: Vector, f: Vector) -> Vector:
+        phi = u.items[:3]
+        linear = lie.left_jacobian(phi, f.items[3:])
+        return Vector([*sub(lie.left_jacobian(phi, f.items[:3]), _coupling(u, linear)), *linear])
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector([*rotation.normalized(q.items[:4]), *q.items[4:]]), v
 
@@ -72,3 +83,13 @@ class Free(ConstantSubspace):
 
     def locate(self, X: Transform) -> Vector:
         return Vector([*rotation.to_quaternion(X.E), *X.r])
+
+
+def _coupling(u: Vector, f: Any) -> Any:
+    """Gᵀf: the gradient in φ of f·J⁻¹(φ) r, which is f·r − ½ f·φ×r + γ f·φ×(φ×r), for r = J(φ) ρ."""
+    phi, r = u.items[:3], lie.left_jacobian(u.items[:3], u.items[3:])
+    gamma, slope = derivative(log_factor, dot(phi, phi))
+    along_r, along_f, both = dot(phi, r), dot(phi, f), dot(r, f)
+    twice = sub(add(scale(along_r, f), scale(along_f, r)), scale(2 * both, phi))
+    steeper = scale(2 * slope * (along_f * along_r - both * dot(phi, phi)), phi)
+    return add(sub(scale(gamma, twice), halved(cross(r, f))), steeper)

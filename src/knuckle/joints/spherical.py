@@ -63,6 +63,12 @@ class Spherical(Ball, ConstantSubspace):
     def displacement_rate(self, u: Vector, v: Vector) -> Vector:
         return Vector(lie.left_jacobian_inverse(neg(u.items), v.items))
 
+    def velocity_force(self, u: Vector, f: Vector) -> Vector:
+        return Vector(lie.left_jacobian_inverse(u.items, f.items))
+
+    def displacement_force(self, u: Vector, f: Vector) -> Vector:
+        return Vector(lie.left_jacobian(u.items, f.items))
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector(rotation.normalized(q.items)), v
 

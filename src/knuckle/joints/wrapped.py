@@ -47,6 +47,12 @@ class Wrapped(Joint):
     def displacement_rate(self, u: Vector, v: Vector) -> Vector:
         return self.joint.displacement_rate(u, v)
 
+    def velocity_force(self, u: Vector, f: Vector) -> Vector:
+        return self.joint.velocity_force(u, f)
+
+    def displacement_force(self, u: Vector, f: Vector) -> Vector:
+        return self.joint.displacement_force(u, f)
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return self.joint.normalized(q, v)
 

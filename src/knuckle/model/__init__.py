@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 from . import edit
 from .audit import Audit, audit
 from .builder import Builder
+from .coupling import Coupling, mimic
+from .coupling_laws import CouplingLaw, FunctionLaw, Linear, Powers
 from .graph import Connection
 from .model import STANDARD_GRAVITY, Model
 from .parts import (
@@ -20,7 +22,6 @@ from .parts import (
     LoopJoint,
     Material,
     Mesh,
-    Mimic,
     Note,
     Plane,
     Provenance,
@@ -59,21 +60,25 @@ __all__ = [
     "Builder",
     "Capsule",
     "Connection",
+    "Coupling",
+    "CouplingLaw",
     "Cylinder",
     "DHRow",
     "Ellipsoid",
     "Frame",
+    "FunctionLaw",
     "Geometry",
     "JointAxis",
     "Limits",
+    "Linear",
     "LoopJoint",
     "Material",
     "Mesh",
-    "Mimic",
     "Model",
     "Note",
     "Placement",
     "Plane",
+    "Powers",
     "Provenance",
     "Shape",
     "Sphere",
@@ -86,6 +91,7 @@ __all__ = [
     "hollow_box",
     "hollow_cylinder",
     "hollow_sphere",
+    "mimic",
     "point_mass",
     "reroot",
     "rod",

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from knuckle.errors import ModelError
-from knuckle.joints import Fixed, Joint
+from knuckle.joints import Fixed, Joint, Revolute
 from knuckle.spatial import Inertia
 
+from .coupling import Coupling
+from .coupling_laws import law_from
 from .given import GivenLimits, inertia_from, limits_from, per_freedom
 from .graph import Connection, spanning
 from .model import STANDARD_GRAVITY, Model
-from .parts import ROOT, Body, Frame, Geometry, LoopJoint, Mimic, Note, Provenance, Shape, TreeJoint
+from .parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
 from .placement import Placement, finite, to_transform, vector
 from .rename import near
 from .weld import merge_fixed as merged
@@ -41,7 +44,7 @@ class Builder:
         self._joints: list[TreeJoint] = []
         self._frames: list[Frame] = []
         self._loops: list[LoopJoint] = []
-        self._mimics: list[Mimic] = []
+        self._couplings: list[Coupling] = []
         self._notes: list[Note] = []
 
     @classmethod
@@ -160,20 +163,75 @@ class Builder:
         X_s = to_transform(at_successor, "at_successor", element=name) @ s.X
         self._loops.append(LoopJoint(name, joint, p.body, s.body, X_p, X_s))
 
-    def mimic(self, joint: str, source: str, *, ratio: float = 1.0, offset: float = 0.0) -> None:
-        """Makes a joint follow another: q[joint] = ratio q[source] + offset."""
+    def couple(self, joint: str, to: str | Sequence[str], law: Any, *, offset: float = 0.0) -> None:
+        """Makes a joint follow others: q[joint] = γ(q[to], …) (RBDA 9.6). It has no variable of its own then.
+
+        Args:
+            joint: the joint that follows, of one freedom.
+            to: the joint or joints it follows, of one freedom each, which follow none themselves.
+            law: a ratio; a ratio for each of the joints (a differential); a function of their positions, written with
+                the functions of `knuckle.scalar`; or a `CouplingLaw`.
+            offset: added to what ratios give.
+        """
+        sources = (to,) if isinstance(to, str) else tuple(to)
         names = [j.name for j in self._joints]
-        for name in (joint, source):
+        for name in (joint, *sources):
             if name not in names:
                 raise ModelError(f"no joint is called {name!r}{near(name, names)}", element=name)
             kind = self._joints[names.index(name)].kind
             if (kind.nq, kind.nv) != (1, 1):
                 what = type(kind).__name__.lower()
-                raise ModelError(f"only joints of one freedom mimic and are mimicked; it is {what}", element=name)
-        if any(m.joint == names.index(joint) for m in self._mimics):
-            raise ModelError("it mimics another joint already", element=joint)
-        numbers = finite(ratio, "ratio", joint), finite(offset, "offset", joint)
-        self._mimics.append(Mimic(names.index(joint), names.index(source), *numbers))
+                raise ModelError(
+                    f"only joints of one freedom follow others or are followed; it is {what}", element=name
+                )
+        if any(c.joint == names.index(joint) for c in self._couplings):
+            raise ModelError("it follows another joint already", element=joint)
+        numbers = tuple(map(names.index, sources))
+        self._couplings.append(Coupling(names.index(joint), numbers, law_from(law, offset, len(sources), joint)))
+
+    def mimic(self, joint: str, source: str, *, ratio: float = 1.0, offset: float = 0.0) -> None:
+        """Makes a joint follow another: q[joint] = ratio q[source] + offset, as URDF's <mimic> does."""
+        self.couple(joint, source, ratio, offset=offset)
+
+    def rotor(
+        self,
+        name: str,
+        joint: str,
+        *,
+        ratio: float,
+        inertia: float,
+        mass: float = 0.0,
+        axis: Any = None,
+        on: str | None = None,
+        at: Placement = None,
+    ) -> None:
+        """The rotor of a geared motor as a body of its own, the exact way (RBDA 9.6): `rotor_inertia` is the quick one.
+
+        Args:
+            name: of the rotor and, with "_shaft" after it, of its joint.
+            joint: the revolute or prismatic joint that the motor drives.
+            ratio: turns of the rotor, relative to the body that carries it, for one of the joint (radians for a metre).
+            inertia: about its axis; half of that across it, as of a thin disc. `mass` is on the axis.
+            axis: of the rotor, in the frame `on` placed at `at`; the joint's own axis where it is not given.
+            on: the body or frame that carries the motor; the joint's parent where it is not given.
+            at: where on it the rotor is; where the joint is, where neither is given.
+        """
+        names = [j.name for j in self._joints]
+        if joint not in names:
+            raise ModelError(f"no joint is called {joint!r}{near(joint, names)}", element=name)
+        driven = self._joints[names.index(joint)]
+        along = vector(getattr(driven.kind, "axis", (0, 0, 1)) if axis is None else axis, "axis", name)
+        J, m = finite(inertia, "inertia", name), finite(mass, "mass", name)
+        length = math.hypot(*along)
+        n = tuple(x / length for x in along)
+        disc = tuple(tuple(J * ((i == k) / 2 + n[i] * n[k] / 2) for k in range(3)) for i in range(3))
+        place = driven.X_tree if on is None and at is None else at
+        host = (self.base.name, *(body.name for body in self._bodies))[driven.parent + 1] if on is None else on
+        self.body(
+            name, on=host, at=place, joint=Revolute(along), joint_name=f"{name}_shaft", mass=m, com=(0, 0, 0),
+            inertia=disc,
+        )  # fmt: skip
+        self.couple(f"{name}_shaft", joint, ratio)
 
     def build(self, merge_fixed: bool = True) -> Model:
         """The model; bodies on fixed joints are merged into their parents unless `merge_fixed` is false."""
@@ -182,7 +240,7 @@ class Builder:
             joints=tuple(self._joints),
             frames=tuple(self._frames),
             loops=tuple(self._loops),
-            mimics=tuple(self._mimics),
+            couplings=tuple(self._couplings),
             gravity=self.gravity,
             name=self.name,
             base=self.base,

@@ -8,6 +8,8 @@ from typing import Any
 
 from knuckle.errors import ModelError
 
+from .coupling import Coupling, renumbered
+from .coupling_laws import law_from
 from .given import PROPERTIES, limits_from, per_freedom
 from .graft import attach, merge, submodel
 from .model import Model
@@ -20,6 +22,7 @@ from .weld import lock, merge_fixed
 __all__ = [
     "add_frame",
     "attach",
+    "couple",
     "lock",
     "merge",
     "merge_fixed",
@@ -37,6 +40,14 @@ def add_frame(model: Model, name: str, on: str, placement: Placement = None) -> 
     host = model.frame(on)
     X = transform_in(model, placement, name) @ host.X
     return model.replace(frames=(*model.frames, Frame(name, host.body, X)))
+
+
+def couple(model: Model, joint: str, to: str | Sequence[str], law: Any, *, offset: float = 0.0) -> Model:
+    """The model with a joint that follows others; see `Builder.couple`."""
+    sources = (to,) if isinstance(to, str) else tuple(to)
+    numbers = tuple(map(model.joint_index, sources))
+    coupling = Coupling(model.joint_index(joint), numbers, law_from(law, offset, len(sources), joint))
+    return model.replace(couplings=(*model.couplings, coupling))
 
 
 def with_inertia(model: Model, body: str, inertia: Any) -> Model:
@@ -104,5 +115,5 @@ def permute(model: Model, order: Sequence[str]) -> Model:
         joints=tuple(dataclasses.replace(model.joints[i], parent=new[model.parents[i]]) for i in numbers),
         frames=placed_frames(model.frames, places),
         loops=placed_loops(model.loops, places),
-        mimics=tuple(dataclasses.replace(m, joint=new[m.joint], source=new[m.source]) for m in model.mimics),
+        couplings=renumbered(model.couplings, new),
     )

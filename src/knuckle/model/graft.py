@@ -9,8 +9,9 @@ from typing import cast
 from knuckle.errors import ModelError
 from knuckle.spatial import PLANAR, Inertia, PlanarInertia, project
 
+from .coupling import renumbered
 from .model import Model
-from .parts import ROOT, Body, Frame, Mimic, Note
+from .parts import ROOT, Body, Frame, Note
 from .placement import Placement
 from .places import Place, noted, placed_frames, placed_loops, transform_in, welded
 from .rename import rename
@@ -20,7 +21,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
     """The subtree at a body as a model of its own.
 
     The body becomes the base, at rest; with `moving` it keeps its joint, and the base is where its parent was. Gravity
-    keeps its components, now along the axes of the new base. Loop joints and mimic relations that cross the cut are
+    keeps its components, now along the axes of the new base. Loop joints and couplings that cross the cut are
     left out, with a note each.
     """
     root = model.body_index(body)
@@ -41,10 +42,11 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
     for loop in model.loops:
         if (loop.predecessor in places) != (loop.successor in places):
             notes.append(Note("warning", loop.name, f"left out: it joins the part at {body!r} to the rest"))
-    for m in model.mimics:
-        if m.joint in inside and m.source not in inside:
-            text = f"independent here: the joint it mimics, {model.joint_names[m.source]!r}, is not in the part"
-            notes.append(Note("warning", model.joint_names[m.joint], text))
+    for c in model.couplings:
+        outside = [model.joint_names[s] for s in c.sources if s not in inside]
+        if c.joint in inside and outside:
+            text = f"independent here: {', '.join(map(repr, outside))}, which it follows, is not in the part"
+            notes.append(Note("warning", model.joint_names[c.joint], text))
     part = model.replace(
         name=body,
         base=base,
@@ -52,11 +54,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
         joints=tuple(dataclasses.replace(model.joints[i], parent=number[model.joints[i].parent]) for i in inside),
         frames=placed_frames([f for f in model.frames if f.body in places], places),
         loops=placed_loops([x for x in model.loops if x.predecessor in places and x.successor in places], places),
-        mimics=tuple(
-            dataclasses.replace(m, joint=number[m.joint], source=number[m.source])
-            for m in model.mimics
-            if m.joint in inside and m.source in inside
-        ),
+        couplings=renumbered([c for c in model.couplings if {c.joint, *c.sources} <= {*inside}], number),
     )
     return noted(part, notes)
 
@@ -90,7 +88,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         joints=(*a.joints, *joints),
         frames=(*a.frames, *base, *placed_frames(b.frames, places)),
         loops=(*a.loops, *placed_loops(b.loops, places)),
-        mimics=(*a.mimics, *(Mimic(a.nb + m.joint, a.nb + m.source, m.ratio, m.offset) for m in b.mimics)),
+        couplings=(*a.couplings, *renumbered(b.couplings, {i: a.nb + i for i in range(b.nb)})),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))

@@ -10,13 +10,14 @@ from typing import Any
 
 from knuckle.errors import ModelError
 from knuckle.joints import Joint
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
 from .connectivity import ancestors, children, subtree
 from .content import content
-from .numbers import lifted, lifted_body, lifted_frame, lifted_joint
-from .parts import ROOT, Body, Frame, LoopJoint, Mimic, Provenance, TreeJoint
+from .coupling import Coupling, check_couplings, followed_positions, row_rates, rows
+from .numbers import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
+from .parts import ROOT, Body, Frame, LoopJoint, Provenance, TreeJoint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())
@@ -31,7 +32,7 @@ class Model:
     """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames and gravity.
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
-    `nq` position and `nv` velocity variables: those of the joints in order, without the joints that mimic others.
+    `nq` position and `nv` velocity variables: those of the joints in order, without the joints that follow others.
     Coulomb friction is smoothed over `friction_velocity`: f v/√(v² + ε²).
     """
 
@@ -39,7 +40,7 @@ class Model:
     joints: tuple[TreeJoint, ...]
     frames: tuple[Frame, ...] = ()
     loops: tuple[LoopJoint, ...] = ()
-    mimics: tuple[Mimic, ...] = ()
+    couplings: tuple[Coupling, ...] = ()
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
     friction_velocity: float = 0.01
     name: str = "mechanism"
@@ -51,22 +52,21 @@ class Model:
 
     nb: int = _derived("Number of moving bodies.")
     nq: int = _derived("Number of position variables.")
-    nv: int = _derived("Number of velocity variables: the freedoms of the tree, less those that mimic others.")
+    nv: int = _derived("Number of velocity variables: the freedoms of the tree, less those that follow others.")
     parents: tuple[int, ...] = _derived("λ: the parent of each body, ROOT (−1) for those on the base.")
     X_tree: tuple[Any, ...] = _derived("X_T: from each parent's frame to the joint's predecessor frame.")
     I: tuple[Any, ...] = _derived("The inertia of each body in its own frame.")
     rotor: tuple[Vector, ...] = _derived("Rotor inertia felt at each joint variable (RBDA 9.28).")
     springs: tuple[tuple[int, Vector, Vector], ...] = _derived("(joint, stiffness, rest position) of sprung joints.")
-    ratios: tuple[Any, ...] = _derived("Each joint's entry of G (RBDA 9.26): its variables over the independent ones.")
-    q_slices: tuple[slice, ...] = _derived("Each joint's place in q; a mimic joint has its source's.")
-    v_slices: tuple[slice, ...] = _derived("Each joint's place in v; a mimic joint has its source's.")
+    q_slices: tuple[slice, ...] = _derived("Each joint's place in q; empty for a joint that follows others.")
+    v_slices: tuple[slice, ...] = _derived("Each joint's place in v; empty for a joint that follows others.")
 
     def __post_init__(self) -> None:
         def store(**values: Any) -> None:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        for name in ("bodies", "joints", "frames", "loops", "mimics", "gravity"):
+        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity"):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
         store(
@@ -82,7 +82,6 @@ class Model:
                 if any(joint.stiffness)
             ),
             rotor=tuple(Vector(constant(x) for x in joint.rotor_inertia) for joint in self.joints),
-            ratios=tuple(constant(coupled[i].ratio) if i in coupled else ONE for i in range(len(self.joints))),
         )
         check(self)
         store(
@@ -135,62 +134,94 @@ class Model:
     # variables
 
     @property
-    def coupled(self) -> Mapping[int, Mimic]:
-        """The joints that mimic another, by number."""
-        return {m.joint: m for m in self.mimics}
+    def coupled(self) -> Mapping[int, Coupling]:
+        """The joints that follow others, by number."""
+        return {c.joint: c for c in self.couplings}
+
+    def variables(self, i: int) -> tuple[int, ...]:
+        """The velocity variables that move joint i: its own, or those of the joints that it follows."""
+        joints = self.coupled[i].sources if i in self.coupled else (i,)
+        return tuple(k for j in joints for k in range(self.v_slices[j].start, self.v_slices[j].stop))
 
     def _slices(self, sizes: Sequence[int]) -> tuple[slice, ...]:
         slices: list[slice] = []
-        start, mimics = 0, self.coupled
+        start, coupled = 0, self.coupled
         for i, n in enumerate(sizes):
-            if i in mimics:
-                slices.append(slice(0, 0))
-                continue
-            slices.append(slice(start, start + n))
-            start += n
-        for m in self.mimics:
-            slices[m.joint] = slices[m.source]
+            stop = start if i in coupled else start + n
+            slices.append(slice(start, stop))
+            start = stop
         return tuple(slices)
 
     def positions(self, q: Any) -> tuple[Vector, ...]:
-        """q of each joint of the tree; mimic joints follow their source."""
+        """q of each joint of the tree; joints that follow others are where their laws put them (RBDA 8.11: γ)."""
         parts = [Vector(q[s]) for s in self.q_slices]
-        for m in self.mimics:
-            parts[m.joint] = Vector(constant(m.ratio) * x + constant(m.offset) for x in parts[m.source])
+        followed_positions(self.couplings, parts)
         return tuple(parts)
 
-    def velocities(self, v: Any) -> tuple[Vector, ...]:
-        """v, or an acceleration, of each joint of the tree (RBDA 9.26: G v)."""
+    def velocities(self, q: Any, v: Any) -> tuple[Vector, ...]:
+        """v of each joint of the tree at the position q, or any other vector that goes like it (RBDA 8.42: G v)."""
         parts = [Vector(v[s]) for s in self.v_slices]
-        for m in self.mimics:
-            parts[m.joint] = constant(m.ratio) * parts[m.source]
+        if self.couplings:
+            G = rows(self, q)
+            for i in self.coupled:
+                parts[i] = Vector(sum((x * v[k] for k, x in row.items()), ZERO) for row in G[i])
         return tuple(parts)
 
-    def forces(self, tau: Mapping[int, Vector] | Sequence[Vector]) -> Vector:
-        """Generalised force from the forces at the tree's joints (RBDA 9.26: Gᵀ τ)."""
+    def accelerations(self, q: Any, v: Any, a: Any) -> tuple[Vector, ...]:
+        """a of each joint of the tree (RBDA 8.42: G a + g, with g = Ġ v)."""
+        parts = list(self.velocities(q, a))
+        for i, row in row_rates(self, q, v).items():
+            parts[i] = parts[i] + Vector((sum((x * v[k] for k, x in row.items()), ZERO),))
+        return tuple(parts)
+
+    def forces(self, q: Any, tau: Mapping[int, Vector] | Sequence[Vector]) -> Vector:
+        """Generalised force from the forces at the tree's joints, at the position q (RBDA 9.26: Gᵀ τ)."""
         total: list[Any] = [ZERO] * self.nv
-        for i, s in enumerate(self.v_slices):
-            for k, x in zip(range(s.start, s.stop), tau[i], strict=True):
-                total[k] = total[k] + self.ratios[i] * x
+        for i, G in enumerate(rows(self, q)):
+            for row, x in zip(G, tau[i], strict=True):
+                for k, ratio in row.items():
+                    total[k] = total[k] + ratio * x
         return Vector(total)
 
-    def square(self, blocks: Mapping[tuple[int, int], Matrix]) -> Matrix:
+    def square(self, q: Any, blocks: Mapping[tuple[int, int], Matrix]) -> Matrix:
         """Gᵀ H G from the blocks of H, missing blocks being zero (RBDA 6.5, 9.26)."""
-        n, slices = self.nv, self.v_slices
+        n, G = self.nv, rows(self, q)
         total: list[list[Any]] = [[ZERO] * n for _ in range(n)]
         for (i, j), block in blocks.items():
-            for k, row in zip(range(slices[i].start, slices[i].stop), block.rows, strict=True):
-                for m, x in zip(range(slices[j].start, slices[j].stop), row, strict=True):
-                    total[k][m] = total[k][m] + self.ratios[i] * self.ratios[j] * x
+            for left, row in zip(G[i], block.rows, strict=True):
+                for right, x in zip(G[j], row, strict=True):
+                    for k, a in left.items():
+                        for m, b in right.items():
+                            total[k][m] = total[k][m] + a * b * x
         return Matrix(total, n)
 
-    def columns(self, parts: Mapping[int, Iterable[Any]], zero: Any) -> list[Any]:
+    def square_rate(self, q: Any, v: Any, blocks: Mapping[tuple[int, int], Matrix]) -> Matrix:
+        """Gᵀ H Ġ: what a change of G adds to the Coriolis matrix (RBDA 8.42 in 8.44)."""
+        n, G, rates = self.nv, rows(self, q), row_rates(self, q, v)
+        total: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+        for (i, j), block in blocks.items():
+            for left, row in zip(G[i], block.rows, strict=True) if j in rates else ():
+                for k, a in left.items():
+                    for m, b in rates[j].items():
+                        total[k][m] = total[k][m] + a * b * row[0]
+        return Matrix(total, n)
+
+    def columns(self, q: Any, parts: Mapping[int, Iterable[Any]], zero: Any) -> list[Any]:
         """J G from the columns of each joint: one entry per velocity variable, `zero` where a joint has none."""
-        total = [zero] * self.nv
-        slices = self.v_slices
+        total, G = [zero] * self.nv, rows(self, q)
         for i, columns in parts.items():
-            for k, column in zip(range(slices[i].start, slices[i].stop), columns, strict=True):
-                total[k] = total[k] + column * self.ratios[i]
+            for row, column in zip(G[i], columns, strict=True):
+                for k, ratio in row.items():
+                    total[k] = total[k] + column * ratio
+        return total
+
+    def column_rates(self, q: Any, v: Any, parts: Mapping[int, Iterable[Any]], zero: Any) -> list[Any]:
+        """J Ġ from the columns of each joint: what a change of G does to J G."""
+        total = [zero] * self.nv
+        for i, row in row_rates(self, q, v).items():
+            for column in parts.get(i, ()):
+                for k, rate in row.items():
+                    total[k] = total[k] + column * rate
         return total
 
     # names
@@ -246,9 +277,9 @@ class Model:
         """The spanning tree alone: the loop joints opened."""
         return self.replace(loops=())
 
-    def without_mimic(self) -> Model:
-        """With the mimic joints independent, as other libraries load them."""
-        return self.replace(mimics=())
+    def without_couplings(self) -> Model:
+        """With every joint of the tree independent, as other libraries load mimic joints."""
+        return self.replace(couplings=())
 
     def over(self, number: Callable[[Any], Any]) -> Model:
         """The same model with its inertias, lengths and coefficients as numbers of another kind.
@@ -260,6 +291,7 @@ class Model:
             bodies=tuple(lifted_body(body, number) for body in self.bodies),
             joints=tuple(lifted_joint(joint, number) for joint in self.joints),
             frames=tuple(lifted_frame(frame, number) for frame in self.frames),
+            couplings=tuple(lifted_coupling(coupling, number) for coupling in self.couplings),
             gravity=lifted(self.gravity, lambda x: number(x) if x else x),
         )
 
@@ -276,7 +308,7 @@ class Model:
             self.joints,
             self.frames,
             self.loops,
-            self.mimics,
+            self.couplings,
             self.gravity,
             self.base,
             self.friction_velocity,
@@ -330,16 +362,4 @@ def check(model: Model) -> None:
     for frame in model.frames:
         if not ROOT <= frame.body < model.nb:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
-    _check_mimics(model)
-
-
-def _check_mimics(model: Model) -> None:
-    coupled = model.coupled
-    if len(coupled) != len(model.mimics):
-        raise ModelError("a joint mimics two others")
-    for m in model.mimics:
-        for k in (m.joint, m.source):
-            if not 0 <= k < model.nb or model.joints[k].kind.nq != 1 or model.joints[k].kind.nv != 1:
-                raise ModelError("only joints of one freedom can mimic or be mimicked", element=f"joint {k}")
-        if m.source in coupled:
-            raise ModelError("a mimic joint must name an independent source", element=model.joint_names[m.joint])
+    check_couplings(model)

@@ -9,6 +9,7 @@ from typing import Any, cast
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Sym3
 
+from .coupling import Coupling
 from .parts import Body, Frame, TreeJoint
 
 
@@ -45,3 +46,8 @@ def lifted_joint(joint: TreeJoint, number: Callable[[Any], Any]) -> TreeJoint:
 def lifted_frame(frame: Frame, number: Callable[[Any], Any]) -> Frame:
     """The frame with its placement in other numbers."""
     return dataclasses.replace(frame, X=lifted(frame.X, number))
+
+
+def lifted_coupling(coupling: Coupling, number: Callable[[Any], Any]) -> Coupling:
+    """The coupling with its coefficients in other numbers."""
+    return dataclasses.replace(coupling, law=coupling.law.over(number))

@@ -1,4 +1,4 @@
-"""The parts a model is made of: bodies, joints, frames, loops, couplings, shapes, notes. All frozen data."""
+"""The parts a model is made of: bodies, joints, frames, loops, shapes, notes. All frozen data."""
 
 from __future__ import annotations
 
@@ -164,16 +164,6 @@ class LoopJoint:
     successor: int
     X_predecessor: Transform = IDENTITY
     X_successor: Transform = IDENTITY
-
-
-@dataclass(frozen=True)
-class Mimic:
-    """q of one joint follows another: q[joint] = ratio q[source] + offset, for joints of one freedom."""
-
-    joint: int
-    source: int
-    ratio: float = 1.0
-    offset: float = 0.0
 
 
 @dataclass(frozen=True)

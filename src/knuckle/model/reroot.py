@@ -13,6 +13,7 @@ from knuckle.joints import Fixed, Free
 from knuckle.scalar import ZERO
 from knuckle.spatial import IDENTITY, SPATIAL, Force, Inertia, Motion, Transform, Vector
 
+from .coupling import renumbered
 from .model import Model
 from .parts import ROOT, Body, Frame, Note, TreeJoint
 from .places import Place, noted, placed_frames, placed_loops, re_expressed, unused
@@ -51,12 +52,12 @@ class StateMap:
     def velocities(self, q: Sequence[Any], v: Sequence[Any]) -> Vector:
         """v' of the re-rooted model."""
         V, _ = self._root_motion(q, v, (ZERO,) * self.old.nv)
-        return self._assembled(self.old.velocities(v), Vector(V.components), self.new.nv, self.new.v_slices)
+        return self._assembled(self.old.velocities(q, v), Vector(V.components), self.new.nv, self.new.v_slices)
 
     def accelerations(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any]) -> Vector:
         """The rates of v' for the rates `a` of v."""
         _, A = self._root_motion(q, v, a)
-        return self._assembled(self.old.velocities(a), Vector(A.components), self.new.nv, self.new.v_slices)
+        return self._assembled(self.old.accelerations(q, v, a), Vector(A.components), self.new.nv, self.new.v_slices)
 
     def force(self, body: str, f: Force) -> Force:
         """A force on a body, given in its old frame, in its new one."""
@@ -65,7 +66,7 @@ class StateMap:
     def _root_motion(self, q: Sequence[Any], v: Sequence[Any], a: Sequence[Any]) -> tuple[Motion, Motion]:
         """Velocity and acceleration of the new root in the old model (RBDA 5.14, 5.15)."""
         model = self.old
-        qs, vs, dvs = model.positions(q), model.velocities(v), model.velocities(a)
+        qs, vs, dvs = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
         V, A = {ROOT: Motion.zero()}, {ROOT: Motion.zero()}
         for i in reversed(model.ancestors(self.root)):
             p = model.parents[i]
@@ -159,12 +160,7 @@ def _turned(
         joints=tuple(dataclasses.replace(moved_by[i], parent=number[moved_by[i].parent]) for i in order),
         frames=(*placed_frames(model.frames, places), *origins),
         loops=placed_loops(model.loops, places),
-        mimics=tuple(
-            dataclasses.replace(
-                m, joint=by_name[model.joint_names[m.joint]], source=by_name[model.joint_names[m.source]]
-            )
-            for m in model.mimics
-        ),
+        couplings=renumbered(model.couplings, {i: by_name[name] for i, name in enumerate(model.joint_names)}),
     )
 
 

@@ -11,6 +11,7 @@ from knuckle.joints import Fixed
 from knuckle.scalar import constant
 from knuckle.spatial import Vector
 
+from .coupling import Coupling, renumbered
 from .model import Model
 from .parts import ROOT, Frame, Limits, Note, TreeJoint
 from .placement import finite
@@ -48,9 +49,7 @@ def merge_fixed(model: Model) -> Model:
         joints=tuple(joints),
         frames=(*placed_frames(model.frames, places), *names),
         loops=placed_loops(model.loops, places),
-        mimics=tuple(
-            dataclasses.replace(m, joint=places[m.joint].body, source=places[m.source].body) for m in model.mimics
-        ),
+        couplings=renumbered(model.couplings, {i: place.body for i, place in places.items()}),
     )
     return noted(merged, notes)
 
@@ -59,19 +58,25 @@ def lock(model: Model, positions: Mapping[str, Any]) -> Model:
     """Joints frozen at a position each, and their bodies merged into their parents.
 
     `positions` maps a joint's name to its q: a number, or as many numbers as the joint has position variables. A
-    joint that mimics a locked one is locked with it.
+    joint that follows none but locked ones is locked with them.
     """
     wanted = {model.joint_index(name): _position(model, name, q) for name, q in positions.items()}
-    for m in model.mimics:
-        if m.joint in wanted:
-            source = model.joint_names[m.source]
-            raise ModelError(f"it mimics {source!r}: lock that joint instead", element=model.joint_names[m.joint])
-        if m.source in wanted:
-            wanted[m.joint] = Vector(constant(m.ratio) * x + constant(m.offset) for x in wanted[m.source])
+    couplings: list[Coupling] = []
+    for c in model.couplings:
+        if c.joint in wanted:
+            sources = " and ".join(repr(model.joint_names[s]) for s in c.sources)
+            raise ModelError(f"it follows {sources}: lock that instead", element=model.joint_names[c.joint])
+        still = {k: wanted[s][0] for k, s in enumerate(c.sources) if s in wanted}
+        if len(still) == len(c.sources):
+            wanted[c.joint] = Vector((c.law.value(Vector(still.values())),))
+        elif still:
+            moving = tuple(s for s in c.sources if s not in wanted)
+            couplings.append(Coupling(c.joint, moving, c.law.held(still)))
+        else:
+            couplings.append(c)
     joints = tuple(_frozen(joint, wanted[i]) if i in wanted else joint for i, joint in enumerate(model.joints))
-    mimics = tuple(m for m in model.mimics if m.joint not in wanted)
     notes = [Note("info", model.joint_names[i], f"locked at q = ({', '.join(map(str, q))})") for i, q in wanted.items()]
-    return merge_fixed(noted(model.replace(joints=joints, mimics=mimics), notes))
+    return merge_fixed(noted(model.replace(joints=joints, couplings=tuple(couplings)), notes))
 
 
 def _position(model: Model, name: str, q: Any) -> Vector:

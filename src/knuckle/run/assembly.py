@@ -63,7 +63,7 @@ def close_loops(
         raise ValueError(f"q has shape {start.shape}, and must have shape ({model.nq},)")
     free = np.ones(model.nv, bool)
     for name in keep:
-        free[model.v_slices[model.joint_index(name)]] = False
+        free[list(model.variables(model.joint_index(name)))] = False
     generator = np.random.default_rng(rng)
     best, size, tried = start, math.inf, 0
     for tried in range(1, max(attempts, 1) + 1):

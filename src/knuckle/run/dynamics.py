@@ -15,7 +15,7 @@ from knuckle.model.connectivity import expand_parents
 from .function import Array, function
 from .kinematics import jacobian
 from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
-from .per_joint import as_vector, minus, nothing, plus, wrenches
+from .per_joint import as_vector, drift, minus, plus, wrenches
 
 
 @function(q="q", v="v", a="v", f_ext="f", joint_space=True)
@@ -32,9 +32,9 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     Returns:
         τ (..., nv), which includes what joint damping, friction, springs and rotors take.
     """
-    Q, V, A = model.positions(q), model.velocities(v), model.velocities(a)
+    Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
     tau = rnea.inverse_dynamics(model, Q, V, A, wrenches(model, f_ext))
-    return model.forces(plus(tau, resistance.resistance(model, Q, V)))
+    return model.forces(q, plus(tau, resistance.resistance(model, Q, V)))
 
 
 @function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=lambda *a, **k: _by_stages(*a, **k))
@@ -58,8 +58,8 @@ def forward_dynamics(
         tau: joint forces (..., nv).
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         method: "aba", the articulated-body algorithm (RBDA table 7.1); "crba", the mass matrix and its sparse
-            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (mimic joints) always go by
-            the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
+            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) always
+            go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
             (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
         stabilization: T_stab in seconds, the time in which loop errors decay (RBDA 8.21-8.23; a tenth of a second
             suits a large robot). None adds nothing: loops that are open stay as they are.
@@ -67,22 +67,22 @@ def forward_dynamics(
     """
     if method not in ("aba", "crba", "divide", "kkt", "independent"):
         raise ValueError(f'method is "aba", "crba", "divide", "kkt" or "independent", not {method!r}')
-    Q, V = model.positions(q), model.velocities(v)
+    Q, V = model.positions(q), model.velocities(q, v)
     if model.loops:
         return _closed(model, q, v, tau, f_ext, stabilization, method, choice)[0]
     if method in ("kkt", "independent"):
         raise ValueError(f'method "{method}" is for closed loops, and this mechanism has none')
-    if model.mimics or method == "crba":
+    if model.couplings or method == "crba":
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
-    force = minus(model.velocities(tau), resistance.resistance(model, Q, V))
+    force = minus(model.velocities(q, tau), resistance.resistance(model, Q, V))
     solver = aba if method == "aba" else divide
-    return model.forces(solver.forward_dynamics(model, Q, V, force, wrenches(model, f_ext)))
+    return model.forces(q, solver.forward_dynamics(model, Q, V, force, wrenches(model, f_ext)))
 
 
 def _solve(model: Model, H: Any, b: Any) -> Any:
     """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
-    return H.solve(b) if model.mimics else sparse.solve(H, _parents(model), b)
+    return H.solve(b) if model.couplings else sparse.solve(H, _parents(model), b)
 
 
 def _closed(
@@ -144,7 +144,7 @@ def _by_stages(
 
 def _parents(model: Model) -> tuple[int, ...]:
     """λ' of the velocity variables: a chain where couplings tie branches together."""
-    if model.mimics:
+    if model.couplings:
         return tuple(range(-1, model.nv - 1))
     return expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
 
@@ -170,56 +170,58 @@ def constraint_forces(
 @function(q="q", joint_space=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
-    return model.square(crba.mass_matrix(model, model.positions(q)))
+    return model.square(q, crba.mass_matrix(model, model.positions(q)))
 
 
 @function(q="q", joint_space=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     """H⁻¹ (..., nv, nv) in O(n²), without forming H (notes, algorithm 10)."""
-    if model.mimics:
+    if model.couplings:
         return mass_matrix.reference(model, q).inverse()
-    return model.square(minverse.mass_matrix_inverse(model, model.positions(q)))
+    return model.square(q, minverse.mass_matrix_inverse(model, model.positions(q)))
 
 
 @function(q="q", v="v", joint_space=True)
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
-    return model.square(coriolis.coriolis_matrix(model, model.positions(q), model.velocities(v)))
+    Q, V = model.positions(q), model.velocities(q, v)
+    C = model.square(q, coriolis.coriolis_matrix(model, Q, V))
+    return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C
 
 
 @function(q="q", v="v", f_ext="f", joint_space=True)
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction and external forces (RBDA 3.1)."""
-    Q, V = model.positions(q), model.velocities(v)
-    C = rnea.inverse_dynamics(model, Q, V, nothing(model), wrenches(model, f_ext))
-    return model.forces(plus(C, resistance.resistance(model, Q, V)))
+    Q, V = model.positions(q), model.velocities(q, v)
+    C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), wrenches(model, f_ext))
+    return model.forces(q, plus(C, resistance.resistance(model, Q, V)))
 
 
 @function(q="q", v="v", joint_space=True)
 def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
     weightless = model.replace(gravity=(0.0, 0.0, 0.0))
-    Q, V = model.positions(q), model.velocities(v)
-    return model.forces(rnea.inverse_dynamics(weightless, Q, V, nothing(model), wrenches(model, None)))
+    Q, V = model.positions(q), model.velocities(q, v)
+    return model.forces(q, rnea.inverse_dynamics(weightless, Q, V, drift(model, q, v), wrenches(model, None)))
 
 
 @function(q="q", joint_space=True)
 def gravity_force(model: Model, q: ArrayLike) -> Array:
     """The joint forces (..., nv) that hold the mechanism against gravity (RBDA 5.12-5.13)."""
-    return model.forces(rnea.gravity_force(model, model.positions(q)))
+    return model.forces(q, rnea.gravity_force(model, model.positions(q)))
 
 
 @function(q="q", v="v")
 def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """What damping, smoothed Coulomb friction and springs at the joints ask for (..., nv)."""
-    return model.forces(resistance.resistance(model, model.positions(q), model.velocities(v)))
+    return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))
 
 
 @function(q="q")
 def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
     """Φ = J H⁻¹ Jᵀ (..., 6, 6) at a frame, in its coordinates: the acceleration per unit wrench (RBDA 7.9)."""
     place = model.frame(frame)
-    if model.mimics:
+    if model.couplings:
         J = jacobian.reference(model, q, frame)
         return J @ mass_matrix_inverse.reference(model, q) @ J.T
     return operational.operational_mobility(model, model.positions(q), place)

@@ -64,10 +64,11 @@ class Function(Generic[P]):
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> NDArray[Any]:
         self._check(model)
         values = self._bound(model, *args, **kwargs)
+        shapes = {name: ARGUMENTS[kind](model) for name, kind in self._arguments.items()}
         arrays = {
-            name: (unpacked(values.pop(name)), ARGUMENTS[kind](model))
-            for name, kind in self._arguments.items()
-            if self._is_given(name, values[name], ARGUMENTS[kind](model))
+            name: (unpacked(values.pop(name)), shape)
+            for name, shape in shapes.items()
+            if self._is_given(name, values[name], shape)
         }
         container = container_of(value for value, _ in arrays.values())
         if self._stages is not None and isinstance(container, Lanes):
@@ -103,7 +104,7 @@ class Function(Generic[P]):
 
     def _is_given(self, name: str, value: Any, shape: Shape) -> bool:
         """Whether an array argument is there; None stands for those that may be left out only."""
-        if value is None and self.__signature__.parameters[name].default is not None:
+        if value is None and self._defaults[name] is not None:
             wanted = ", ".join(["...", *map(str, shape)])
             raise TypeError(f"{name} is None, and must be an array of shape ({wanted})")
         return value is not None

@@ -58,23 +58,26 @@ def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = 
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
     Q, place = model.positions(q), model.frame(frame)
     to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
-    return _dense(model, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()})
+    return _dense(
+        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.still)
+    )
 
 
 def _dense(model: Model, columns: Any) -> Matrix:
-    J = model.columns(columns, model.still)
-    return Matrix.columns((column.components for column in J), model.algebra.dimension)
+    return Matrix.columns((column.components for column in columns), model.algebra.dimension)
 
 
 @function(q="q", v="v", loops=True)
 def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
-    Q, V, place = model.positions(q), model.velocities(v), model.frame(frame)
+    Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
     to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     Vf = place_velocity(model, Q, V, place)
     relative = Vf - _moving_part(model, Vf, expressed_in)
     J, Jr = jacobians.jacobian(model, Q, place), jacobians.jacobian_rate(model, Q, V, place)
-    return _dense(model, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J})
+    changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.still)
+    leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.still)
+    return _dense(model, [x + y for x, y in zip(changing, leaning, strict=True)])
 
 
 def place_velocity(model: Model, Q: Any, V: Any, place: Frame) -> Any:
@@ -87,7 +90,7 @@ def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in:
     """The twist (ω, v) of a frame (..., 6)."""
     Q, place = model.positions(q), model.frame(frame)
     to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
-    return to @ place_velocity(model, Q, model.velocities(v), place)
+    return to @ place_velocity(model, Q, model.velocities(q, v), place)
 
 
 @function(q="q", v="v", a="v", loops=True)
@@ -106,9 +109,9 @@ def acceleration(
     Spatial by default: the derivative of the velocity field at a point fixed in space (RBDA 2.48). `classical=True`
     gives what an accelerometer away from gravity would feel: ω̇ and the second derivative of the origin's position.
     """
-    Q, V, place = model.positions(q), model.velocities(v), model.frame(frame)
+    Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
     to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
-    spatial = place.X @ kinematics.accelerations(model, Q, V, model.velocities(a))[place.body]
+    spatial = place.X @ kinematics.accelerations(model, Q, V, model.accelerations(q, v, a))[place.body]
     Vf = place_velocity(model, Q, V, place)
     centripetal = Vf.cross(_moving_part(model, Vf, "aligned")) if classical else model.still
     return to @ (spatial + centripetal)

@@ -58,26 +58,44 @@ def _loops_of(model: Model) -> dict[Any, Loop | None]:
     return _loops[number][1]
 
 
+def patient_loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop:
+    """The loop for trajectories in which a sine is asked beyond the reach of the fast one."""
+    known = _loops_of(recipe.model)
+    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype, "patient")
+    loop = known.get(key) or _code(recipe, arguments, feedback, DTYPES[dtype], patient=True)
+    known[key] = loop
+    return loop
+
+
 def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:
-    """The code, from the disk if it is there. Where none can be made, the text runs step by step or says why not."""
-    host = native.host()
-    lanes = Lanes(dtype, host.lanes(dtype))
+    """The code, or None: the text then runs step by step, or says why it cannot."""
     try:
-        with Announced(f"{recipe.name} for {recipe.model.name}"):
-            program = recipe.program(arguments)
-            if len(program.nodes) > MOST:
-                return None
-            name = store.key(store.library_hash(), host, lanes, _sorted(feedback), program)
-            if found := store.read(name):
-                with contextlib.suppress(Exception):  # code that does not load is as good as none
-                    return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
-            code = native.compile_text(to_loop(program, lanes, feedback))
-            loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
-    except UntraceableError:
+        return _code(recipe, arguments, feedback, dtype)
+    except (UntraceableError, _TooLongError):
         return None
     except Exception as error:
         warn(f"{recipe.name} is called from Python at every step, which is slow: {type(error).__name__}: {error}")
         return None
+
+
+class _TooLongError(Exception):
+    """A step of more operations than are worth compiling in a row."""
+
+
+def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str, *, patient: bool = False) -> Loop:
+    """The code, from the disk if it is there."""
+    host = native.host()
+    lanes = Lanes(dtype, host.lanes(dtype))
+    with Announced(f"{recipe.name} for {recipe.model.name}"):
+        program = recipe.program(arguments)
+        if len(program.nodes) > MOST:
+            raise _TooLongError
+        name = store.key(store.library_hash(), host, lanes, _sorted(feedback), patient, program)
+        if found := store.read(name):
+            with contextlib.suppress(Exception):  # code that does not load is as good as none
+                return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
+        code = native.compile_text(to_loop(program, lanes, feedback, patient=patient))
+        loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
     said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
     store.write(name, said, code)
     return loop

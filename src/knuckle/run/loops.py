@@ -15,12 +15,13 @@ from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector, rotation
 
 from .function import Array, function
+from .per_joint import drift
 
 
-def _rows(model: Model, blocks: dict[int, Matrix], count: int) -> list[list[Any]]:
+def _rows(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[list[Any]]:
     """K G from the blocks of one loop: rows over the velocity variables."""
     columns = model.columns(
-        {j: map(block.column, range(block.ncols)) for j, block in blocks.items()}, Vector.zero(count)
+        q, {j: map(block.column, range(block.ncols)) for j, block in blocks.items()}, Vector.zero(count)
     )
     return [[column[i] for column in columns] for i in range(count)]
 
@@ -32,15 +33,15 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
     rows: list[list[Any]] = []
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
-        rows += _rows(model, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
+        rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
     return Matrix(rows, model.nv)
 
 
 @function(q="q", v="v", loops=True)
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """k (..., nc) with K a = k where the loops stay closed (RBDA 8.15), without stabilisation."""
-    Q, V = model.positions(q), model.velocities(v)
-    motions = (loops.loop_motion(model, Q, V, loop, loops.closure(model, Q, loop)) for loop in model.loops)
+    Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
+    motions = (loops.loop_motion(model, Q, V, g, loop, loops.closure(model, Q, loop)) for loop in model.loops)
     return Vector(x for motion in motions for x in motion.k)
 
 
@@ -54,7 +55,7 @@ def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
     rows: list[list[Any]] = []
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
-        rows += _rows(model, loops.loop_jacobian(model, Q, loop, at.X, at.T_a), len(at.T_a))
+        rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T_a), len(at.T_a))
     return Matrix(rows, model.nv)
 
 
@@ -84,18 +85,18 @@ def loop_gap(model: Model, q: ArrayLike) -> Array:
 @function(q="q", v="v", loops=True)
 def loop_error_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Tᵀ(v_J − σ) (..., nc): how fast the loops open; K v, less what joints that move by a law of time ask for."""
-    Q, V = model.positions(q), model.velocities(v)
-    motions = (loops.loop_motion(model, Q, V, loop, loops.closure(model, Q, loop)) for loop in model.loops)
+    Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
+    motions = (loops.loop_motion(model, Q, V, g, loop, loops.closure(model, Q, loop)) for loop in model.loops)
     return Vector(x for motion in motions for x in motion.error_rate)
 
 
 def stabilized_bias(model: Model, q: Any, v: Any, time: float | None) -> Vector:
     """k + k_stab with k_stab = −2α Tᵀ(v_J − σ) − β² δ, α = β = 1/T_stab (RBDA 8.21-8.23)."""
-    Q, V = model.positions(q), model.velocities(v)
+    Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
     entries: list[Any] = []
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
-        motion = loops.loop_motion(model, Q, V, loop, at)
+        motion = loops.loop_motion(model, Q, V, g, loop, at)
         pull = Vector.zero(len(at.T)) if time is None else motion.error_rate * (2 / time) + at.delta * (1 / time**2)
         entries += motion.k - pull
     return Vector(entries)
@@ -128,11 +129,11 @@ def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()
     return choice
 
 
-def _indices(model: Model, joint: int) -> range:
-    return range(model.v_slices[joint].start, model.v_slices[joint].stop)
+def _indices(model: Model, joint: int) -> tuple[int, ...]:
+    return model.variables(joint)
 
 
-def _variables(model: Model, name: str) -> range:
+def _variables(model: Model, name: str) -> tuple[int, ...]:
     return _indices(model, model.joint_index(name))
 
 

@@ -67,7 +67,11 @@ class Blocks:
                 except ValueError:  # another thread was faster
                     continue
                 return block
-        return Block(whole)
+        try:
+            return Block(whole)
+        except OSError:  # no room: without what is kept there may be
+            self.free.clear()
+            return Block(whole)
 
     def give_back(self, block: Block) -> None:
         """Keeps a block, and lets the oldest go if it is too much."""

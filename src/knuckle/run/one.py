@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -65,6 +65,6 @@ class OneByOne:
         """Any arrays, by the kernel for batches or by the text itself."""
         given = {name: (np.asarray(x, float), self.shapes[name]) for name, x in zip(self.shapes, arrays, strict=True)}
         result = compute_numbers(self.recipe, given, set())
-        parts = result if isinstance(result, tuple) else (result,)
+        parts = cast("tuple[Array, ...]", result if isinstance(result, tuple) else (result,))
         batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(shape)] for x, shape in given.values()))
         return np.concatenate([np.reshape(part, (*batch, -1)) for part in parts], axis=-1)

@@ -21,9 +21,9 @@ def minus(a: Any, b: PerJoint) -> dict[int, Vector]:
     return {i: a[i] - b[i] for i in b}
 
 
-def nothing(model: Model) -> list[Vector]:
-    """No velocity, acceleration or force at any joint."""
-    return [Vector.zero(joint.kind.nv) for joint in model.joints]
+def drift(model: Model, q: Any, v: Any) -> tuple[Vector, ...]:
+    """g (RBDA 8.42): the acceleration of the tree's joints while the independent variables have none."""
+    return model.accelerations(q, v, Vector.zero(model.nv))
 
 
 def as_vector(x: Any) -> Vector:

@@ -9,12 +9,13 @@ from knuckle.model import Model
 from knuckle.spatial import Matrix
 
 from .function import Array, function
+from .per_joint import drift
 
 
 @function(q="q", v="v", loops=True)
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """½ Σ v·Iv (RBDA 2.67) plus the spin of the rotors, in joules."""
-    return energy.kinetic_energy(model, model.positions(q), model.velocities(v))
+    return energy.kinetic_energy(model, model.positions(q), model.velocities(q, v))
 
 
 @function(q="q", loops=True)
@@ -37,23 +38,23 @@ def center_of_mass(model: Model, q: ArrayLike) -> Array:
 @function(q="q", v="v", loops=True)
 def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Angular momentum about the base's origin and linear momentum (..., 6), in base coordinates."""
-    return energy.momentum(model, model.positions(q), model.velocities(v))
+    return energy.momentum(model, model.positions(q), model.velocities(q, v))
 
 
 @function(q="q", v="v", loops=True)
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Angular momentum about the centre of mass and linear momentum (..., 6), with the base's axes."""
-    return centroidal.centroidal_momentum(model, model.positions(q), model.velocities(v))
+    return centroidal.centroidal_momentum(model, model.positions(q), model.velocities(q, v))
 
 
 @function(q="q", loops=True)
 def centroidal_matrix(model: Model, q: ArrayLike) -> Array:
     """A (..., 6, nv) with A v the centroidal momentum."""
-    columns = model.columns(centroidal.centroidal_matrix(model, model.positions(q)), model.no_force)
+    columns = model.columns(q, centroidal.centroidal_matrix(model, model.positions(q)), model.no_force)
     return Matrix.columns((column.components for column in columns), model.algebra.dimension)
 
 
 @function(q="q", v="v", loops=True)
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Ȧ v (..., 6): the rate of the centroidal momentum when v does not change."""
-    return centroidal.centroidal_bias(model, model.positions(q), model.velocities(v))
+    return centroidal.centroidal_bias(model, model.positions(q), model.velocities(q, v), drift(model, q, v))

@@ -144,7 +144,7 @@ class Recipe:
 
         Otherwise the kernel goes by the operations themselves, as another text may have the same name.
         """
-        parts = self.model.joints, self.model.loops, self.options
+        parts = self.model.joints, self.model.loops, self.model.couplings, self.options
         return self.text.__module__.startswith("knuckle.") and _is_plain(parts)
 
 

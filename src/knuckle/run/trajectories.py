@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -18,8 +18,8 @@ from knuckle.emit.loop import Feedback
 
 from . import threads
 from .container import Shape
-from .loop import Loop, loop_for
-from .user_recipe import UserRecipe, compute_numbers, state_by_state
+from .loop import Loop, loop_for, patient_loop_for
+from .user_recipe import UserRecipe, compute_numbers
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -60,12 +60,6 @@ class Input:
         """The value at a step, with the batch axes before it."""
         return np.take(self.array, step if self.is_moving else 0, len(self.batch))
 
-    def of(self, rows: tuple[Array, int, int], place: int, step: int) -> Array:
-        """The value for one of some trajectories at a step, as a batch of one."""
-        array, stride, size = rows
-        first = place * stride + (step * size if self.is_moving else 0)
-        return array.reshape(-1)[first : first + size].reshape(1, *self.shape)
-
 
 @dataclass(frozen=True)
 class Clock:
@@ -85,10 +79,6 @@ class Clock:
     def at(self, step: int) -> Array:
         """The time of a step."""
         return np.array([self.first + self.dt * step]).astype(self.dtype)
-
-    def of(self, rows: tuple[Array, int, int], place: int, step: int) -> Array:
-        """The time of a step, as a batch of one."""
-        return self.at(step)[np.newaxis]
 
 
 Ask: TypeAlias = Callable[[Mapping[str, Array]], Mapping[str, Array]]
@@ -118,20 +108,25 @@ class Trajectories:
         parts = {name: (size,) for name, size in self.sizes.items()}
         return parts | {name: x.shape for name, x in self.inputs.items()}
 
-    def run(self) -> None:
-        """Goes through all steps, and leaves the last state in `state`."""
-        if self.ask is not None:
-            self._step_by_step()
-            return
+    @property
+    def feedback(self) -> Feedback:
+        """How a step goes round."""
         sizes = tuple(array.shape[-1] for array in self.kept)
         moving = frozenset(name for name, x in self.inputs.items() if x.is_moving)
         clocks = [name for name, x in self.inputs.items() if isinstance(x, Clock)]
-        feedback = Feedback(sum(self.sizes.values()), sizes, moving, *clocks)
-        loop = loop_for(self.recipe, self.shapes, feedback, self.state.dtype)
+        return Feedback(sum(self.sizes.values()), sizes, moving, *clocks)
+
+    def run(self) -> None:
+        """Goes through all steps, and leaves the last state in `state`."""
+        loop = None if self.ask else loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype)
         if loop is None:
             self._step_by_step()
         else:
             self._natively(loop)
+
+    def patient(self) -> Loop:
+        """The loop for states in which a sine is asked beyond the reach of the fast one."""
+        return patient_loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype)
 
     def _natively(self, loop: Loop) -> None:
         count = len(self.state)
@@ -140,7 +135,7 @@ class Trajectories:
         helpers = min(threads.get_threads(), vectors, max(1, vectors * work // WORTH))
         at_once = max(1, min(CALL // work, vectors // (4 * helpers))) * loop.width
         pieces = [(start, min(start + at_once, count)) for start in range(0, count, at_once)]
-        threads.shared(pieces, helpers, lambda bounds, stop: Piece(self, loop, *bounds).run(stop))
+        threads.shared(pieces, helpers, lambda bounds, stop: Piece(self, loop, *bounds, stop).run())
 
     def _step_by_step(self) -> None:
         """Every step a call, of all trajectories together."""
@@ -151,15 +146,10 @@ class Trajectories:
             given |= self.ask(given) if self.ask else {}
             arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
             now = [*compute_numbers(self.recipe, arrays, set())]
-            self.note(0, step, [part.reshape(len(self.state), -1) for part in now])
+            if (step + 1) % self.keep == 0 or step + 1 == self.steps:
+                for kept, part in zip(self.kept, now, strict=False):
+                    kept[:, self.row(step)] = part.reshape(len(self.state), -1)
         self.state[:] = np.concatenate([part.reshape(len(self.state), -1) for part in now], axis=-1)
-
-    def note(self, start: int, step: int, parts: Iterable[Array]) -> None:
-        """Writes down the state that follows a step, of the trajectories from `start` on, if it is to be kept."""
-        done = step + 1
-        if done % self.keep == 0 or done == self.steps:
-            for kept, part in zip(self.kept, parts, strict=False):
-                kept[start : start + len(part), self.row(step)] = part
 
     def row(self, step: int) -> int:
         """The first row that is written at or after a step."""
@@ -167,33 +157,29 @@ class Trajectories:
 
 
 class Piece:
-    """Some trajectories next to each other, by native code."""
+    """Some trajectories next to each other, by native code. Nothing more is done once `stop` is set."""
 
-    def __init__(self, whole: Trajectories, loop: Loop, start: int, end: int) -> None:
-        self.whole, self.loop, self.start, self.end = whole, loop, start, end
-        self.rows = {name: x.rows(whole.batch, start, end) for name, x in whole.inputs.items()}
+    def __init__(self, whole: Trajectories, loop: Loop, start: int, end: int, stop: threading.Event) -> None:
+        self.whole, self.loop, self.count, self.stop = whole, loop, end - start, stop
+        self.rows = [x.rows(whole.batch, start, end) for x in whole.inputs.values()]
         self.state = whole.state[start:end]
-        self.flow = [n for array, stride, pace in self.rows.values() for n in (array.ctypes.data, stride, pace)]
+        self.flow = [n for array, stride, pace in self.rows for n in (array.ctypes.data, stride, pace)]
         for array in whole.kept:
             self.flow += [array[start:].ctypes.data, array.strides[0] // array.itemsize]
 
-    def run(self, stop: threading.Event) -> None:
-        """All steps, in calls that do not take long. Nothing more once `stop` is set."""
-        vectors = -(-(self.end - self.start) // self.loop.width)
+    def run(self) -> None:
+        """All steps, in calls that do not take long."""
+        vectors = -(-self.count // self.loop.width)
         at_once = max(1, CALL // (self.loop.operations * vectors))
         for first in range(0, self.whole.steps, at_once):
-            if stop.is_set():
-                return
-            self._through(0, self.end - self.start, first, min(first + at_once, self.whole.steps))
+            self._through(0, self.count, first, min(first + at_once, self.whole.steps))
 
     def _through(self, start: int, end: int, first: int, last: int) -> None:
         """Some steps of some trajectories. Those in which a sine is asked beyond its reach are found by halving."""
+        if self.stop.is_set():
+            return
         before = self.state[start:end].copy()
-        row = self.whole.row(first)
-        due, total = min(row * self.whole.keep, self.whole.steps), self.whole.steps
-        if not self.loop.entry(
-            start, end, first, last, row, due, self.whole.keep, total, self.state.ctypes.data, *self.flow
-        ):
+        if not self._call(self.loop, start, end, first, last):
             return
         self.state[start:end] = before
         if end - start > 1:
@@ -205,16 +191,12 @@ class Piece:
             self._through(start, end, first, middle)
             self._through(start, end, middle, last)
         else:
-            self._as_it_stands(start, first)
+            self._call(self.whole.patient(), start, end, first, last)
 
-    def _as_it_stands(self, place: int, step: int) -> None:
-        """One step of one trajectory by the text itself."""
-        parts = np.split(self.state[place : place + 1], np.cumsum([*self.whole.sizes.values()])[:-1], axis=-1)
-        given = dict(zip(self.whole.sizes, parts, strict=True))
-        given |= {name: self.whole.inputs[name].of(rows, place, step) for name, rows in self.rows.items()}
-        self.state[place] = state_by_state(self.whole.recipe, given, self.whole.shapes, (1,), self.state.dtype)
-        parts = np.split(self.state[place : place + 1], np.cumsum([*self.whole.sizes.values()])[:-1], axis=-1)
-        self.whole.note(self.start + place, step, parts)
+    def _call(self, loop: Loop, start: int, end: int, first: int, last: int) -> int:
+        row, keep, total = self.whole.row(first), self.whole.keep, self.whole.steps
+        due = min(row * keep, total)
+        return loop.entry(start, end, first, last, row, due, keep, total, self.state.ctypes.data, *self.flow)
 
 
 def through_time(

@@ -43,9 +43,9 @@ class BDF2(Newton):
 
         (1 + 2w) y₁ = (1 + w)² y₀ − w² y₋₁ + (1 + w) dt ẏ₁.
 
-    It is used for v and for the displacement u = q ⊖ q₀, whose rate at the end is v₁ but for terms of the third order in
-    dt. The memory holds the step before as (q₋₁, v₋₁, 1/dt₋₁). The first step has w = 0, which is BDF1: its one error of
-    the second order leaves the order of the whole at two.
+    It is used for v and for the displacement u = q ⊖ q₀, whose rate at the end is v₁ but for terms of the second order
+    in dt. The memory holds the step before as (q₋₁, v₋₁, 1/dt₋₁). The first step has w = 0, which is BDF1: its one
+    error of the second order leaves the order of the whole at two.
     """
 
     @property

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.errors import ModelError
 from knuckle.joints import Joint
-from knuckle.model import Model
+from knuckle.model import Coupling, Linear, Model
+from knuckle.model.coupling import described
 from knuckle.scalar import Dual
 from knuckle.spatial import Vector
 
@@ -47,16 +49,28 @@ def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
     for i, joint in enumerate(model.joints):
         if chosen is not None and i not in chosen:
             continue
-        ratio, offset, owner = (
-            (coupled[i].ratio, coupled[i].offset, coupled[i].source) if i in coupled else (1.0, 0.0, i)
-        )
+        ratio, offset, owner = _leader(model, coupled[i]) if i in coupled else (1.0, 0.0, i)
         for k in range(joint.kind.nq):
-            place = model.q_slices[i].start + k
+            place = model.q_slices[owner].start + k
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
                     bound = Bound(joint.name, end, place, sign * ratio, sign * (offset - limit), owner)
                     found.append(bound)
     return tuple(found)
+
+
+def _leader(model: Model, coupling: Coupling) -> tuple[float, float, int]:
+    """(ratio, offset, joint) of a joint that follows another; limits of other couplings are not one variable's."""
+    law, joint = coupling.law, model.joints[coupling.joint]
+    if isinstance(law, Linear) and len(coupling.sources) == 1:
+        return float(law.ratios[0]), float(law.offset), coupling.sources[0]
+    if not any(map(math.isfinite, (*joint.limits.lower, *joint.limits.upper))):
+        return 0.0, 0.0, coupling.sources[0]
+    raise ModelError(
+        f"stops know limits of joints, and of joints that follow one other by a ratio; this one "
+        f"{described(coupling, model.joint_names)}. Limit its sources, or leave it out of the stops' `joints`",
+        element=joint.name,
+    )
 
 
 @dataclass(frozen=True)
@@ -99,12 +113,24 @@ class Bounds:
 
     def rows(self, q: Array, which: Iterable[int]) -> Array:
         """S: the rates of some gaps are S v."""
-        chosen = [self.bounds[k] for k in which]
-        return np.array([_row(self.model, b, q) for b in chosen]).reshape(len(chosen), self.model.nv)
+        if self._plain_rows is not None:
+            return self._plain_rows[list(which)]
+        rows = [_row(self.model, self.bounds[k], q) for k in which]
+        return np.array(rows).reshape(len(rows), self.model.nv)
 
     def bias(self, q: Array, v: Array, which: Iterable[int]) -> Array:
         """Ṡ v: how fast the rates change without acceleration; zero where q̇ = v."""
+        if self._plain_rows is not None:
+            return np.zeros(len(list(which)))
         return np.array([_bias(self.model, self.bounds[k], q, v) for k in which])
+
+    @cached_property
+    def _plain_rows(self) -> Array | None:
+        """S of all stops where it is always the same: where q̇ = v."""
+        if not all(is_plain(self.model.joints[b.owner].kind) for b in self.bounds):
+            return None
+        rows = [_row(self.model, b, np.zeros(self.model.nq)) for b in self.bounds]
+        return np.array(rows).reshape(len(rows), self.model.nv)
 
 
 def _kind(model: Model, bound: Bound) -> tuple[Joint, slice, slice, int]:
@@ -128,8 +154,6 @@ def _row(model: Model, bound: Bound, q: Array) -> Array:
 
 def _bias(model: Model, bound: Bound, q: Array, v: Array) -> float:
     kind, qs, vs, k = _kind(model, bound)
-    if is_plain(kind):
-        return 0.0
     here, velocity = Vector(q[qs].tolist()), Vector(v[vs].tolist())
     moving = Vector(map(Dual, here, kind.rate(here, velocity)))
     rate = kind.rate(moving, velocity)[k]

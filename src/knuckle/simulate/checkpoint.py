@@ -67,15 +67,17 @@ def read_start(folder: Path) -> Beginning | None:
 
 
 def differences(given: Beginning, found: Beginning) -> list[str]:
-    """The names of what is not the same in two beginnings."""
-    said = [
-        name for name, value in given.facts.items() if name not in ("run", "model") and found.facts.get(name) != value
-    ]
+    """What is not the same in two beginnings, as arguments of `simulate`."""
+    compared = [name for name in given.facts if name not in ("run", "model", "integrator_name")]
+    said = [_CALLED.get(name, name) for name in compared if found.facts.get(name) != given.facts[name]]
     for name in sorted({*given.arrays} | {*found.arrays}):
         here, there = given.arrays.get(name), found.arrays.get(name)
         if here is None or there is None or not np.array_equal(np.asarray(here), np.asarray(there)):
-            said.append(name)
-    return said
+            said.append(name.rpartition(":")[2])
+    return list(dict.fromkeys(said))
+
+
+_CALLED = {"content": "model"}
 
 
 class Checkpoints:
@@ -133,6 +135,8 @@ class Checkpoints:
 
     def read(self, model: Model) -> Found:
         """What is there, up to the first file that is missing or damaged; writing goes on after that."""
+        for path in self.folder.glob(".*.part"):  # what a process was writing when it was killed
+            path.unlink(missing_ok=True)
         found = Found(None, Recorder(model.nq, model.nv), [])
         while (path := self.folder / _name(found.files + 1)).exists():
             try:

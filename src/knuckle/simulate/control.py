@@ -44,7 +44,7 @@ class Control:
         """What the function says in a state, as an array of `shape`, inside a kernel as a vector or matrix."""
         if self.function is None:
             return v * 0
-        given = {"t": t, "q": q, "v": v, **parameters}
+        given = {**parameters, "t": t, "q": q, "v": v}
         result: Any = self.function(model, **{name: given[name] for name in self.names})
         if isinstance(result, (dict, tuple)) or result is None:
             kind = type(cast(Any, result)).__name__
@@ -108,7 +108,9 @@ def _after_model(said: str, given: Callable[..., Any]) -> list[inspect.Parameter
         raise TypeError(f"{said} has no signature to read its arguments from; wrap it in a function") from None
     if not arguments or arguments[0].kind not in (_NAMED, inspect.Parameter.POSITIONAL_ONLY):
         raise TypeError(f"{said} must take the model first: {what_form(said)}")
-    named = [a for a in arguments[1:] if a.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)]
+    named = [
+        a for a in arguments[1:] if a.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    ]
     if any(a.kind is inspect.Parameter.POSITIONAL_ONLY for a in named):
         raise TypeError(f"{said}: its arguments are passed by name, and some have none")
     return named

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.model import Model
 from knuckle.run import bias_force, configuration_rate, joint_resistance, mass_matrix
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
+from knuckle.spatial.elimination import solve
 
 from .hermite import linear
 from .integrator import Dense, Integrator, State
-from .linear import along, derivative_of, solve
+from .linear import along, derivative_of
 from .system import System
 
 
@@ -32,12 +34,12 @@ class ImplicitEuler(Integrator):
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         q, v, model = state.q, state.v, system.at(t)
 
-        def resisting(q: Vector, v: Vector) -> Vector:
+        def resisting(q: Any, v: Any) -> Any:
             return joint_resistance(model, q, v) - system.force(model, t, q, v)
 
-        units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
+        units: list[Any] = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
         D = _columns(resisting(q, along(v, e)) for e in units)
-        K = _columns(resisting(along(q, configuration_rate(model, q, e)), v) for e in units)
+        K = _columns(resisting(along(q, _rate(model, q, e)), v) for e in units)
         tau, *f_ext = system.forces(t, q, v)
         rest = tau - bias_force(model, q, v, *f_ext) - dt * (K @ v)
         v = v + solve(mass_matrix(model, q) + dt * D + dt * dt * K, dt * rest)
@@ -45,6 +47,10 @@ class ImplicitEuler(Integrator):
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
         return linear(system, old, new)
+
+
+def _rate(model: Model, q: Any, e: Any) -> Any:
+    return configuration_rate(model, q, e)
 
 
 def _columns(directions: Any) -> Matrix:

@@ -44,7 +44,7 @@ class Integrator(ABC):
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         """The state at t + dt."""
 
-    def check(self, t: float, state: State, dt: float) -> None:
+    def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:

@@ -9,9 +9,10 @@ from typing import Any
 
 from knuckle.scalar import less, maximum, select, sqrt
 from knuckle.spatial import Vector
+from knuckle.spatial.elimination import solve
 
 from .integrator import Integrator, State
-from .linear import along, derivative_of, jacobian, solve
+from .linear import along, derivative_of, jacobian
 from .system import System
 
 MOST_ITERATIONS = 50
@@ -90,9 +91,9 @@ class Iterative(Integrator):
         size = float(state.memory[-1])
         if not size <= self.tolerance:
             raise ConvergenceError(
-                f"{type(self).__name__} did not converge: in a step of {dt:.6g} s up to t = {t + dt:.9g} s the last change "
-                f"of the velocity is {size:.3g} of itself, and {self.tolerance:.3g} is asked for; take shorter steps or "
-                "more iterations"
+                f"{type(self).__name__} did not converge: in a step of {dt:.6g} s up to t = {t + dt:.9g} s the last "
+                f"change of the velocity is {size:.3g} of itself, and {self.tolerance:.3g} is asked for; take shorter "
+                "steps or more iterations"
             )
 
 

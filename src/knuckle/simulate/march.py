@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, field
 from typing import Any
@@ -169,13 +170,19 @@ class March:
             else:
                 end = plan.time(at.n + 1)
                 h = plan.step if at.n < plan.even_steps and not self.is_between else end - at.t
-                new = stepper.step(at.t, at.state, h)
+                new = self._stepped(stepper, h)
         except ConvergenceError as error:
             raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
         self._check(new, end)
         if at.resting and plan.stops is not None:
             new = State(*plan.stops.held(new.q, new.v, end, at.resting), new.memory)
         return Step(stepper, at.t, end, at.state, new, h), pace
+
+    def _stepped(self, stepper: Stepper, h: float) -> State:
+        """One step, by the native code for many where there is some: the same to the last bit, and compiled already."""
+        if stepper.is_compiled:
+            return self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
+        return stepper.step(self.at.t, self.at.state, h)
 
     def _check(self, new: State, end: float) -> None:
         """The march is over where the state is no longer finite."""
@@ -226,7 +233,7 @@ class March:
         at, plan = self.at, self.plan
         end = plan.duration if plan.is_adaptive else plan.time(at.n + 1)
         at.t = t
-        if end - t <= 1e-13 * plan.duration:  # less than rounding is left of it
+        if end - t <= 4 * math.ulp(end):  # no more than rounding is left of it
             at.n, at.t = at.n + 1, end
             if not plan.is_adaptive and at.n % plan.keep == 0:
                 self.recorder.add(at.t, q, v)

@@ -24,7 +24,8 @@ class Reporter:
 
     def __init__(self, wanted: Progress, what: str) -> None:
         self._call = wanted if callable(wanted) else None
-        self._wanted = wanted is True or (wanted is None and sys.stderr.isatty())
+        is_seen = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
+        self._wanted = wanted is True or (wanted is None and is_seen)
         self._patience = 0.0 if wanted is True else PATIENCE
         self._what = what
         self._bar: Any = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
-from knuckle.run import mass_matrix
+from knuckle.run import bind, mass_matrix_inverse
 
 from .bounds import Bounds, bounds_of
 from .control import Control
@@ -43,6 +43,7 @@ class Rigid:
         self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
         self._e = restitutions(stops, self.bounds)
         self._steppers: dict[tuple[int, ...], Stepper] = {}
+        self._functions = bind(self.model)
 
     def name(self, k: int) -> str:
         """The joint of a stop."""
@@ -70,11 +71,10 @@ class Rigid:
         if not touched:
             return Settled(q, v)
         at = self.bounds.snapped(q, touched)
-        S, H = self.bounds.rows(at, touched), self._mass(t, at)
-        rate = S @ v
+        S, N = self._mobile(t, at, touched)
         e = self._e[touched] if bounce else np.zeros(len(touched))
-        new, impulses = impact(H, S, v, e, self.stops.rest_speed) if np.any(rate < 0) else (v, np.zeros(len(touched)))
-        loud = impulses * np.diag(S @ np.linalg.solve(H, S.T)) > SILENT * self.stops.rest_speed
+        new, impulses = impact(N, S, v, e, self.stops.rest_speed)
+        loud = impulses * np.diag(S @ N) > SILENT * self.stops.rest_speed
         hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
         slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
         resting = tuple(sorted({*self._pushing(t, at, new, [k for k in slow if k not in {*released}]), *held}))
@@ -86,27 +86,22 @@ class Rigid:
         """Of the stops that are touched without speed, those that keep the acceleration from going beyond them."""
         if not which:
             return []
-        S = self.bounds.rows(q, which)
-        N = np.linalg.solve(self._mass(t, q), S.T)
+        S, N = self._mobile(t, q, which)
         a = self.free.system.acceleration(t, q, v)
         push = complementary(S @ N, S @ a + self.bounds.bias(q, v, which))
-        return [int(k) for k, x in zip(which, push, strict=True) if x > 0]
+        return [k for k, x in zip(which, push, strict=True) if x > 0]
 
-    def pushes(self, t: float, q: Array, v: Array, which: Iterable[int]) -> Array:
+    def pushes(self, t: float, q: Array, v: Array, which: Sequence[int]) -> Array:
         """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
-        which = tuple(which)
-        S = self.bounds.rows(q, which)
-        N = np.linalg.solve(self._mass(t, q), S.T)
+        S, N = self._mobile(t, q, which)
         a = self.free.system.acceleration(t, q, v)
-        return np.linalg.solve(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
+        return _solved(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
 
-    def held(self, q: Array, v: Array, t: float, which: Iterable[int]) -> tuple[Array, Array]:
+    def held(self, q: Array, v: Array, t: float, which: Sequence[int]) -> tuple[Array, Array]:
         """The nearest state in which these gaps are closed and stay so (nearest by kinetic energy)."""
-        which = tuple(which)
         at = self.bounds.snapped(q, which)
-        S = self.bounds.rows(at, which)
-        N = np.linalg.solve(self._mass(t, at), S.T)
-        return at, v - N @ np.linalg.solve(S @ N, S @ v)
+        S, N = self._mobile(t, at, which)
+        return at, v - N @ _solved(S @ N, S @ v)
 
     def stepper(self, resting: tuple[int, ...]) -> Stepper:
         """What moves the mechanism while it rests on these stops: their forces are part of τ."""
@@ -124,5 +119,14 @@ class Rigid:
             self._steppers[resting] = Stepper(self.model, free.integrator, control, self._external, asked)
         return self._steppers[resting]
 
-    def _mass(self, t: float, q: Array) -> Array:
-        return mass_matrix(self.free.system.at(t), q)
+    def _mobile(self, t: float, q: Array, which: Sequence[int]) -> tuple[Array, Array]:
+        """S and H⁻¹Sᵀ of some stops."""
+        S = self.bounds.rows(q, which)
+        is_timed = self.free.system.is_timed
+        inverse = mass_matrix_inverse(self.model.at(t), q) if is_timed else self._functions.mass_matrix_inverse(q)
+        return S, inverse @ S.T
+
+
+def _solved(A: Array, b: Array) -> Array:
+    """x with A x = b, the smallest where stops say the same and A is singular."""
+    return b / A[0] if len(b) == 1 else np.linalg.lstsq(A, b)[0]

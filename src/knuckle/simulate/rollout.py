@@ -27,7 +27,7 @@ from .round import APPLIED, WRENCHES, Round
 Array: TypeAlias = NDArray[Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rollout:
     """Trajectories: K states of each, at the same times."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
 from knuckle.run import neutral
-from knuckle.run.kernel import kernels
 from knuckle.run.warning import warn
 
 from .beginning import beginning_of
@@ -28,6 +27,7 @@ from .named import integrator_of
 from .plan import End, Plan
 from .progress import Interrupt, Progress, Reporter, interruptible
 from .resting import Rigid
+from .steady import steady_digits
 from .stepper import Stepper
 from .stops import CompliantStops, RigidStops, Stops, stops_from
 from .trajectory import Trajectory
@@ -119,6 +119,8 @@ def simulate(
 
     with steady_digits():
         if checkpoint is None:
+            if resume:
+                raise TypeError("resume=True needs checkpoint=, the folder to go on from")
             march, kept, end = March.begin(plan, q, v), None, None
         else:
             begun = beginning_of(
@@ -180,22 +182,12 @@ def _from_checkpoint(
     return March(plan, found.position, found.recorder, found.occurrences), kept, found.end
 
 
-@contextlib.contextmanager
-def steady_digits() -> Generator[None]:
-    """Native code from the first call on: otherwise the last digits would depend on how often a function was called."""
-    before = kernels.policy
-    kernels.policy = "never" if before == "never" else "always"
-    try:
-        yield
-    finally:
-        kernels.policy = before
-
-
 def _initial(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
     q = _vector("q0", neutral(model) if q0 is None else q0, model.nq)
     v = _vector("v0", np.zeros(model.nv) if v0 is None else v0, model.nv)
-    for joint, place in zip(model.joints, model.q_slices, strict=True):
-        part = [x for x, unit in zip(q[place], joint.kind.q_units, strict=True) if unit == "1"]
+    for i, (joint, place) in enumerate(zip(model.joints, model.q_slices, strict=True)):
+        units = () if i in model.coupled else joint.kind.q_units
+        part = [x for x, unit in zip(q[place], units, strict=True) if unit == "1"]
         if len(part) == 4 and abs(np.linalg.norm(part) - 1) > 1e-6:
             raise ValueError(
                 f"q0: the quaternion of joint {joint.name!r} has length {np.linalg.norm(part):.6g}, not 1; start from "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
 from knuckle.run import neutral
+from knuckle.run.layout import Layout, Several
 from knuckle.run.one import one_by_one
 from knuckle.run.user_recipe import UserRecipe
 
@@ -156,10 +157,14 @@ class Stepper:
         constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
         n = len(besides)
 
+        parts: list[tuple[int, int | slice]] = []
+
         def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
             numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
             flat = call(*numbers, *others[n:], *constants)
-            return list(made.layout.together(flat, _part))
+            if not parts:
+                parts.extend(_places(made.layout))
+            return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
 
         return native
 
@@ -214,5 +219,10 @@ def _array(x: Any) -> Array:
     return x if isinstance(x, np.ndarray) else np.array([x], float)
 
 
-def _part(flat: Array, shape: Sequence[int]) -> Any:
-    return flat.reshape(*flat.shape[:-1], *shape) if shape else float(flat[..., 0])
+def _places(layout: Layout) -> Iterator[tuple[int, int | slice]]:
+    """The number of axes of each part of a result, and where in the flat array it is: a number, or a vector."""
+    start = 0
+    for part in layout.parts if isinstance(layout, Several) else (layout,):
+        shape = getattr(part, "shape", ())
+        yield len(shape), slice(start, start + part.size) if shape else start
+        start += part.size

@@ -19,6 +19,8 @@ from .bounds import Bounds, bounds_of
 Array = NDArray[Any]
 TURNS = 100
 """Impacts in turn at one instant; in the second half of them nothing bounces."""
+ROUNDING, NOTHING = 1e-14, 1e-9
+"""Speeds below this part of the terms that they are the sum of, or of the speed of rest, are none."""
 PerJoint: TypeAlias = float | Mapping[str, float]
 """One number for all joints, or one for each by name."""
 
@@ -28,7 +30,7 @@ class RigidStops:
     """Joint limits that nothing passes: a joint that arrives with speed leaves with e times that speed, or rests there.
 
     Args:
-        restitution: e, from 0 (no bounce) to 1 (no loss), one for all joints or by joint name.
+        restitution: e, from 0 (no bounce) to 1 (no loss), one for all joints or by joint name; 0 for those not named.
         joints: the joints that have stops; all that have limits, if not given.
         rest_speed: arrivals slower than this (rad/s, m/s) do not bounce, which ends the endless shrinking bounces.
     """
@@ -51,7 +53,7 @@ class CompliantStops:
     """Springs and dampers beyond the joint limits: the force k x + d ẋ at the depth x, never pulling.
 
     Args:
-        stiffness: k, one for all joints or by joint name (N m/rad, N/m).
+        stiffness: k, one for all joints or by joint name (N m/rad, N/m); none for those not named.
         damping: d in the same way (N m s/rad, N s/m).
         joints: the joints that have stops; all that have limits, if not given.
     """
@@ -120,20 +122,20 @@ def restitutions(stops: RigidStops, bounds: Bounds) -> Array:
     return np.array([_entry(stops.restitution, b.joint, 0.0) for b in bounds.bounds])
 
 
-def impact(H: Array, S: Array, v: Array, e: Array, rest_speed: float = 0.0) -> tuple[Array, Array]:
-    """The velocity after an impact at stops whose gaps open with S v, and the impulses there.
+def impact(N: Array, S: Array, v: Array, e: Array, rest_speed: float = 0.0) -> tuple[Array, Array]:
+    """The velocity after an impact at stops whose gaps open with S v, and the impulses there; N is H⁻¹Sᵀ.
 
     One stop: v⁺ = v − (1 + e) H⁻¹Sᵀ (S H⁻¹Sᵀ)⁻¹ S v. Several that approach: the impulses λ ≥ 0 with S v⁺ ≥ −e S v, each
     stop pushing only if it has to (Moreau's form of Newton's law), which gives no energy for one e. A stop that was
     opening and is closed by what the others do is hit in turn. Arrivals slower than `rest_speed` do not bounce.
     """
-    N, total = np.linalg.solve(H, S.T), np.zeros(len(S))
-    A = S @ N
+    A, total = S @ N, np.zeros(len(S))
+    sizes, weights = np.abs(S) @ np.abs(v), np.abs(S) @ np.abs(N)
     for turn in range(TURNS):
         rate = S @ v
-        closing = np.flatnonzero(rate < 0 if turn else rate <= 0)
-        if not np.any(rate < -1e-14 * np.max(np.abs(S) @ np.abs(v), initial=0.0)):
+        if not np.any(rate < (-ROUNDING * (sizes + weights @ total) - NOTHING * rest_speed if turn else 0.0)):
             break
+        closing = np.flatnonzero(rate < 0 if turn else rate <= 0)
         bounce = np.where((-rate > rest_speed) & (turn < TURNS // 2), e, 0.0)[closing]
         impulses = complementary(A[np.ix_(closing, closing)], (1 + bounce) * rate[closing])
         total[closing] += impulses
@@ -148,6 +150,8 @@ def complementary(A: Array, b: Array) -> Array:
     among the solutions.
     """
     n = len(b)
+    if n == 1:
+        return np.maximum(0.0, -b / A[0])
     A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
     pushing, x = np.zeros(n, bool), np.zeros(n)
     for _ in range(4**n + 1):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,12 +9,12 @@ from knuckle.algorithms import lagrangian, resistance
 from knuckle.model import Model
 from knuckle.run import forward_dynamics, joint_resistance
 from knuckle.run.per_joint import wrenches
-from knuckle.scalar import ONE, ZERO
-from knuckle.spatial import Matrix, Vector
+from knuckle.scalar import ZERO
+from knuckle.spatial import Vector
 
 from .integrator import State
 from .iterative import Iterative, largest, relative
-from .linear import along, derivative_of, solve
+from .linear import along, derivative_of
 from .system import System
 
 _FORTH = 1 / (4 - 4 ** (1 / 3))
@@ -71,39 +70,39 @@ class Variational(Iterative):
         v = response(model, q, p1 - momentum(model, q, Vector.zero(model.nv)))
         return State(q, v, (largest(state, size),))
 
-    def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Vector:
+    def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Any:
         """p₁ on the side +1, p₀ on the side −1."""
         middle, q, _ = self.asked(system, t, state, x, dt)
         model = system.at(middle)
         tau, *f_ext = system.forces(middle, q, x)
         p, s = slopes(model, q, x, *f_ext)
         g = tau + s - joint_resistance(model, q, x)
-        half, whole = (side * dt / 2) * x, (side * dt) * x
-        return _by_joint(model, whole, p + (side * dt / 2) * _by_joint(model, half, g, solve), Matrix.__matmul__)
+        half = _by_joint(model, "displacement_force", (side * dt / 2) * x, g)
+        return _by_joint(model, "velocity_force", (side * dt) * x, p + (side * dt / 2) * half)
 
 
-def slopes(model: Model, q: Vector, v: Vector, f_ext: Any = None) -> tuple[Vector, Vector]:
+def slopes(model: Model, q: Any, v: Any, f_ext: Any = None) -> tuple[Vector, Vector]:
     """∂T/∂v, and ∂T/∂q with the forces of gravity and `f_ext`."""
-    p, s = lagrangian.slopes(model, model.positions(q), model.velocities(v), wrenches(model, f_ext))
-    return model.forces(p), model.forces(s)
+    p, s = lagrangian.slopes(model, model.positions(q), model.velocities(q, v), wrenches(model, f_ext))
+    return model.forces(q, p), model.forces(q, s) + Vector(model.column_rates(q, v, p, ZERO))
 
 
-def momentum(model: Model, q: Vector, v: Vector) -> Vector:
+def momentum(model: Model, q: Any, v: Any) -> Any:
     """∂T/∂v: H v, and what joints that move by a law of time add."""
     return slopes(model, q, v)[0]
 
 
-def response(model: Model, q: Vector, p: Vector) -> Vector:
+def response(model: Model, q: Any, p: Any) -> Any:
     """H⁻¹ p: the change of velocity that an impulse makes, by forward dynamics at rest with nothing else acting."""
     joints = (replace(joint, damping=(), friction=(), stiffness=()) for joint in model.joints)
     bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0))
-    zero = Vector.zero(model.nv)
+    zero: Any = Vector.zero(model.nv)
     return forward_dynamics(bare, q, zero, p) - forward_dynamics(bare, q, zero, zero)
 
 
-def resisting(model: Model, q: Vector, v: Vector, h: Any) -> Model:
+def resisting(model: Model, q: Any, v: Any, h: Any) -> Model:
     """The mechanism with h ∂/∂v + h² ∂/∂q of what its joints resist with as further rotor inertia."""
-    speeding = [along(x, Vector((1,) * len(x))) for x in model.velocities(v)]
+    speeding = [along(x, Vector((1,) * len(x))) for x in model.velocities(q, v)]
     slopes = resistance.resistance(model, model.positions(q), speeding)
     joints = tuple(
         replace(joint, rotor_inertia=tuple(rotor + h * derivative_of(slopes[i]) + h * h * Vector(joint.stiffness)))
@@ -112,12 +111,10 @@ def resisting(model: Model, q: Vector, v: Vector, h: Any) -> Model:
     return model.replace(joints=joints)
 
 
-def _by_joint(model: Model, u: Vector, f: Vector, apply: Callable[[Matrix, Vector], Vector]) -> Vector:
-    """Rᵀ(u) f, or its inverse, joint by joint."""
+def _by_joint(model: Model, method: str, u: Any, f: Any) -> Vector:
+    """A method of every joint on its parts of u and f."""
     parts: list[Any] = [ZERO] * model.nv
-    for joint, part in zip(model.joints, model.v_slices, strict=True):
-        n = part.stop - part.start
-        units = (Vector(ONE if i == k else ZERO for i in range(n)) for k in range(n))
-        transpose = Matrix((joint.kind.displacement_rate(u[part], e) for e in units), n)
-        parts[part] = apply(transpose, f[part])
+    for i, (joint, part) in enumerate(zip(model.joints, model.v_slices, strict=True)):
+        if i not in model.coupled:
+            parts[part] = getattr(joint.kind, method)(u[part], f[part])
     return Vector(parts)

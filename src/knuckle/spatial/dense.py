@@ -77,9 +77,10 @@ class Vector(Composite):
 class Matrix(Composite):
     """A dense matrix of scalars, immutable, by rows; 0 rows or columns are allowed (RBDA 3.3)."""
 
-    __slots__ = ("ncols", "rows")
+    __slots__ = ("_factors", "ncols", "rows")
 
     def __init__(self, rows: Iterable[Iterable[Any]], ncols: int | None = None) -> None:
+        self._factors: tuple[Matrix, Vector] | None = None  # of an inverse: L and 1/D of what it is the inverse of
         self.rows = tuple(tuple(row) for row in rows)
         self.ncols = len(self.rows[0]) if self.rows else (ncols or 0)
         for row in self.rows:
@@ -152,6 +153,8 @@ class Matrix(Composite):
     def __matmul__(self, other: Vector) -> Vector: ...
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Vector):
+            if self._factors is not None and len(other) == self.ncols:
+                return _substituted(*self._factors, other)
             return Vector(Vector(row) @ other for row in self.rows)
         if isinstance(other, Matrix):
             if self.ncols != other.nrows:
@@ -169,37 +172,48 @@ class Matrix(Composite):
 
     def ldl(self) -> tuple[Matrix, Vector]:
         """L unit lower and D with L D Lᵀ = self, for a symmetric matrix that needs no pivoting."""
+        L, D, _ = self._factored()
+        return L, D
+
+    def _factored(self) -> tuple[Matrix, Vector, Vector]:
+        """L, D and 1/D with L D Lᵀ = self: one division per row."""
         n = self.nrows
         if n != self.ncols:
             raise ValueError(f"a symmetric matrix is square, not {n}x{self.ncols}")
-        L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+        L: list[list[Any]] = [[ONE if i == j else ZERO for j in range(n)] for i in range(n)]
+        LD: list[list[Any]] = [[ZERO] * n for _ in range(n)]
         D: list[Any] = []
+        inverse: list[Any] = []
         for j in range(n):
-            D.append(self[j][j] - sum((L[j][k] * L[j][k] * D[k] for k in range(j)), ZERO))
-            L[j][j] = ONE
+            D.append(self[j][j] - sum((L[j][k] * LD[j][k] for k in range(j)), ZERO))
+            inverse.append(1 / D[j])
             for i in range(j + 1, n):
-                L[i][j] = (self[i][j] - sum((L[i][k] * L[j][k] * D[k] for k in range(j)), ZERO)) / D[j]
-        return Matrix(L, n), Vector(D)
+                LD[i][j] = self[i][j] - sum((LD[i][k] * L[j][k] for k in range(j)), ZERO)
+                L[i][j] = LD[i][j] * inverse[j]
+        return Matrix(L, n), Vector(D), Vector(inverse)
 
     def solve(self, b: Vector) -> Vector:
         """x with self x = b, for a symmetric positive definite matrix."""
-        L, D = self.ldl()
-        n, x = self.nrows, list(b)
-        if len(x) != n:
-            raise ValueError(f"a right-hand side of {len(x)} entries does not fit {n} equations")
-        for i in range(n):
-            x[i] = x[i] - sum((L[i][j] * x[j] for j in range(i)), ZERO)
-        x = [x[i] / D[i] for i in range(n)]
-        for i in reversed(range(n)):
-            x[i] = x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO)
-        return Vector(x)
+        if len(b) != self.nrows:
+            raise ValueError(f"a right-hand side of {len(b)} entries does not fit {self.nrows} equations")
+        L, _, inverse = self._factored()
+        return _substituted(L, inverse, b)
 
     def inverse(self) -> Matrix:
-        """The inverse of a symmetric positive definite matrix; 1/d for a single entry."""
+        """The inverse of a symmetric positive definite matrix; 1/d for a single entry.
+
+        It remembers the factors: `A.inverse() @ b` is `A.solve(b)`, and needs no entry of the inverse.
+        """
         n = self.nrows
-        if n == 1:
-            return Matrix(((1 / self[0][0],),))
-        return Matrix.columns((self.solve(column) for column in map(Vector, Matrix.identity(n).rows)), n)
+        L, _, inverse = self._factored()
+        X: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+        for j in range(n):
+            column = _substituted(L, inverse, Vector(ONE if i == j else ZERO for i in range(n)), first=j)
+            for i in range(j, n):
+                X[i][j] = X[j][i] = column[i]
+        result = Matrix(X, n)
+        result._factors = (L, inverse) if n > 1 else None
+        return result
 
     def complement(self) -> Matrix:
         """A basis of the left null space, nrows x (nrows − ncols): columns t with tᵀ self = 0.
@@ -229,3 +243,14 @@ class Matrix(Composite):
 def _reflect(x: list[Any], beta: Any, c: list[Any]) -> None:
     s = beta * sum((a * b for a, b in zip(x, c, strict=True)), ZERO)
     c[:] = [b - s * a for a, b in zip(x, c, strict=True)]
+
+
+def _substituted(L: Matrix, inverse: Vector, b: Vector, first: int = 0) -> Vector:
+    """x with L D Lᵀ x = b, from 1/D; entries from `first` on, where those of b before it are zero."""
+    n, x = len(b), list(b)
+    for i in range(first + 1, n):
+        x[i] = x[i] - sum((L[i][j] * x[j] for j in range(first, i)), ZERO)
+    x = [x[i] * inverse[i] for i in range(n)]
+    for i in reversed(range(first, n)):
+        x[i] = x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO)
+    return Vector(x)

@@ -38,7 +38,7 @@ class Link:
 
 def links(model: Model) -> list[Link]:
     """The links of a model that is a serial chain of revolute and prismatic joints without rotors or couplings."""
-    if model.loops or model.mimics:
+    if model.loops or model.couplings:
         raise ValueError(f"{model.name} has loop joints or couplings, and a serial chain has none")
     chain: list[Link] = []
     for i, (joint, body) in enumerate(zip(model.joints, model.bodies, strict=True)):

@@ -104,7 +104,7 @@ def mass_matrix_forms(model: Model, s: State) -> float:
     """CRBA = ID_δ columns = composite columns = Σ JᵀIJ plus the rotors, symmetric and positive definite."""
     H = mass_matrix(model, s.q)
     Q = model.positions(Vector(s.q))
-    columns = _numbers(model.square(crba.mass_matrix_by_columns(model, Q)), H.shape)
+    columns = _numbers(model.square(s.q, crba.mass_matrix_by_columns(model, Q)), H.shape)
     composite = {
         (i, j): Matrix.columns((c[i] for c in parts), model.joints[i].kind.nv)
         for j in range(model.nb)
@@ -115,14 +115,13 @@ def mass_matrix_forms(model: Model, s: State) -> float:
     for i, body in enumerate(model.bodies):
         J = jacobian(model, s.q, body.name)
         brute += J.T @ _numbers(model.I[i].matrix, (6, 6)) @ J
-    for i, joint in enumerate(model.joints):
-        k = range(model.v_slices[i].start, model.v_slices[i].stop)
-        brute[k, k] += np.array(joint.rotor_inertia) * float(model.ratios[i]) ** 2
+    rotors = {(i, i): Matrix.diagonal(model.rotor[i]) for i in range(model.nb)}
+    brute += _numbers(model.square(s.q, rotors), H.shape)
     definite = 0.0 if not len(H) or np.linalg.eigvalsh(H).min() > 0 else 1.0
     return max(
         relative(H - H.T, H),
         relative(H - columns, H),
-        relative(H - _numbers(model.square(composite), H.shape), H),
+        relative(H - _numbers(model.square(s.q, composite), H.shape), H),
         relative(H - brute, H),
         definite,
     )
@@ -207,7 +206,7 @@ def base_coordinates(model: Model, s: State) -> float:
     for i, p, _ in model.inward():
         tau[i] = S[i].T @ f[i] + model.rotor[i] * A[i]
         f[p] = f[p] + f[i]
-    expected = np.array([float(x) for x in model.forces(tau)]) + joint_resistance(model, s.q, s.v)
+    expected = np.array([float(x) for x in model.forces(s.q, tau)]) + joint_resistance(model, s.q, s.v)
     return relative(inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - expected, expected, s.f_ext)
 
 

@@ -53,7 +53,7 @@ def forward_dynamics(
 
     Damping, friction and springs of the joints are left out; gravity acts on each body as a force.
     """
-    if model.loops or model.mimics or model.algebra.dimension != 6:
+    if model.loops or model.couplings or model.algebra.dimension != 6:
         raise ValueError(f"{model.name} has loops or couplings or is planar: this oracle is for trees in space")
     nb, nv = model.nb, model.nv
     joints = _in_base(model, q, v)
@@ -85,8 +85,8 @@ def forward_dynamics(
 
 
 def _in_base(model: Model, q: ArrayLike, v: ArrayLike) -> list[_Joint]:
-    Q = model.positions(Vector(np.asarray(q, dtype=float).tolist()))
-    V = model.velocities(Vector(np.asarray(v, dtype=float).tolist()))
+    positions, velocities = (Vector(np.asarray(x, dtype=float).tolist()) for x in (q, v))
+    Q, V = model.positions(positions), model.velocities(positions, velocities)
     done: dict[int, _Joint] = {}
     for i, parent, kind in model.outward():
         before = done.get(parent)

@@ -62,6 +62,9 @@ class MarkedModel(Model):
     def inward(self) -> Iterator[tuple[int, int, Joint]]:
         yield from self._marked(super().inward())
 
+    def replace(self, **changes: Any) -> Model:
+        return marked(super().replace(**changes), self.__dict__["_graph"])
+
     def _marked(self, steps: Iterator[tuple[int, int, Joint]]) -> Iterator[tuple[int, int, Joint]]:
         graph: MarkedGraph = self.__dict__["_graph"]
         for step in steps:

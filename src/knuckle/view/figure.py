@@ -9,7 +9,7 @@ import numpy as np
 from knuckle.model import ROOT, Body, Geometry, Mesh, Model
 
 from .ellipsoids import principal
-from .meshfile import Color, UnreadableMesh, read
+from .meshfile import Color, UnreadableMeshError, read
 from .poses import matrix, poses
 from .skeleton import skeleton
 from .surface import Array, Surface, box, decimated, primitive
@@ -54,7 +54,7 @@ def figure(model: Model, most_faces: int | None = None) -> Figure:
 
     Args:
         model: the mechanism.
-        most_faces: meshes are made coarser until the figure has about this many triangles; None leaves them as they are.
+        most_faces: meshes are made coarser until the figure has about this many triangles; None leaves them alone.
     """
     bodies = list(enumerate((model.base, *model.bodies), ROOT))
     if not any(body.visuals for _, body in bodies):
@@ -73,7 +73,7 @@ def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
     for k, visual in enumerate(body.visuals):
         try:
             surfaces = _surfaces(visual)
-        except UnreadableMesh as error:
+        except UnreadableMeshError as error:
             problems[f"body {body.name!r} is drawn as a box of its inertia: {error}"] = None
             lost = True
             continue
@@ -94,7 +94,7 @@ def _surfaces(visual: Geometry) -> list[tuple[Surface, Color | None]]:
         surface = primitive(visual.shape)
         return [] if surface is None else [(surface, color)]
     if visual.shape.path is None:
-        raise UnreadableMesh(f"the mesh {visual.shape.uri} was not found")
+        raise UnreadableMeshError(f"the mesh {visual.shape.uri} was not found")
     scale = np.diag([*visual.shape.scale, 1.0])
     return [(surface.moved(scale), own or color) for surface, own in read(visual.shape.path)]
 

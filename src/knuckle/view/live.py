@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections import deque
 from dataclasses import dataclass
@@ -11,9 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.model import ROOT, Model
-from knuckle.run import (
-    gravity_force, kinetic_energy, mass_matrix, neutral, potential_energy, total_mass,
-)  # fmt: skip
+from knuckle.run import gravity_force, kinetic_energy, mass_matrix, neutral, potential_energy, project, total_mass
 
 from .ellipsoids import principal
 from .poses import poses
@@ -43,16 +42,16 @@ class Live:
     """The state of a live simulation and what acts on it. Its methods may be called from several threads."""
 
     def __init__(self, model: Model, q: ArrayLike | None = None) -> None:
-        if model.loops:
-            raise ValueError(f"{model.name} has loops, which the live simulation does not close; play a trajectory instead")
         self.model = model
         self.lock = threading.RLock()
+        self.tree = model.without_loops()
         self.start = neutral(model) if q is None else np.array(q, float)
         self.gravity = True
         self.hold = any(joint.kind.nv == 6 for joint in model.joints)
         self.stiffness = _PULL * max(total_mass(model), 1e-3)
         self.pull: Pull | None = None
-        H = np.asarray(mass_matrix(model, self.start), float)
+        self.epoch = 0
+        H = np.asarray(mass_matrix(self.tree, self.start), float)
         self.inertia = np.maximum(np.diag(H), 1e-6)
         self.reset()
 
@@ -64,6 +63,7 @@ class Live:
             self.reference = self.q.copy()
             self.time = 0.0
             self.pull = None
+            self.epoch += 1
             self.history: deque[tuple[float, Array, float, float]] = deque()
             self._remember()
 
@@ -108,20 +108,27 @@ class Live:
             return np.array([T[:3, :3] @ self.pull.point + T[:3, 3], self.pull.target])
 
     def advance(self, duration: float) -> None:
-        """Simulates for about `duration` seconds, in whole steps; at rest again if the state is no longer finite."""
+        """Simulates for about `duration` seconds, in whole steps; at rest again if the state is no longer finite.
+
+        While it computes, others may change what acts; a `reset` meanwhile counts, and this does not.
+        """
+        n, model = max(1, round(duration / STEP)), self.model
         with self.lock:
-            n, model = max(1, round(duration / STEP)), self.model
-            kp = self.inertia * _HOLD**2 * self.hold
-            kd = 2 * self.inertia * _HOLD * self.hold
-            weight = gravity_force(model, self.reference) if self.hold and self.gravity else np.zeros(model.nv)
-            stop = self.inertia * _STOP**2
+            epoch, q, v = self.epoch, self.q, self.v
             pull = self.pull or Pull(ROOT, np.zeros(3), np.zeros(3))
             name = None if self.pull is None else model.bodies[pull.body].name
-            spring = (pull.point, pull.target, float(self.stiffness), float(self.damping), STEP)
-            q, v = self.q, self.v
-            for _ in range(n):
-                held: Any = (weight, self.reference, kp, kd, stop, float(self.gravity))
-                q, v = live_step(model, q, v, *held, *spring, body=name)
+            kp, kd = self.inertia * _HOLD**2 * self.hold, 2 * self.inertia * _HOLD * self.hold
+            weight = gravity_force(self.tree, self.reference) if self.hold and self.gravity else np.zeros(model.nv)
+            acting: Any = (weight, self.reference, kp, kd, self.inertia * _STOP**2, float(self.gravity))
+            spring: Any = (pull.point, pull.target, float(self.stiffness), float(self.damping), STEP)
+        for _ in range(n):
+            q, v = live_step(model, q, v, *acting, *spring, body=name)
+        if model.loops:
+            with contextlib.suppress(ValueError, np.linalg.LinAlgError):  # too far apart: the steps bring them together
+                q, v = project(model, q, v)
+        with self.lock:
+            if epoch != self.epoch:
+                return
             if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
                 self.reset()
                 return

@@ -18,7 +18,7 @@ _UNSAID = (0.4, 0.4, 0.4)
 """The grey that trimesh gives to a material without a colour."""
 
 
-class UnreadableMesh(ValueError):
+class UnreadableMeshError(ValueError):
     """A mesh file that is not there or that cannot be read; the message names it."""
 
 
@@ -34,7 +34,7 @@ def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
     except ImportError:
         raise
     except Exception as error:  # a reader of foreign files may fail in any way
-        raise UnreadableMesh(f"{path}: {type(error).__name__}: {error}") from error
+        raise UnreadableMeshError(f"{path}: {type(error).__name__}: {error}") from error
     found: list[tuple[Surface, Color | None]] = []
     for T, part in parts:
         if len(getattr(part, "faces", ())):
@@ -42,7 +42,7 @@ def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
             surface = Surface(np.asarray(part.vertices, float), np.asarray(part.faces))
             found.append((creased(surface.moved(metres)), _color(part.visual)))
     if not found:
-        raise UnreadableMesh(f"{path}: no triangles in it")
+        raise UnreadableMeshError(f"{path}: no triangles in it")
     return tuple(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,18 @@ from knuckle.model import ROOT
 from .charts import Charts
 from .live import Live, Pull
 from .robotview import RobotView
-from .sliders import position_of, sliders, values_of
+from .sliders import loops_closed, position_of, sliders, values_of
 from .surface import Array
 
-_SHOWN = {"surfaces": True, "see-through": False, "joint axes": False, "frames": False, "centre of mass": False, "inertia": False, "names": False}
+_SHOWN = {
+    "surfaces": True,
+    "see-through": False,
+    "joint axes": False,
+    "frames": False,
+    "centre of mass": False,
+    "inertia": False,
+    "names": False,
+}
 _SPRING_COLOR = (220, 80, 30)
 _NOBODY = "nothing"
 
@@ -23,7 +32,7 @@ class RobotPanel:
     """The panel of one robot. The viewer's clock calls `tick`; callbacks only change what it reads."""
 
     def __init__(self, server: Any, view: RobotView, q: Array, playing: bool, plots: Any) -> None:
-        self.plots = plots
+        self.plots, self.lock = plots, threading.RLock()
         self.server, self.view, self.model, self.playing = server, view, view.model, playing
         self.q = np.array(q, float)
         self.live: Live | None = None
@@ -56,20 +65,25 @@ class RobotPanel:
     def _slid(self, event: Any, variable: int) -> None:
         if event.client is None:  # set by us
             return
-        self._written[variable] = event.target.value
-        q = position_of(self.model, self._written)
-        if self.live is not None and self.running:
-            with self.live.lock:
-                self.live.reference = q
-        else:
-            self.put(q)
+        with self.lock:
+            self._written[variable] = event.target.value
+            q = position_of(self.model, self._written)
+            if self.live is not None and self.running:
+                with self.live.lock:
+                    self.live.reference = q
+                return
+            closed = loops_closed(self.model, q, variable)
+            self.put(self.q if closed is None else closed)
+            if self.model.loops:
+                self.follow()
             if self.live is not None:
-                self.live.reset(q)
+                self.live.reset(self.q)
 
     def put(self, q: Array) -> None:
         """Shows the robot at positions `q`."""
-        self.q = np.array(q, float)
-        self.view.show(self.q)
+        with self.lock:
+            self.q = np.array(q, float)
+            self.view.show(self.q)
 
     def follow(self) -> None:
         """Lets the sliders say where the robot is."""
@@ -90,13 +104,12 @@ class RobotPanel:
     def _simulation(self) -> None:
         gui = self.server.gui
         with gui.add_folder("Simulation"):
-            if self.model.loops or not self.model.nv:
-                reason = "This mechanism has loops: simulate it and play the trajectory." if self.model.nv else "Nothing moves."
-                gui.add_markdown(reason)
+            if not self.model.nv:
+                gui.add_markdown("Nothing moves.")
                 return
             live = self.live = Live(self.model, self.q)
             with self.plots():
-                self.charts = Charts(self.server, self.model, ("kinetic", "potential", "total"))
+                self.charts = Charts(self.server, self.model, ("kinetic", "potential", "total"), mark=False)
             self.run = gui.add_button("Run", icon="player-play", color="orange")
             reset = gui.add_button("Start again", icon="refresh", color="gray")
             gravity = gui.add_checkbox("gravity", initial_value=live.gravity)
@@ -106,10 +119,18 @@ class RobotPanel:
             strength = gui.add_slider("spring", min=0.1, max=10.0, step=0.1, initial_value=1.0)
             gui.add_markdown("*While it runs, drag a body with the mouse to pull it.*")
         self.spring = self.server.scene.add_line_segments(
-            f"{self.view.name}/spring", np.zeros((1, 2, 3)), _SPRING_COLOR, thickness=0.012 * self.view.size, visible=False
+            f"{self.view.name}/spring",
+            np.zeros((1, 2, 3)),
+            _SPRING_COLOR,
+            thickness=0.012 * self.view.size,
+            visible=False,
         )
         self.handle = self.server.scene.add_transform_controls(
-            f"{self.view.name}/handle", scale=0.25 * self.view.size, disable_rotations=True, depth_test=False, visible=False
+            f"{self.view.name}/handle",
+            scale=0.25 * self.view.size,
+            disable_rotations=True,
+            depth_test=False,
+            visible=False,
         )
         stiffness = live.stiffness
         self.run.on_click(lambda _: self.start(not self.running))
@@ -127,9 +148,10 @@ class RobotPanel:
 
     def start(self, on: bool) -> None:
         """Runs or pauses the simulation; while it runs, bodies can be dragged."""
-        if self.live is None or on == self.running:
-            return
-        self.running = on
+        with self.lock:
+            if self.live is None or on == self.running:
+                return
+            self.running = on
         self.run.label, self.run.icon = ("Pause", "player-pause") if on else ("Run", "player-play")
         for body, mesh in self.view.meshes:
             if body == ROOT:
@@ -185,7 +207,9 @@ class RobotPanel:
             return
         if self.running:
             self.live.advance(min(passed, 0.05))
-            self.put(self.live.q)
+            with self.lock:
+                if self.running:
+                    self.put(self.live.q)
         ends = self.live.spring_ends()
         if self.spring.visible != (ends is not None):
             self.spring.visible = ends is not None
@@ -202,7 +226,7 @@ class RobotPanel:
             past = list(self.live.history)
         times, q = np.array([row[0] for row in past]), np.array([row[1] for row in past])
         kinetic, potential = np.array([row[2] for row in past]), np.array([row[3] for row in past])
-        self.charts.draw(times, np.stack([kinetic, potential, kinetic + potential], -1), q)
+        self.charts.draw(times, np.stack([kinetic, potential, kinetic + potential], -1), q, times[-1])
 
     def stop(self) -> None:
         """Pauses, whatever it was doing."""

@@ -50,7 +50,14 @@ def quaternions(R: Array) -> Array:
     K = np.empty((*R.shape[:-2], 4, 4))
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = (tuple(R[..., i, j] for j in range(3)) for i in range(3))
     K[..., 0, 0], K[..., 1, 1], K[..., 2, 2], K[..., 3, 3] = xx + yy + zz, xx - yy - zz, yy - xx - zz, zz - xx - yy
-    for i, j, x in ((0, 1, zy - yz), (0, 2, xz - zx), (0, 3, yx - xy), (1, 2, xy + yx), (1, 3, xz + zx), (2, 3, yz + zy)):
+    for i, j, x in (
+        (0, 1, zy - yz),
+        (0, 2, xz - zx),
+        (0, 3, yx - xy),
+        (1, 2, xy + yx),
+        (1, 3, xz + zx),
+        (2, 3, yz + zy),
+    ):
         K[..., i, j] = K[..., j, i] = x
     p = np.linalg.eigh(K)[1][..., -1]
     return np.where(p[..., :1] < 0, -p, p)

@@ -66,7 +66,8 @@ def live_step(
         heavier = with_point_mass(heavy, body, mass, point)
         f_ext = wrench_at(model, body, point, f + weight)
     heavier = with_rotors(heavier, dt * c + dt * dt * k)
-    a = forward_dynamics.reference(heavier, q, v, tau + force, f_ext)
+    stabilization = LOOPS_CLOSE_IN if model.loops else None
+    a = forward_dynamics.reference(heavier, q, v, tau + force, f_ext, stabilization=stabilization)
     v_new = v + dt * a
     return integrate(model, q, dt * v_new), v_new
 
@@ -107,6 +108,8 @@ def joint_springs(
 
 STOP_DAMPING = 0.05
 """Damping of a stop over its stiffness, in seconds."""
+LOOPS_CLOSE_IN = 0.05
+"""The time in which errors of closed loops decay, in seconds (RBDA 8.21-8.23)."""
 
 
 def with_point_mass(model: Model, body: str, mass: Any, point: Any) -> Model:

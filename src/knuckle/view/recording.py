@@ -35,7 +35,12 @@ class Recording:
             raise ValueError("times are finite and never decrease; these do not keep to it")
         for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv)):
             if x is not None and x.shape != (len(times), size):
-                raise ValueError(f"{name} has shape {x.shape}; {self.model.name} over these times needs {(len(times), size)}")
+                raise ValueError(
+                    f"{name} has shape {x.shape}; {self.model.name} over these times needs {(len(times), size)}"
+                )
+            if x is not None and not np.all(np.isfinite(x)):
+                first = times[int(np.argmin(np.all(np.isfinite(x), axis=-1)))]
+                raise ValueError(f"{name} is not finite at t = {first:g} s: show the part before that")
         for name, value in (("times", times), ("q", q), ("v", v)):
             object.__setattr__(self, name, value)
 
@@ -93,12 +98,12 @@ def variable_names(model: Model) -> list[tuple[str, str]]:
 
 
 def recording(source: Any) -> Recording:
-    """A recording of a trajectory (anything with `model`, `times`, `q` and perhaps `v`) or of (model, times, q[, v])."""
+    """A recording of a trajectory (whatever has `model`, `times`, `q` and perhaps `v`) or of (model, times, q[, v])."""
     if isinstance(source, Recording):
         return source
     if isinstance(source, tuple) and len(source) in (3, 4) and isinstance(source[0], Model):
         return Recording(*source)
-    if all(hasattr(source, name) for name in ("model", "times", "q")):
+    if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
         return Recording(source.model, source.times, source.q, getattr(source, "v", None))
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 

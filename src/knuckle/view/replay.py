@@ -91,7 +91,12 @@ def replay_page(
         "speed": speed,
         "playing": playing,
         "theme": theme,
-        "camera": {"target": on.centre.tolist(), "distance": on.distance(_ASPECT), "azimuth": on.azimuth, "elevation": ELEVATION},
+        "camera": {
+            "target": on.centre.tolist(),
+            "distance": on.distance(_ASPECT),
+            "azimuth": on.azimuth,
+            "elevation": ELEVATION,
+        },
     }
     text = (_PAGE / "replay.html").read_text("utf-8")
     filled = {

@@ -76,7 +76,7 @@ class RobotView:
     # what can be shown besides
 
     def toggle(self, what: str, on: bool, q: Array) -> None:
-        """Shows or hides "surfaces", "frames", "names", "centre of mass", "inertia" or "joint axes"; "see-through" fades."""
+        """Shows or hides "surfaces", "frames", "names", "centre of mass", "inertia", "joint axes"; or "see-through"."""
         if what == "surfaces":
             for _, mesh in self.meshes:
                 mesh.visible = on
@@ -111,13 +111,18 @@ class RobotView:
 
     def _names(self) -> list[Any]:
         scene, bodies = self.server.scene, (self.model.base, *self.model.bodies)
-        return [scene.add_label(f"{self.name}/body{i}/name", body.name, anchor="bottom-center") for i, body in enumerate(bodies)]
+        return [
+            scene.add_label(f"{self.name}/body{i}/name", body.name, anchor="bottom-center")
+            for i, body in enumerate(bodies)
+        ]
 
     def _com(self) -> list[Any]:
         if not total_mass(self.model) > 0:
             return []
         radius = 0.035 * self.size
-        self.com = self.server.scene.add_icosphere(f"{self.name}/com", radius=radius, color=_COM_COLOR, cast_shadow=False)
+        self.com = self.server.scene.add_icosphere(
+            f"{self.name}/com", radius=radius, color=_COM_COLOR, cast_shadow=False
+        )
         return [self.com]
 
     def _inertia(self) -> list[Any]:

@@ -71,7 +71,7 @@ def joint_axes(kind: Joint) -> list[tuple[Array, Array]]:
 
 
 def joint_hub(kind: Joint, size: float) -> list[Surface]:
-    """A cylinder along the axis of a turning joint, a rail along a sliding one, a ball for anything with more freedom."""
+    """A cylinder along the axis of a turning joint, a rail along a sliding one, a ball for more freedom."""
     axes = joint_axes(kind)
     if len(axes) != 1:
         return [ellipsoid([0.11 * size] * 3)] if 1 < len(axes) < 6 else []

@@ -9,7 +9,7 @@ import numpy as np
 
 from knuckle.joints import Joint
 from knuckle.model import Model
-from knuckle.run import difference, integrate, neutral
+from knuckle.run import close_loops, difference, integrate, neutral
 from knuckle.spatial import Vector
 
 from .surface import Array
@@ -76,6 +76,17 @@ def position_of(model: Model, values: Array) -> Array:
     for qs, vs in _plain_slices(model):
         q[qs] = values[vs]
     return q
+
+
+def loops_closed(model: Model, q: Array, variable: int) -> Array | None:
+    """The positions near `q` that close the loops and leave the joint of a velocity variable alone; None if none do."""
+    if not model.loops:
+        return q
+    joint = next(
+        i for i, rows in enumerate(model.v_slices) if i not in model.coupled and rows.start <= variable < rows.stop
+    )
+    found = close_loops(model, q, keep=[model.joint_names[joint]], attempts=1, tolerance=1e-8)
+    return found.q if found.closed else None
 
 
 def _plain_slices(model: Model) -> list[tuple[slice, slice]]:

@@ -43,7 +43,7 @@ class Stage:
 
     @property
     def azimuth(self) -> float:
-        """The camera's direction from above, from x towards y: on one robot obliquely, on a row of them from the front."""
+        """The camera's direction seen from above, from x towards y: oblique for one robot, from the front for a row."""
         return float(np.radians(-52.0 if len(self.placements) == 1 else -24.0))
 
     @property

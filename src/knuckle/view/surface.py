@@ -1,7 +1,7 @@
 """Triangulated surfaces: those of the shapes a model knows, and what is done to any surface before it is drawn.
 
-Normals are not stored. A renderer takes the mean of the triangles that share a vertex, so an edge that should look sharp
-has its vertices twice.
+Normals are not stored. A renderer takes the mean of the triangles that share a vertex, so an edge that should look
+sharp has its vertices twice.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.model import Model
-from knuckle.run import neutral
+from knuckle.run import close_loops, neutral
 
 from .extras import need
 from .figure import figure
@@ -127,10 +127,11 @@ def view(
     models = [model] if isinstance(model, Model) else list(model)
     if not models:
         raise ValueError("there is nothing to show: the list of models is empty")
-    given = [q] if isinstance(model, Model) else [None] * len(models) if q is None else list(q)  # type: ignore[arg-type]
+    given: list[Any] = [q] if isinstance(model, Model) else [None] * len(models) if q is None else list(q)  # type: ignore[arg-type]
     if len(given) != len(models):
         raise ValueError(f"q has {len(given)} entries for {len(models)} models; give one for each, or none at all")
     positions = [_positions(one, x) for one, x in zip(models, given, strict=True)]
+    positions = [close_loops(one, x).q if one.loops else x for one, x in zip(models, positions, strict=True)]
     return _opened(models, positions, None, port, host, block, spacing)
 
 
@@ -158,7 +159,9 @@ def play(
     if not speed > 0:
         raise ValueError(f"speed is a number above zero, not {speed!r}")
     motions = recordings(trajectory)
-    return _opened([one.model for one in motions], [one.q for one in motions], (motions, speed, loop), port, host, block, spacing)
+    return _opened(
+        [one.model for one in motions], [one.q for one in motions], (motions, speed, loop), port, host, block, spacing
+    )
 
 
 def _positions(model: Model, q: ArrayLike | None) -> Array:
@@ -241,7 +244,7 @@ def _scenery(server: Any, on: Stage, room: float) -> None:
     scene.world_axes.visible = False
     scene.set_up_direction("+z")
     scene.configure_environment_map(None)
-    scene.add_light_hemisphere("/sky", sky_color=(235, 242, 255), ground_color=(150, 140, 130), intensity=1.7)
+    scene.add_light_hemisphere("/sky", sky_color=(240, 245, 255), ground_color=(190, 190, 196), intensity=3.2)
     scene.add_grid(
         "/ground",
         infinite_grid=True,

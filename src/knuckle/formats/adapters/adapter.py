@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.model import Model
+from knuckle.spatial import Vector
 
 from .rules import Array, Rule
 
@@ -28,7 +29,7 @@ class Adapter:
     """Translates states and forces between a model and another library's model of the same mechanism.
 
     `nq` and `nv` are the other library's. Arrays have the variables on the last axis, any batch axes before it. A joint
-    that follows another here (mimic) but moves by itself there gets its value from the relation.
+    that follows others here (a mimic joint, a gear) but moves by itself there gets its values from the coupling.
     """
 
     library: str
@@ -61,7 +62,7 @@ class Adapter:
     def v_to(self, q: Any, v: Any) -> Array:
         """Their v for our q and v."""
         q, v = self._ours("q", q, self.model.nq), self._ours("v", v, self.model.nv)
-        return self._spread(q, lambda m: m.rule.v_to(self._position(q, m.joint), self._rate(v, m.joint)), v)
+        return self._spread(q, lambda m: m.rule.v_to(self._position(q, m.joint), self._rate(q, v, m.joint)), v)
 
     def v_from(self, q: Any, v: Any) -> Array:
         """Our v for their q and v."""
@@ -74,7 +75,8 @@ class Adapter:
         v, a = (self._ours(name, x, self.model.nv) for name, x in (("v", v), ("a", a)))
 
         def each(m: Match) -> Array:
-            return m.rule.a_to(self._position(q, m.joint), self._rate(v, m.joint), self._rate(a, m.joint))
+            rates = self._rate(q, a, m.joint) + self._drift(q, v, m.joint)
+            return m.rule.a_to(self._position(q, m.joint), self._rate(q, v, m.joint), rates)
 
         return self._spread(q, each, v, a)
 
@@ -83,7 +85,7 @@ class Adapter:
         ours_q, ours_v, a = self.q_from(q), self.v_from(q, v), self._theirs("a", a, self.nv)
 
         def each(m: Match) -> Array:
-            return m.rule.a_from(self._position(ours_q, m.joint), self._rate(ours_v, m.joint), a[..., m.v])
+            return m.rule.a_from(self._position(ours_q, m.joint), self._rate(ours_q, ours_v, m.joint), a[..., m.v])
 
         return self._gather(ours_q, each, ours_v, a)
 
@@ -96,7 +98,7 @@ class Adapter:
     # forces
 
     def tau_to(self, q: Any, tau: Any) -> Array:
-        """Their generalised force for ours, at our q. What acts on a mimic relation goes to its source's joint."""
+        """Their generalised force for ours, at our q. What acts on a coupling goes to its sources' joints."""
         q, tau = self._ours("q", q, self.model.nq), self._ours("tau", tau, self.model.nv)
         coupled = self.model.coupled
 
@@ -113,7 +115,11 @@ class Adapter:
         result = np.zeros((*np.broadcast_shapes(ours.shape[:-1], tau.shape[:-1]), self.model.nv))
         for m in self.matches:
             part = m.rule.v_from(self._position(ours, m.joint), tau[..., m.v])
-            result[..., self.model.v_slices[m.joint]] += float(self.model.ratios[m.joint]) * part
+            if m.joint in self.model.coupled:
+                for k, ratio in zip(self.model.variables(m.joint), self._slopes(ours, m.joint), strict=True):
+                    result[..., k] += ratio * part[..., 0]
+            else:
+                result[..., self.model.v_slices[m.joint]] += part
         return result
 
     def wrench_to(self, f: Any) -> Array:
@@ -129,12 +135,37 @@ class Adapter:
 
     def _position(self, q: Array, joint: int) -> Array:
         """q of one of our joints, also of one that follows another."""
-        part = q[..., self.model.q_slices[joint]]
-        mimic = self.model.coupled.get(joint)
-        return part if mimic is None else mimic.ratio * part + mimic.offset
+        if joint not in self.model.coupled:
+            return q[..., self.model.q_slices[joint]]
+        return self._one(q, self.model.coupled[joint].law.value(self._sources(q, joint)))
 
-    def _rate(self, v: Array, joint: int) -> Array:
-        return v[..., self.model.v_slices[joint]] * float(self.model.ratios[joint])
+    def _rate(self, q: Array, v: Array, joint: int) -> Array:
+        """v, or a without what changes the coupling, of one of our joints (RBDA 8.42: G v)."""
+        if joint not in self.model.coupled:
+            return v[..., self.model.v_slices[joint]]
+        moving = zip(self._slopes(q, joint), self.model.variables(joint), strict=True)
+        return sum((x[..., None] * v[..., k, None] for x, k in moving), np.zeros((1,)))
+
+    def _drift(self, q: Array, v: Array, joint: int) -> Array:
+        """g of one of our joints (RBDA 8.42: Ġ v)."""
+        if joint not in self.model.coupled:
+            return np.zeros((1,))
+        moving = Vector(v[..., k] for k in self.model.variables(joint))
+        rates = self.model.coupled[joint].law.slope_rates(self._sources(q, joint), moving)
+        return sum((self._one(q, x) * y[..., None] for x, y in zip(rates, moving, strict=True)), np.zeros((1,)))
+
+    def _slopes(self, q: Array, joint: int) -> list[Array]:
+        """The row of G of a joint that follows others."""
+        slopes = self.model.coupled[joint].law.slopes(self._sources(q, joint))
+        return [self._one(q, x)[..., 0] for x in slopes]
+
+    def _sources(self, q: Array, joint: int) -> Vector:
+        return Vector(q[..., self.model.q_slices[s].start] for s in self.model.coupled[joint].sources)
+
+    @staticmethod
+    def _one(q: Array, x: Any) -> Array:
+        """One number for each position, as a vector of one entry."""
+        return np.broadcast_to(np.asarray(x, dtype=float), q.shape[:-1])[..., None]
 
     def _independent(self) -> list[Match]:
         coupled = self.model.coupled

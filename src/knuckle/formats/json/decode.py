@@ -13,7 +13,7 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
 from knuckle.joints import Joint, Law
-from knuckle.model import Geometry, Limits
+from knuckle.model import CouplingLaw, Geometry, Limits
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
 
@@ -144,7 +144,10 @@ class Decoder:
 
     def _field(self, value: Any, cls: type, name: str, hint: Any, path: str) -> Any:
         if name in REFERENCES.get(cls, {}):
-            return self.refer(REFERENCES[cls][name], value, path)
+            what = REFERENCES[cls][name]
+            if name == "sources":
+                return tuple(self.refer(what, x, f"{path}[{k}]") for k, x in enumerate(self._list(value, path)))
+            return self.refer(what, value, path)
         if cls is Limits:
             return self._bounds(value, path)
         shapes_are_spatial = self.planar and cls is Geometry
@@ -196,7 +199,7 @@ class Decoder:
             if not callable(law):
                 raise self.error(path, f"found {type(law).__name__}; expected a law of time")
             return law
-        if issubclass(cls, Joint):
+        if issubclass(cls, (Joint, CouplingLaw)):
             joint = self.named(value, path)
             if not isinstance(joint, cls):
                 raise self.error(path, f"found {type(joint).__name__}; expected a {cls.__name__}")

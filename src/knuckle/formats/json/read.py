@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
-from knuckle.model import ROOT, Body, Frame, LoopJoint, Mimic, Model, Provenance, TreeJoint
+from knuckle.model import ROOT, Body, Coupling, Frame, LoopJoint, Model, Provenance, TreeJoint
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .decode import Decoder
@@ -27,7 +27,7 @@ _PARTS: dict[str, Any] = {
     "joints": tuple[TreeJoint, ...],
     "frames": tuple[Frame, ...],
     "loops": tuple[LoopJoint, ...],
-    "mimics": tuple[Mimic, ...],
+    "couplings": tuple[Coupling, ...],
     "provenance": Provenance,
 }
 
@@ -38,7 +38,7 @@ def read_json(data: bytes | str, *, file: str | None = None, joint_types: Iterab
     Args:
         data: the document, as `to_json` writes it.
         file: its path, for errors.
-        joint_types: classes of your own that the document names: joints, and laws of time of driven joints.
+        joint_types: classes of your own that the document names: joints, laws of driven joints and of couplings.
 
     Raises:
         ModelError: the document cannot be used; the message has the JSON path of the place.

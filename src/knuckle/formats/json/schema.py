@@ -11,16 +11,17 @@ from typing import get_args
 import knuckle.joints
 from knuckle.model import (
     Body,
+    Coupling,
     Frame,
     Geometry,
     Limits,
     LoopJoint,
     Material,
-    Mimic,
     Note,
     Provenance,
     Shape,
     TreeJoint,
+    coupling_laws,
 )
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
@@ -32,13 +33,13 @@ REFERENCES: dict[type, dict[str, str]] = {
     TreeJoint: {"parent": BODY},
     LoopJoint: {"predecessor": BODY, "successor": BODY},
     Frame: {"body": BODY},
-    Mimic: {"joint": JOINT, "source": JOINT},
+    Coupling: {"joint": JOINT, "sources": JOINT},
 }
-"""Fields that hold the number of a body or joint, written as its name."""
+"""Fields that hold the number of a body or joint, or several, written as names."""
 
 
 PLAIN = (
-    Body, Frame, Geometry, Inertia, Limits, LoopJoint, Material, Mimic, Note, PlanarInertia, PlanarTransform,
+    Body, Coupling, Frame, Geometry, Inertia, Limits, LoopJoint, Material, Note, PlanarInertia, PlanarTransform,
     Provenance, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
@@ -48,13 +49,13 @@ PLAIN = (
 def _of_library() -> dict[str, type]:
     return {
         name: value
-        for name, value in vars(knuckle.joints).items()
+        for name, value in (*vars(knuckle.joints).items(), *vars(coupling_laws).items())
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }
 
 
 def named_classes(own: Iterable[type] = ()) -> dict[str, type]:
-    """Joints and laws of time by the names they have in a file: the library's, and those of the caller."""
+    """Joints and laws by the names they have in a file: the library's, and those of the caller."""
     return {**_of_library(), **{f"{cls.__module__}:{cls.__qualname__}": cls for cls in own}}
 
 

@@ -18,7 +18,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
-_TOP = ("name", "gravity", "friction_velocity", "base", "bodies", "joints", "frames", "loops", "mimics")
+_TOP = ("name", "gravity", "friction_velocity", "base", "bodies", "joints", "frames", "loops", "couplings")
 
 
 def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) -> str:
@@ -30,7 +30,7 @@ def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) ->
         provenance: whether to include where the model came from and the notes on it.
 
     Raises:
-        ModelError: it holds something JSON cannot: a function of time, a symbol, a joint that is no dataclass.
+        ModelError: it holds something JSON cannot: a function, a symbol, a joint that is no dataclass.
     """
     names = {BODY: {-1: model.base.name, **dict(enumerate(model.body_names))}}
     encoder = _Encoder({**names, "joint": dict(enumerate(model.joint_names))})
@@ -100,7 +100,8 @@ class _Encoder:
                 continue
             place = f"{path}.{field.name}"
             if field.name in references:
-                encoded[field.name] = self.names[references[field.name]][inner]
+                names = self.names[references[field.name]]
+                encoded[field.name] = [names[k] for k in inner] if isinstance(inner, tuple) else names[inner]
             else:
                 encoded[field.name] = self.encode(inner, place, cls is Limits)
         return encoded

@@ -1,24 +1,27 @@
-"""MuJoCo's equality constraints: loop joints and mimic relations, where they are exactly that."""
+"""MuJoCo's equality constraints: loop joints and couplings, where they are exactly that."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 from knuckle.joints import Fixed, Joint, Spherical
-from knuckle.model import LoopJoint, Mimic
+from knuckle.model import Coupling, LoopJoint, Powers, mimic
 from knuckle.spatial import Transform
 
 from .source import Source, numbers, transform
 from .tree import Tree
 
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+Link: TypeAlias = tuple[int, tuple[float, ...]]
+"""The joint that is followed, and the coefficients of the polynomial in its position."""
 
 
-def constraints(source: Source, tree: Tree, mimic: bool) -> tuple[list[LoopJoint], list[Mimic]]:
-    """Loop joints and mimic relations of the model, with a note on every constraint that becomes neither."""
+def constraints(source: Source, tree: Tree, follow: bool) -> tuple[list[LoopJoint], list[Coupling]]:
+    """Loop joints and couplings of the model, with a note on every constraint that becomes neither."""
     m, types = source.m, source.mujoco.mjtEq
     loops: list[LoopJoint] = []
-    links: dict[int, tuple[int, float, float]] = {}
+    links: dict[int, Link] = {}
     bits = source.mujoco.mjtDisableBit
     off = int(m.opt.disableflags) & (int(bits.mjDSBL_EQUALITY) | int(bits.mjDSBL_CONSTRAINT))
     for e in range(m.neq):
@@ -30,7 +33,7 @@ def constraints(source: Source, tree: Tree, mimic: bool) -> tuple[list[LoopJoint
         elif code == types.mjEQ_WELD:
             loops.append(_loop(source, tree, e, name, Fixed(), *_weld(source, tree, e)))
         elif code == types.mjEQ_JOINT:
-            _couple(source, tree, e, name, mimic, links)
+            _couple(source, tree, e, name, follow, links)
         else:
             source.note("warning", name, f"an equality of type {types(code).name[5:].lower()}: ignored")
     return loops, _resolved(source, tree, links)
@@ -86,40 +89,54 @@ def _sites(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
     return one, two
 
 
-def _couple(
-    source: Source, tree: Tree, e: int, name: str, mimic: bool, links: dict[int, tuple[int, float, float]]
-) -> None:
-    """q1 − q1₀ = a₀ + a₁ (q2 − q2₀): a mimic relation, if there are no higher terms."""
+def _couple(source: Source, tree: Tree, e: int, name: str, follow: bool, links: dict[int, Link]) -> None:
+    """q1 − q1₀ = Σ aₖ (q2 − q2₀)ᵏ: a polynomial in q2."""
     m = source.m
     follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
-    a0, a1, *higher = numbers(m.eq_data[e][:5])
     joint = source.name("joint", follower)
     if leader < 0:
         source.note("warning", name, f"holds joint {joint!r} still: ignored; knuckle.model.edit.lock can do that")
-    elif any(higher):
-        source.note("warning", name, f"couples joint {joint!r} by a polynomial of higher degree: ignored")
-    elif not mimic:
+    elif not follow:
         source.note("info", name, f"ignored as asked for: joint {joint!r} moves by itself")
     elif tree.numbers[follower] in links:
         source.note("warning", name, f"joint {joint!r} follows another already: ignored")
     else:
         q1, q2 = (float(m.qpos0[m.jnt_qposadr[j]]) for j in (follower, leader))
-        links[tree.numbers[follower]] = tree.numbers[leader], a1, q1 + a0 - a1 * q2
+        a0, *others = composed(numbers(m.eq_data[e][:5]), (-q2, 1.0))
+        links[tree.numbers[follower]] = tree.numbers[leader], (q1 + a0, *others)
 
 
-def _resolved(source: Source, tree: Tree, links: dict[int, tuple[int, float, float]]) -> list[Mimic]:
+def composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ...]:
+    """The coefficients of the polynomial `outer` of the polynomial `inner`, without zeros at the end."""
+    total = [0.0]
+    for c in reversed(outer):
+        product = [0.0] * (len(total) + len(inner) - 1)
+        for i, x in enumerate(total):
+            for j, y in enumerate(inner):
+                product[i + j] += x * y
+        product[0] += c
+        while len(product) > 1 and product[-1] == 0:
+            product.pop()
+        total = product
+    return tuple(total)
+
+
+def _resolved(source: Source, tree: Tree, links: dict[int, Link]) -> list[Coupling]:
     """The relations with chains of them followed to the joint that moves by itself; a ring of them is left open."""
-    found: list[Mimic] = []
+    found: list[Coupling] = []
     for follower in list(links):
-        leader, ratio, offset = links[follower]
+        leader, powers = links[follower]
         passed = {follower}
         while leader in links and leader not in passed:
             passed.add(leader)
-            leader, r, o = links[leader]
-            ratio, offset = ratio * r, ratio * o + offset
+            leader, inner = links[leader]
+            powers = composed(powers, inner)
         if leader in passed:
             source.note("warning", tree.joints[follower].name, "follows itself through others: it moves by itself")
             del links[follower]
+        elif len(powers) <= 2:
+            offset, ratio = (*powers, 0.0)[:2]
+            found.append(mimic(follower, leader, ratio, offset))
         else:
-            found.append(Mimic(follower, leader, ratio, offset))
+            found.append(Coupling(follower, (leader,), Powers(powers)))
     return found

@@ -31,7 +31,7 @@ def read_mjcf(
         file: its path, from which includes and meshes are found.
         base: "fixed" takes the file at its word, and a freejoint in it floats; "floating" puts the file's only root
             body, if that has no joint, on a free joint "floating_base".
-        mimic: whether linear joint equalities become mimic relations.
+        mimic: whether joint equalities become couplings.
         merge_fixed: whether bodies without joints become part of their parents and stay as frames.
 
     Raises:
@@ -66,7 +66,7 @@ def from_mujoco(
     source = Source(compiled)
     floating = base == "floating" and _needs_floating(source)
     tree = build_tree(source, file, floating)
-    loops, mimics = constraints(source, tree, mimic)
+    loops, couplings = constraints(source, tree, mimic)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
@@ -77,7 +77,7 @@ def from_mujoco(
         joints=tuple(tree.joints),
         frames=tuple(tree.frames),
         loops=tuple(loops),
-        mimics=tuple(mimics),
+        couplings=tuple(couplings),
         gravity=(0.0, 0.0, 0.0) if off else (x, y, z),
         name=names[: names.index(b"\0")].decode(errors="replace") or "mechanism",
         base=Body("world", Inertia.zero(), visuals, collisions),

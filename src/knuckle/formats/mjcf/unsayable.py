@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute, Spherical
-from knuckle.model import ROOT, Geometry, Mesh, Model, Plane
+from knuckle.model import ROOT, Coupling, Geometry, Linear, Mesh, Model, Plane, Powers
+from knuckle.model.coupling import described
 from knuckle.spatial import IDENTITY, SPATIAL
 
 TYPE_OF: dict[type[Joint], str] = {
@@ -31,6 +32,10 @@ def check_sayable(model: Model) -> None:
         if isinstance(joint.kind, Free) and (joint.parent != ROOT or joint.X_tree != IDENTITY):
             text = f"a free joint of MJCF starts from the world's own frame, and this one does not; {_JSON}"
             raise ModelError(text, element=joint.name)
+    for c in model.couplings:
+        if polynomial(c) is None:
+            text = f"MJCF couples a joint to one other by a quartic at most; this one {described(c, model.joint_names)}"
+            raise ModelError(f"{text}; {_JSON}, or model.without_couplings()", element=model.joint_names[c.joint])
     for loop in model.loops:
         if type(loop.kind) not in LOOPS:
             known = ", ".join(kind.__name__ for kind in LOOPS)
@@ -69,6 +74,16 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
                 yield body.name, "a plane on a body that moves"
             if geometry.material is not None and geometry.material.texture is not None:
                 yield body.name, f"texture {geometry.material.texture}"
+
+
+def polynomial(coupling: Coupling) -> tuple[float, ...] | None:
+    """The five coefficients of MuJoCo's joint equality, if a coupling is one."""
+    law = coupling.law
+    if isinstance(law, Linear) and len(law.ratios) == 1:
+        return law.offset, law.ratios[0], 0.0, 0.0, 0.0
+    if isinstance(law, Powers) and len(law.coefficients) <= 5:
+        return (*law.coefficients, *(0.0,) * (5 - len(law.coefficients)))
+    return None
 
 
 def has_mesh(geometry: Geometry) -> bool:

@@ -15,7 +15,7 @@ from knuckle.model import ROOT, Body, Frame, LoopJoint, Model, TreeJoint
 from knuckle.spatial import Inertia, Transform, rotation
 from knuckle.spatial.three import transpose
 
-from .unsayable import TYPE_OF, check_sayable, unsayable, wraps_base
+from .unsayable import TYPE_OF, check_sayable, polynomial, unsayable, wraps_base
 from .write_shapes import add_assets, add_shapes, shared_materials
 
 if TYPE_CHECKING:
@@ -158,12 +158,12 @@ def _names(model: Model) -> dict[int, str]:
 
 
 def _add_equalities(root: Element, model: Model) -> None:
-    if not model.mimics and not model.loops:
+    if not model.couplings and not model.loops:
         return
     equality = _add(root, "equality")
-    for mimic in model.mimics:
-        name, source = model.joint_names[mimic.joint], model.joint_names[mimic.source]
-        _add(equality, "joint", joint1=name, joint2=source, polycoef=texts((mimic.offset, mimic.ratio, 0, 0, 0), name))
+    for c in model.couplings:
+        name, source = model.joint_names[c.joint], model.joint_names[c.sources[0]]
+        _add(equality, "joint", joint1=name, joint2=source, polycoef=texts(polynomial(c) or (), name))
     names = _names(model)
     for loop in model.loops:
         _add_loop(equality, loop, names[loop.predecessor], names[loop.successor])

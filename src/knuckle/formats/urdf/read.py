@@ -70,14 +70,14 @@ def from_element(
             shapes.define(element)
     bodies, links = _links(source, robot, shapes)
     root, joints = arrange(source, robot, links, _joints(source, robot))
-    mimics = couplings(source, joints)
-    for k in [m.joint for m in mimics] if not mimic else []:
+    coupled = couplings(source, joints)
+    for k in [c.joint for c in coupled] if not mimic else []:
         source.note("info", joints[k].element, joints[k].name, "<mimic> ignored as asked for: it moves by itself")
     numbers = {root: ROOT, **{joint.child: k for k, joint in enumerate(joints)}}
     model = Model(
         bodies=tuple(bodies[joint.child] for joint in joints),
         joints=tuple(_tree_joint(joint, numbers[joint.parent]) for joint in joints),
-        mimics=tuple(mimics) if mimic else (),
+        couplings=tuple(coupled) if mimic else (),
         name=name,
         base=bodies[root],
         provenance=Provenance(file, "urdf", (*source.notes, _summary(source, name))),

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from knuckle.formats.xml import Element, shorten
-from knuckle.model import Mimic
+from knuckle.model import Coupling, mimic
 
 from .joints import Following, JointEntry
 from .source import Source
@@ -75,29 +75,29 @@ def _cycle(source: Source, joint: JointEntry) -> Exception:
     return source.error(joint.element, joint.owner, f"{text} the root; URDF is for trees")
 
 
-def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Mimic]:
+def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Coupling]:
     """The mimic relations by the joints' numbers, chains of them followed to the joint that moves by itself.
 
     A joint that follows one which is not in the file moves by itself too, and a note says so.
     """
     numbers = {joint.name: k for k, joint in enumerate(joints)}
     followed = [_followed(source, joint, joints, numbers) for joint in joints]
-    resolved: dict[int, Mimic] = {}
+    resolved: dict[int, tuple[int, float, float]] = {}
     for k in range(len(joints)):
         way = _way(source, k, joints, followed, numbers, resolved)
         for i in reversed(way):
             via = followed[i]
             assert via is not None
-            inner = resolved.get(numbers[via.source]) or Mimic(i, numbers[via.source])
-            mimic = Mimic(i, inner.source, via.ratio * inner.ratio, via.ratio * inner.offset + via.offset)
-            if not (math.isfinite(mimic.ratio) and math.isfinite(mimic.offset)):
+            leader, inner, shift = resolved.get(numbers[via.source], (numbers[via.source], 1.0, 0.0))
+            ratio, offset = via.ratio * inner, via.ratio * shift + via.offset
+            if not (math.isfinite(ratio) and math.isfinite(offset)):
                 raise source.error(via.element, joints[i].owner, "the multipliers of the joints it follows overflow")
             if numbers[via.source] in resolved:
-                leader = joints[mimic.source].owner
-                text = f"follows {leader} (through {shorten(via.source)!r}): {mimic.ratio:g} q + {mimic.offset:g}"
+                owner = joints[leader].owner
+                text = f"follows {owner} (through {shorten(via.source)!r}): {ratio:g} q + {offset:g}"
                 source.note("info", via.element, joints[i].name, text)
-            resolved[i] = mimic
-    return [resolved[k] for k in sorted(resolved)]
+            resolved[i] = leader, ratio, offset
+    return [mimic(k, *resolved[k]) for k in sorted(resolved)]
 
 
 def _way(
@@ -106,7 +106,7 @@ def _way(
     joints: Sequence[JointEntry],
     followed: Sequence[Following | None],
     numbers: Mapping[str, int],
-    resolved: Mapping[int, Mimic],
+    resolved: Collection[int],
 ) -> list[int]:
     """Joint k, the joint it follows, and so on, up to the first whose leader is known or moves by itself."""
     way: dict[int, None] = {}

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Planar, Prismatic, Revolute
-from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Mesh, Model, Sphere
+from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Linear, Mesh, Model, Sphere
+from knuckle.model.coupling import described
 from knuckle.spatial import SPATIAL
 
 TYPE_OF: dict[type[Joint], str] = {
@@ -23,6 +24,10 @@ def check_sayable(model: Model) -> None:
         raise ModelError(f"URDF has no {model.algebra.name} models; {_JSON}", element=model.name)
     for loop in model.loops:
         raise ModelError(f"URDF has no loop joints; {_JSON}, or model.without_loops()", element=loop.name)
+    for c in model.couplings:
+        if not (isinstance(c.law, Linear) and len(c.sources) == 1):
+            text = f"URDF has <mimic> with one source and a ratio only; this joint {described(c, model.joint_names)}"
+            raise ModelError(f"{text}; {_JSON}, or model.without_couplings()", element=model.joint_names[c.joint])
     for joint in model.joints:
         if type(joint.kind) not in TYPE_OF:
             known = ", ".join(TYPE_OF.values())

@@ -6,7 +6,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
@@ -16,12 +16,13 @@ from knuckle.model import (
     Body,
     Box,
     Capsule,
+    Coupling,
     Cylinder,
     Frame,
     Geometry,
+    Linear,
     Material,
     Mesh,
-    Mimic,
     Model,
     Shape,
     Sphere,
@@ -155,9 +156,10 @@ def _joint(joint: TreeJoint, parent: str, child: str, following: list[str]) -> l
     return _element("joint", {"name": joint.name, "type": TYPE_OF[type(kind)]}, inside)
 
 
-def _mimic(mimic: Mimic, joint_names: Sequence[str]) -> list[str]:
-    name, source = joint_names[mimic.joint], joint_names[mimic.source]
-    numbers = {"multiplier": _text(mimic.ratio, name), "offset": _text(mimic.offset, name)}
+def _mimic(coupling: Coupling, joint_names: Sequence[str]) -> list[str]:
+    name, source = joint_names[coupling.joint], joint_names[coupling.sources[0]]
+    law = cast(Linear, coupling.law)
+    numbers = {"multiplier": _text(law.ratios[0], name), "offset": _text(law.offset, name)}
     return _element("mimic", {"joint": source, **numbers})
 
 

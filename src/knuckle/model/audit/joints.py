@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from knuckle.joints import Continuous, Prismatic, Revolute
+from knuckle.model.coupling import described
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, LoopJoint, Note, TreeJoint
 from knuckle.spatial import Vector
@@ -26,12 +27,9 @@ def check_joints(model: Model) -> Iterator[Note]:
     yield from _together(model, "effort limit of zero: nothing may drive it", _no_effort)
     yield from _together(model, "zero is outside the limits: `neutral` is not a position it may take", _zero_outside)
     yield from _massless(model)
-    for m in model.mimics:
-        offset = f" {m.offset:+g}" if m.offset else ""
-        text = (
-            f"mimics {model.joint_names[m.source]!r}: q = {m.ratio:g} q_source{offset}; it has no variable of its own"
-        )
-        yield Note("info", model.joint_names[m.joint], text)
+    for c in model.couplings:
+        text = f"{described(c, model.joint_names)}; it has no variable of its own"
+        yield Note("info", model.joint_names[c.joint], text)
     yield from _loops(model)
     yield from _order(model)
 
@@ -121,13 +119,13 @@ def _massless(model: Model) -> Iterator[Note]:
         yield Note("info", _listed(light), "no mass of its own, but what it carries has")
 
 
-def _generic(model: Model) -> tuple[Vector, ...]:
+def _generic(model: Model) -> Vector:
     """A position without symmetry, always the same."""
     import numpy as np
 
     rng = np.random.default_rng(1)
     free = (joint for i, joint in enumerate(model.joints) if i not in model.coupled)
-    return model.positions([x for joint in free for x in joint.kind.random(rng)])
+    return Vector(x for joint in free for x in joint.kind.random(rng))
 
 
 # loops and order

@@ -97,7 +97,7 @@ def summary(model: Model) -> list[str]:
     lines = [
         f"{model.name}" + (f"  ({source})" if source else ""),
         f"  moving bodies: {model.nb}, nq: {model.nq}, nv: {model.nv}, frames: {len(model.frames)},"
-        f" loops: {len(model.loops)}, mimic joints: {len(model.mimics)}",
+        f" loops: {len(model.loops)}, coupled joints: {len(model.couplings)}",
         f"  mass {sum(b.mass for b in bulks):.6g} kg; from {low:.3g} m to {high:.3g} m high at the neutral position",
     ]
     if b := bulk(model.base.inertia):

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any
 
 from knuckle.errors import ModelError
+from knuckle.model.coupling import rows
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Shape, Sphere
 from knuckle.model.solids import volume
@@ -127,14 +128,14 @@ def shapes_of(body: Body) -> tuple[Geometry, ...]:
     return (*body.visuals, *body.collisions)
 
 
-def neutral(model: Model) -> tuple[Vector, ...]:
-    """The neutral position of each joint; mimic joints follow their source."""
-    return model.positions([x for i, j in enumerate(model.joints) if i not in model.coupled for x in j.kind.neutral()])
+def neutral(model: Model) -> Vector:
+    """The neutral position of the independent joints."""
+    return Vector(x for i, j in enumerate(model.joints) if i not in model.coupled for x in j.kind.neutral())
 
 
-def positions(model: Model, q: Sequence[Vector]) -> dict[int, Transform]:
+def positions(model: Model, y: Vector) -> dict[int, Transform]:
     """ⁱX_0 (RBDA example 4.3)."""
-    X = {ROOT: Transform.identity()}
+    q, X = model.positions(y), {ROOT: Transform.identity()}
     for i, p, joint in model.outward():
         X[i] = joint.transform(q[i]) @ model.X_tree[i] @ X[p]
     return X
@@ -149,7 +150,7 @@ def reach(model: Model) -> float:
     return max([*length.values(), *tips])
 
 
-def joints_without_inertia(model: Model, q: Sequence[Vector], threshold: float = 1e-12) -> list[int]:
+def joints_without_inertia(model: Model, q: Vector, threshold: float = 1e-12) -> list[int]:
     """Joints with a variable whose pivot in Gᵀ H G = Lᵀ D L is zero against the diagonal (RBDA 6.3, 7.1, 9.26).
 
     The pivot of a joint is the inertia its axis feels with everything outward free to move: what the articulated-body
@@ -167,14 +168,14 @@ def joints_without_inertia(model: Model, q: Sequence[Vector], threshold: float =
     return sorted(found)
 
 
-def _inertia_matrix(model: Model, q: Sequence[Vector]) -> Any:
+def _inertia_matrix(model: Model, y: Vector) -> Any:
     """Gᵀ H G: H_ij = S_iᵀ I^c_i S_j in base coordinates for j in κ(i), plus the rotors' (RBDA 6.15, 9.26, 9.28)."""
     import numpy as np
 
     sizes = [joint.kind.nv for joint in model.joints]
     start = [0, *accumulate(sizes)]
     variables = [np.arange(start[i], start[i + 1]) for i in range(model.nb)]
-    X = positions(model, q)
+    q, X = model.positions(y), positions(model, y)
     S: Any = np.zeros((6, start[-1]))
     for i, _, joint in model.outward():
         S[:, variables[i]] = np.array((X[i].inv @ joint.subspace(q[i])).matrix.rows, dtype=float).reshape(6, sizes[i])
@@ -189,8 +190,10 @@ def _inertia_matrix(model: Model, q: Sequence[Vector]) -> Any:
         H[np.ix_(ancestors, variables[i])] = block.T
         H[variables[i], variables[i]] += [float(x) for x in model.rotor[i]]
     G: Any = np.zeros((start[-1], model.nv))
-    for i, s in enumerate(model.v_slices):
-        G[variables[i], np.arange(s.start, s.stop)] = float(model.ratios[i])
+    for i, joint_rows in enumerate(rows(model, y)):
+        for k, row in zip(variables[i], joint_rows, strict=True):
+            for j, x in row.items():
+                G[k, j] = float(x)
     return G.T @ H @ G
 
 
