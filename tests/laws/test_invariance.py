@@ -184,9 +184,9 @@ def test_mimic_joints_are_the_constrained_system(seed: int) -> None:
     G, offset = np.zeros((6, 4)), np.zeros(6)
     independent = [i for i in range(6) if i not in model.coupled]
     for i in range(6):
-        m = model.coupled.get(i)
-        G[i, independent.index(m.source if m else i)] = m.ratio if m else 1.0
-        offset[i] = m.offset if m else 0.0
+        c = model.coupled.get(i)
+        G[i, independent.index(c.sources[0] if c else i)] = c.law.ratios[0] if c else 1.0  # type: ignore[attr-defined]
+        offset[i] = c.law.offset if c else 0.0  # type: ignore[attr-defined]
     q, v, a = G @ s.q + offset, G @ s.v, G @ s.a
     H, C = G.T @ kn.mass_matrix(tree, q) @ G, G.T @ kn.bias_force(tree, q, v, s.f_ext)
     size = max(np.abs(H).max(), np.abs(C).max())

@@ -307,3 +307,11 @@ def test_plot_goes_to_a_file_without_a_window(swing, tmp_path):
     assert figure.axes[-1].get_xlabel() == "time [s]"
     swing.plot(tmp_path / "swing.svg", what="energy")
     assert b"<svg" in (tmp_path / "swing.svg").read_bytes()
+
+
+def test_play_hands_it_to_the_viewer(swing, monkeypatch):
+    view = pytest.importorskip("knuckle.view")
+    played = []
+    monkeypatch.setattr(view, "play", lambda motion, **options: played.append((motion, options)) or "a viewer")
+    assert swing.play(speed=2.0) == "a viewer"
+    assert played == [(swing, {"speed": 2.0})]

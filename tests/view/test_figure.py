@@ -88,6 +88,14 @@ def test_a_missing_mesh_is_a_box_of_the_inertia_and_is_reported_once():
     assert np.allclose(part.surface.vertices.mean(axis=0), com, atol=1e-9)
 
 
+def test_a_body_with_other_visuals_gets_no_box():
+    made = figure(with_visuals(Geometry(Mesh("lost.stl")), Geometry(Cylinder(0.1, 0.2))))
+    (part,) = made.parts
+    (problem,) = made.problems
+    assert np.allclose(np.ptp(part.surface.vertices, axis=0), (0.2, 0.2, 0.2))
+    assert "drawn without a part of it" in problem
+
+
 @pytest.mark.parametrize("content", [b"", b"not a mesh", b"solid x\nendsolid x\n"])
 def test_a_broken_mesh_file_is_a_problem_and_no_end(content: bytes, tmp_path: Path):
     file = tmp_path / "broken.stl"

@@ -144,6 +144,15 @@ def test_gravity_is_down_on_the_page(tmp_path: Path):
     assert np.allclose(rotation(base) @ [0.0, 1.0, 0.0], [0.0, 0.0, 1.0], atol=1e-6)
 
 
+def test_a_missing_mesh_is_a_warning(tmp_path: Path):
+    from knuckle.model import Body, Geometry, Mesh
+
+    arm, times, q = swing(kn.robots.load("arm"))
+    lost = Body(arm.base.name, arm.base.inertia, (Geometry(Mesh("lost.stl")),))
+    with pytest.warns(UserWarning, match=r"box of its inertia: the mesh lost\.stl was not found"):
+        replay_html((arm.replace(base=lost), times, q), tmp_path / "x.html")
+
+
 def test_what_is_refused(tmp_path: Path):
     motion = swing(kn.robots.load("pendulum"))
     with pytest.raises(ValueError, match="rate is a number of moments per second above zero, not 0"):

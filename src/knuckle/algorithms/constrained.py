@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from knuckle.scalar import ONE, ZERO, absolute, less, select
 from knuckle.spatial import Matrix, Vector
@@ -27,34 +28,72 @@ def kkt(H: Matrix, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]
     return x[:n], -x[n:]
 
 
-def multipliers(H: Matrix, parents: sparse.Parents, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]:
-    """(a, λ) by A λ = b with A = K H⁻¹ Kᵀ (RBDA method 2, 8.37-8.41), one constraint after the other.
+class _Part(NamedTuple):
+    """A constraint less those before it: q, its weight D⁻¹q, whether anything is left of it, 1/qᵀD⁻¹q, and what went."""
 
-    H = LᵀDL with the sparsity of the tree, Y = L⁻ᵀKᵀ, and a = L⁻¹D⁻¹t with t = L⁻ᵀ(τ − C) + Y λ. Orthogonal parts q of
-    the columns of Y stand for the factor of A = YᵀD⁻¹Y: t is corrected along each, and no condition is squared.
+    q: Vector
+    weighted: Vector
+    kept: Any
+    reciprocal: Any
+    ratios: list[Any]
+
+
+@dataclass(frozen=True)
+class Orthogonal:
+    """Constraints K made orthogonal, one after the other, in the metric H⁻¹. `orthogonal` makes it.
+
+    H = LᵀDL with the sparsity of the tree, and Y = L⁻ᵀKᵀ: its orthogonal columns q stand for the factor of
+    A = K H⁻¹ Kᵀ = YᵀD⁻¹Y, and no condition is squared.
     """
+
+    L: Matrix
+    parents: sparse.Parents
+    inverse: Vector
+    Y: list[Vector]
+    parts: list[_Part]
+
+    def response(self, k: Vector, force: Vector | None = None) -> tuple[Vector, Vector]:
+        """(a, λ) with H a = τ + Kᵀλ and K a = k: t = L⁻ᵀτ + Y λ is corrected along each q, and a = L⁻¹D⁻¹t."""
+        nothing = Vector.zero(len(self.inverse))
+        t = nothing if force is None else sparse.solve_transposed(self.L, self.parents, force)
+        found: list[Any] = []
+        for y, part, wanted in zip(self.Y, self.parts, k, strict=True):
+            c = select(part.kept, (wanted - (y * self.inverse) @ t) * part.reciprocal, ZERO)
+            t = t + c * part.q
+            found.append(c)
+        return sparse.solve_lower(self.L, self.parents, t * self.inverse), self._multipliers(found)
+
+    def _multipliers(self, along: list[Any]) -> Vector:
+        """λ from the coefficients of the orthogonal parts."""
+        lam: list[Any] = []
+        for j in reversed(range(len(along))):
+            later = zip(range(len(along) - 1, j, -1), lam, strict=True)
+            rest = along[j] - sum((self.parts[i].ratios[j] * x for i, x in later), ZERO)
+            lam.append(select(self.parts[j].kept, rest, ZERO))
+        return Vector(reversed(lam))
+
+
+def orthogonal(H: Matrix, parents: sparse.Parents, K: Matrix) -> Orthogonal:
+    """H factored and K made orthogonal. Of what depends on constraints before it, nothing is kept."""
     L, D = sparse.ltdl(H, parents)
     inverse = Vector(ONE / d for d in D)
-    t = sparse.solve_transposed(L, parents, force)
     Y = [sparse.solve_transposed(L, parents, Vector(row)) for row in K.rows]
     least = RANK * RANK * sum(((y * inverse) @ y for y in Y), ZERO)
-    found: list[tuple[Vector, Vector, Any, Any, list[Any]]] = []
-    for y, wanted in zip(Y, k, strict=True):
+    parts: list[_Part] = []
+    for y in Y:
         q, ratios = y, []
-        for other, weighted, _, reciprocal, _ in found:
-            ratios.append((weighted @ q) * reciprocal)
-            q = q - ratios[-1] * other
+        for other in parts:
+            ratios.append((other.weighted @ q) * other.reciprocal)
+            q = q - ratios[-1] * other.q
         weighted = q * inverse
         kept, reciprocal = _inverse(weighted @ q, least)
-        c = select(kept, (wanted - (y * inverse) @ t) * reciprocal, ZERO)
-        t = t + c * q
-        found.append((q, weighted, c, reciprocal, ratios))
-    lam: list[Any] = []
-    for j in reversed(range(len(found))):
-        _, _, c, reciprocal, _ = found[j]
-        rest = c - sum((found[i][4][j] * x for i, x in zip(range(len(found) - 1, j, -1), lam, strict=True)), ZERO)
-        lam.append(select(less(ZERO, reciprocal), rest, ZERO))
-    return sparse.solve_lower(L, parents, t * inverse), Vector(reversed(lam))
+        parts.append(_Part(q, weighted, kept, reciprocal, ratios))
+    return Orthogonal(L, parents, inverse, Y, parts)
+
+
+def multipliers(H: Matrix, parents: sparse.Parents, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]:
+    """(a, λ) by A λ = b with A = K H⁻¹ Kᵀ (RBDA method 2, 8.37-8.41), one constraint after the other."""
+    return orthogonal(H, parents, K).response(k, force)
 
 
 def least_norm(K: Matrix, lam: Vector) -> Vector:

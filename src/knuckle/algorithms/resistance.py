@@ -13,7 +13,9 @@ from .types import PerJoint
 
 
 def resistance(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Vector]:
-    """d v + f v/√(v² + ε²) + k (q − rest): added to what RNEA finds, subtracted from what ABA is given.
+    """d v + f v/√(v² + ε²) + Rᵀk (q ⊖ rest): added to what RNEA finds, subtracted from what ABA is given.
+
+    R v is the rate of the displacement q ⊖ rest, and 1 for joints with q̇ = v: springs keep energy at ball joints too.
 
     Coulomb friction is smoothed: at the speed ε = `model.friction_velocity` it has 71 % of its full value.
     """
@@ -22,7 +24,7 @@ def resistance(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Vector]:
         for i, joint in enumerate(model.joints)
     }
     for i, k, d in spring_displacements(model, q):
-        tau[i] = tau[i] + k * d
+        tau[i] = tau[i] + model.joints[i].kind.velocity_force(d, k * d)
     return tau
 
 

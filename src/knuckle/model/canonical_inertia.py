@@ -33,9 +33,9 @@ from .canonical_snap import brought_back, is_plain, snapped, turned
 from .model import Model
 from .parts import ROOT
 
-_ABOUT_CENTRE = {Spherical, YawPitchRoll, Euler, ExponentialSpherical, Universal}
-_WITHOUT_TURNING = {Prismatic, Translational}
-_WITH_SLIDING = {Helical, Cylindrical, Planar, PlanarLocal}
+ABOUT_CENTRE = {Spherical, YawPitchRoll, Euler, ExponentialSpherical, Universal}
+WITHOUT_TURNING = {Prismatic, Translational}
+WITH_SLIDING = {Helical, Cylindrical, Planar, PlanarLocal}
 
 
 def lightened(model: Model) -> Model:
@@ -68,11 +68,11 @@ def split(kind: Joint, I: Inertia) -> tuple[Inertia, Inertia]:
     """
     if isinstance(kind, Offset):
         return split(kind.joint, I)
-    if type(kind) in _ABOUT_CENTRE:
+    if type(kind) in ABOUT_CENTRE:
         return Inertia(ZERO, I.h, I.I), Inertia(I.mass, ZERO3, Sym3.zero())
-    if type(kind) in _WITHOUT_TURNING:
+    if type(kind) in WITHOUT_TURNING:
         return Inertia(I.mass, I.h, Sym3.zero()), Inertia(ZERO, ZERO3, I.I)
-    if type(kind) not in TURNING | _WITH_SLIDING:
+    if type(kind) not in TURNING | WITH_SLIDING:
         return I, Inertia.zero()
     E = alignment(kind)[0].E
     stays, goes = _split_about_z(turned(I, E), type(kind) in TURNING)

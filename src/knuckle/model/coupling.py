@@ -55,7 +55,7 @@ def followed_positions(couplings: Sequence[Coupling], parts: list[Vector]) -> No
         parts[c.joint] = Vector((c.law.value(Vector(parts[s][0] for s in c.sources)),))
 
 
-def rows(model: Model, q: Sequence[Any]) -> list[Sequence[Row]]:
+def rows(model: Model, q: Any) -> list[Sequence[Row]]:
     """G at the position q: for each joint of the tree its rows, one for each of its variables (RBDA 8.42, 9.26)."""
     found: list[Sequence[Row]] = [[{k: ONE} for k in range(s.start, s.stop)] for s in model.v_slices]
     for c in model.couplings:
@@ -64,7 +64,7 @@ def rows(model: Model, q: Sequence[Any]) -> list[Sequence[Row]]:
     return found
 
 
-def row_rates(model: Model, q: Sequence[Any], v: Sequence[Any]) -> dict[int, Row]:
+def row_rates(model: Model, q: Any, v: Any) -> dict[int, Row]:
     """Ġ by its rows that are not zero by themselves: those of the joints that follow others."""
     found: dict[int, Row] = {}
     for c in model.couplings:

@@ -17,6 +17,7 @@ from .configuration import (
     normalize,
     random_configuration,
 )
+from .coupled import coupling_bias, coupling_forces, coupling_matrix, tree_positions
 from .dynamics import (
     bias_force,
     constraint_forces,
@@ -32,6 +33,7 @@ from .dynamics import (
     operational_space_mobility,
 )
 from .function import Function, function
+from .identification import BaseParameters, base_parameters, inertial_parameters, regressor
 from .kernel import set_compilation
 from .kinematics import (
     acceleration,
@@ -75,12 +77,14 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Assembly",
+    "BaseParameters",
     "Bound",
     "Compiled",
     "Function",
     "Mobility",
     "acceleration",
     "active_loop_jacobian",
+    "base_parameters",
     "bias_force",
     "bind",
     "body_poses",
@@ -95,6 +99,9 @@ __all__ = [
     "constraint_jacobian",
     "coriolis_force",
     "coriolis_matrix",
+    "coupling_bias",
+    "coupling_forces",
+    "coupling_matrix",
     "dependence",
     "dependence_bias",
     "difference",
@@ -105,6 +112,7 @@ __all__ = [
     "get_threads",
     "gravity_force",
     "independent_variables",
+    "inertial_parameters",
     "integrate",
     "inverse_dynamics",
     "jacobian",
@@ -127,9 +135,11 @@ __all__ = [
     "potential_energy",
     "project",
     "random_configuration",
+    "regressor",
     "set_compilation",
     "set_threads",
     "total_mass",
+    "tree_positions",
     "velocity",
 ]
 

@@ -78,6 +78,8 @@ class _Call:
         """Makes the code of a way, where there can be some."""
         if kernels.policy == "never" or (self.model.loops and not _knows_loops(self.function)):
             return False
+        if self.function.goes_by_stages(self.model, self.options):
+            return False
         with small.LOCK:
             if not way.is_open:
                 defaults = {p.name: p.default for p in self._signature.parameters.values() if p.name not in names}

@@ -12,10 +12,25 @@ from knuckle.algorithms.independent import Choice, expressed
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
 
-from .function import Array, function
+from .dense import Dense
+from .function import Array, Stages, function
 from .kinematics import jacobian
-from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
+from .loops import constraint_bias, constraint_count, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
 from .per_joint import as_vector, drift, minus, plus, wrenches
+
+MOST_WORK = 200_000
+"""Beyond this many products between constraints, matrices of numbers are faster than code without loops."""
+
+
+def is_long(model: Model) -> bool:
+    """Whether there are so many constraints that they are better put into matrices of numbers than into code."""
+    return constraint_count(model) ** 2 * model.nv > MOST_WORK
+
+
+LONG = Stages(
+    lambda model, options: is_long(model) and options["method"] not in ("kkt", "independent"),
+    lambda *args, **options: _by_stages(*args, **options),
+)
 
 
 @function(q="q", v="v", a="v", f_ext="f", joint_space=True)
@@ -37,7 +52,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     return model.forces(q, plus(tau, resistance.resistance(model, Q, V)))
 
 
-@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=lambda *a, **k: _by_stages(*a, **k))
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=LONG)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -82,7 +97,7 @@ def forward_dynamics(
 
 def _solve(model: Model, H: Any, b: Any) -> Any:
     """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
-    return H.solve(b) if model.couplings else sparse.solve(H, _parents(model), b)
+    return H.solve(b) if model.couplings else sparse.solve(H, tree_parents(model), b)
 
 
 def _closed(
@@ -104,45 +119,22 @@ def _closed(
         if choice is None:
             raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
         return constrained.reduced(H, *expressed(K, k, choice), force), None
-    return constrained.multipliers(H, _parents(model), K, k, force)
-
-
-MOST_WORK = 200_000
-"""Beyond this many products between constraints, matrices of numbers are faster than code without loops."""
+    return constrained.multipliers(H, tree_parents(model), K, k, force)
 
 
 def _by_stages(
-    model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
-    f_ext: Any = None,
-    *,
-    stabilization: float | None,
-    method: str,
-    choice: Choice | None,
+    model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, *, stabilization: float | None, **_: Any
 ) -> Any:
-    """The acceleration with many loops: the terms by kernels, then dense linear algebra, refined (RBDA 8.37-8.41)."""
-    constraints = sum(model.algebra.dimension - loop.kind.nv for loop in model.loops)
-    if constraints * constraints * model.nv <= MOST_WORK or method in ("kkt", "independent"):
-        return None
+    """The acceleration with many loops: the terms by kernels, then dense linear algebra (RBDA 8.37-8.41)."""
     tree = model.without_loops()
     H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
     K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
     if stabilization is not None:
         k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    a = np.linalg.solve(H, force[..., None])
-    toward = np.linalg.solve(H, np.swapaxes(K, -1, -2))
-    values, vectors = np.linalg.eigh(K @ toward)
-    kept = values > constrained.SQUARED_RANK * values[..., -1:]
-    inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)[..., None]
-    for _ in range(2):
-        missing = np.swapaxes(vectors, -1, -2) @ (k[..., None] - K @ a)
-        a = a + toward @ (vectors @ (inverse * missing))
-    return a[..., 0]
+    return Dense(H, K).response(k, force)
 
 
-def _parents(model: Model) -> tuple[int, ...]:
+def tree_parents(model: Model) -> tuple[int, ...]:
     """λ' of the velocity variables: a chain where couplings tie branches together."""
     if model.couplings:
         return tuple(range(-1, model.nv - 1))

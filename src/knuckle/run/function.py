@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias
 
 from numpy.typing import NDArray
@@ -20,6 +21,18 @@ from .recipe import Recipe
 from .source import Language, Precision, about, source_of, traced
 
 P = ParamSpec("P")
+
+
+@dataclass(frozen=True)
+class Stages:
+    """Another way for NumPy arrays: by other functions and matrices of numbers, where that is faster than any kernel.
+
+    `applies(model, options)` says where; `compute` is called with the model, the arrays and the options by name.
+    """
+
+    applies: Callable[[Model, Mapping[str, Any]], bool]
+    compute: Callable[..., Any]
+
 
 Array: TypeAlias = Any
 """What a text returns: scalars, which the caller gets as an array of the kind of the arguments."""
@@ -51,7 +64,7 @@ class Function(Generic[P]):
         text: Callable[Concatenate[Model, P], Any],
         arguments: Mapping[str, str],
         loops: bool,
-        stages: Callable[..., Any] | None = None,
+        stages: Stages | None = None,
     ) -> None:
         functools.update_wrapper(self, text)
         self.__signature__ = inspect.signature(text)
@@ -71,12 +84,15 @@ class Function(Generic[P]):
             if self._is_given(name, values[name], shape)
         }
         container = container_of(value for value, _ in arrays.values())
-        if self._stages is not None and isinstance(container, Lanes):
-            result = self._stages(model, **values, **{name: value for name, (value, _) in arrays.items()})
-            if result is not None:
-                return result
+        if isinstance(container, Lanes) and self.goes_by_stages(model, values):
+            assert self._stages is not None
+            return self._stages.compute(model, **values, **{name: value for name, (value, _) in arrays.items()})
         recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
         return container.compute(recipe, arrays)
+
+    def goes_by_stages(self, model: Model, options: Mapping[str, Any]) -> bool:
+        """Whether NumPy arrays are better off without a kernel, for this model."""
+        return self._stages is not None and self._stages.applies(model, {**self._defaults, **options})
 
     def _check(self, model: Any) -> None:
         """An error unless the model is one, of the kind that this function knows."""
@@ -150,14 +166,12 @@ class Function(Generic[P]):
 
 
 def function(
-    *, loops: bool = False, joint_space: bool = False, stages: Callable[..., Any] | None = None, **arguments: str
+    *, loops: bool = False, joint_space: bool = False, stages: Stages | None = None, **arguments: str
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P]]:
     """Makes a public function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too; `joint_space` that it is about the
-    joints only, so that its kernel may be made from any dynamically equivalent model. `stages` computes the result for
-    NumPy arrays from other functions and matrices of numbers, where that is faster than any kernel, and returns None
-    elsewhere.
+    joints only, so that its kernel may be made from any dynamically equivalent model.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P]:

@@ -19,7 +19,7 @@ Expression = Literal["body", "world", "aligned"]
 body's point at the base's origin), or the frame's origin with the base's axes ("aligned")."""
 
 
-def _to_expression(model: Model, X: Any, expressed_in: str) -> Any:
+def to_expression(model: Model, X: Any, expressed_in: str) -> Any:
     """From frame coordinates to those asked for; `X` goes from base to frame."""
     if expressed_in == "body":
         return model.algebra.Transform.identity()
@@ -30,7 +30,7 @@ def _to_expression(model: Model, X: Any, expressed_in: str) -> Any:
     raise ValueError(f'expressed_in is "body", "world" or "aligned", not {expressed_in!r}')
 
 
-def _moving_part(model: Model, V: Any, expressed_in: str) -> Any:
+def moving_part(model: Model, V: Any, expressed_in: str) -> Any:
     """The velocity, in frame coordinates, of the frame whose coordinates are asked for."""
     if expressed_in == "body":
         return V
@@ -57,7 +57,7 @@ def body_poses(model: Model, q: ArrayLike) -> Array:
 def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
     Q, place = model.positions(q), model.frame(frame)
-    to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
+    to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     return _dense(
         model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.still)
     )
@@ -71,9 +71,9 @@ def _dense(model: Model, columns: Any) -> Matrix:
 def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
     Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
-    to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
+    to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     Vf = place_velocity(model, Q, V, place)
-    relative = Vf - _moving_part(model, Vf, expressed_in)
+    relative = Vf - moving_part(model, Vf, expressed_in)
     J, Jr = jacobians.jacobian(model, Q, place), jacobians.jacobian_rate(model, Q, V, place)
     changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.still)
     leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.still)
@@ -89,7 +89,7 @@ def place_velocity(model: Model, Q: Any, V: Any, place: Frame) -> Any:
 def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """The twist (ω, v) of a frame (..., 6)."""
     Q, place = model.positions(q), model.frame(frame)
-    to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
+    to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     return to @ place_velocity(model, Q, model.velocities(q, v), place)
 
 
@@ -110,10 +110,10 @@ def acceleration(
     gives what an accelerometer away from gravity would feel: ω̇ and the second derivative of the origin's position.
     """
     Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
-    to = _to_expression(model, jacobians.pose(model, Q, place), expressed_in)
+    to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     spatial = place.X @ kinematics.accelerations(model, Q, V, model.accelerations(q, v, a))[place.body]
     Vf = place_velocity(model, Q, V, place)
-    centripetal = Vf.cross(_moving_part(model, Vf, "aligned")) if classical else model.still
+    centripetal = Vf.cross(moving_part(model, Vf, "aligned")) if classical else model.still
     return to @ (spatial + centripetal)
 
 

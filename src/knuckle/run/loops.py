@@ -26,6 +26,11 @@ def _rows(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[l
     return [[column[i] for column in columns] for i in range(count)]
 
 
+def constraint_count(model: Model) -> int:
+    """nc: how many constraints the loop joints make."""
+    return sum(model.algebra.dimension - loop.kind.nv for loop in model.loops)
+
+
 @function(q="q", loops=True)
 def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
     """K (..., nc, nv): K v is the velocity that the loop joints do not allow (RBDA 8.17, table 8.4)."""

@@ -1,6 +1,7 @@
 """Through time: integrators on the configuration manifold, simulation, trajectories, rollouts.
 
-`knuckle.simulate` is this package and can be called: it is the function `simulate` as well.
+`knuckle.simulate` is this package and can be called: it is the function `knuckle.simulate.simulate` as well, which says
+what its arguments are.
 """
 
 from __future__ import annotations

@@ -193,7 +193,8 @@ def _to_base(X: Any, f: Array) -> Array:
 
 def base_coordinates(model: Model, s: State) -> float:
     """RNEA with everything in base coordinates gives the same forces (RBDA 5.7-5.11)."""
-    Q, V, A = (f(Vector(x)) for f, x in ((model.positions, s.q), (model.velocities, s.v), (model.velocities, s.a)))
+    y, dy, ddy = (Vector(x) for x in (s.q, s.v, s.a))
+    Q, V, A = model.positions(y), model.velocities(y, dy), model.accelerations(y, dy, ddy)
     X0 = kinematics.positions(model, Q)
     v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.no_force}, {}, {}
     for i, p, joint in model.outward():

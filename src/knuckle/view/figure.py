@@ -67,20 +67,22 @@ def figure(model: Model, most_faces: int | None = None) -> Figure:
 
 
 def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
-    """The parts of one body; if a mesh is missing, once the box of its inertia instead."""
+    """The parts of one body; the box of its inertia if meshes are missing and nothing else is left to draw."""
     parts: list[Part] = []
-    lost = False
+    lost: list[str] = []
     for k, visual in enumerate(body.visuals):
         try:
             surfaces = _surfaces(visual)
         except UnreadableMeshError as error:
-            problems[f"body {body.name!r} is drawn as a box of its inertia: {error}"] = None
-            lost = True
+            lost.append(str(error))
             continue
         for n, (surface, color) in enumerate(surfaces):
             name = f"{body.name}/{visual.name or k}" + (f"/{n}" if len(surfaces) > 1 else "")
             parts.append(Part(i, name, surface.moved(matrix(visual.X)), color or NEUTRAL[i % 2]))
-    solid = principal(body.inertia) if lost else None
+    solid = principal(body.inertia) if lost and not parts else None
+    what = "is drawn as a box of its inertia" if solid else "is drawn without a part of it"
+    for error in lost:
+        problems[f"body {body.name!r} {what}: {error}"] = None
     if solid is not None:
         sides = np.maximum(solid.sides, 0.1 * solid.sides.max() or 0.05)
         parts.append(Part(i, f"{body.name}/inertia", box(sides).moved(solid.pose), MISSING))

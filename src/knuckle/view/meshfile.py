@@ -29,7 +29,7 @@ def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scene = trimesh.load_scene(path)
+            scene = trimesh.load_scene(path, process=False)
             parts = [(*scene.graph.get(node)[:1], scene.geometry[scene.graph.get(node)[1]]) for node in nodes(scene)]
     except ImportError:
         raise

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import html
 import json
+import warnings
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
@@ -77,6 +78,8 @@ def replay_page(
     """The text of the page."""
     motions = [one.thinned(rate) for one in recordings(trajectory)]
     figures = [figure(one.model, most_faces) for one in motions]
+    for problem in dict.fromkeys(problem for drawn in figures for problem in drawn.problems):
+        warnings.warn(problem, stacklevel=3)
     on = stage(figures, [one.q[:: max(1, len(one.q) // 200)] for one in motions], spacing)
     blob = _Blob()
     robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, strict=True)]

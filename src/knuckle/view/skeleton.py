@@ -25,7 +25,7 @@ _LINKS = (
 
 
 def skeleton(model: Model) -> list[Drawn]:
-    """Struts between joints, hubs along the joint axes, and for each mass the ellipsoid of its inertia."""
+    """Struts between joints, hubs along the joint axes, for each mass the ellipsoid of its inertia, within bounds."""
     size = model_length(model)
     return [part for i in range(model.nb) for part in _body(model, i, size)]
 
@@ -53,7 +53,8 @@ def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
     if solid is not None:
         if model.children(i) and np.linalg.norm(solid.com) > 0.02 * size:
             yield i, f"{name}/arm", strut(np.zeros(3), solid.com, 0.02 * size), color
-        radii = np.maximum(solid.radii, 0.09 * size)
+        radii = solid.radii * min(1.0, 0.6 * size / max(solid.radii.max(), 1e-12))
+        radii = np.maximum(radii, 0.09 * size)
         yield i, f"{name}/inertia", ellipsoid(radii).moved(solid.pose), color
     for hub in joint_hub(model.joints[i].kind, size):
         yield i, f"{name}/{model.joint_names[i]}", hub, _HUB

@@ -30,6 +30,8 @@ from .surface import Array
 LOCAL = "127.0.0.1"
 _FRAMES, _SLOW = 50.0, 6.0
 """Moments per second, and how many of them also renew plots and sliders."""
+_MOST_FACES = 400_000
+"""Triangles of a scene; meshes are made coarser until there are about so many."""
 _INK = (150, 160, 172)
 _ASPECT = 0.85
 """Width over height of the scene between the panels, about."""
@@ -181,7 +183,7 @@ def _opened(
     spacing: float | None,
 ) -> Viewer:
     server = _server(port, host)
-    figures = [figure(model) for model in models]
+    figures = [figure(model, _MOST_FACES // len(models)) for model in models]
     on = stage(figures, [q[:: max(1, len(q) // 200)] if q.ndim > 1 else q for q in positions], spacing)
     _scenery(server, on, room=1.2 if motion is None else 1.0)
     views = [

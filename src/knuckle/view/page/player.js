@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById(id);
 const ICONS = { play: "M3 1.5v13l11-6.5z", pause: "M3 2h3.6v12H3zM9.4 2H13v12H9.4z" };
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const KEYS = [["space", "play or pause"], ["← →", "step by a frame"], ["Home, End", "first and last moment"], ["− +", "slower, faster"],
-  ["drag", "turn"], ["shift drag", "move"], ["wheel", "nearer, farther"], ["R", "first view"], ["F", "follow"], ["P", "plots"], ["T", "light or dark"]];
+  ["drag", "turn"], ["shift drag", "move"], ["wheel", "nearer, farther"], ["R", "first view"], ["F", "follow"], ["L", "loop"], ["P", "plots"], ["T", "light or dark"]];
 
 async function unpacked() {
   const header = JSON.parse($("header").textContent), bytes = Uint8Array.from(atob($("data").textContent.trim()), (c) => c.charCodeAt(0));

@@ -1,0 +1,56 @@
+"""Couplings (RBDA 9.6): the tree's variables from the independent ones, and the forces that gears transmit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms import resistance, rnea
+from knuckle.model import Model
+from knuckle.model.coupling import rows
+from knuckle.scalar import ZERO
+from knuckle.spatial import Matrix, Vector
+
+from .function import Array, function
+from .per_joint import drift, plus, wrenches
+
+
+@function(q="q", loops=True)
+def tree_positions(model: Model, q: ArrayLike) -> Array:
+    """The position variables of all joints of the tree (..., n), also of those that follow others: γ(q) (RBDA 8.11).
+
+    It is the position of `model.without_couplings()`.
+    """
+    return Vector(x for part in model.positions(q) for x in part)
+
+
+@function(q="q", loops=True)
+def coupling_matrix(model: Model, q: ArrayLike) -> Array:
+    """G (..., n, nv): the velocity variables of all joints of the tree are G v (RBDA 8.42, 9.26).
+
+    Forces at the tree's joints become τ = Gᵀ τ_tree, and the mass matrix Gᵀ H G.
+    """
+    made: list[list[Any]] = []
+    for joint in rows(model, q):
+        made += [[row.get(k, ZERO) for k in range(model.nv)] for row in joint]
+    return Matrix(made, model.nv)
+
+
+@function(q="q", v="v", loops=True)
+def coupling_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """g (..., n): the rates of the tree's velocity variables are G a + g, with g = Ġ v; zero for constant ratios."""
+    return Vector(x for part in drift(model, q, v) for x in part)
+
+
+@function(q="q", v="v", a="v", f_ext="f")
+def coupling_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
+    """The forces (..., number of couplings) that make the joints that follow do so, in the order of `model.couplings`.
+
+    It is what a gear's teeth transmit, as felt at the joint that follows; the joints it follows feel −γ' times that.
+    With the forces τ applied to the other joints, H a + C = τ + K_cᵀ λ holds on the tree, K_c v = v_f − γ' v_s = 0.
+    """
+    Q, V = model.positions(q), model.velocities(q, v)
+    tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), wrenches(model, f_ext))
+    needed = plus(tau, resistance.resistance(model, Q, V))
+    return Vector(needed[c.joint][0] for c in model.couplings)
