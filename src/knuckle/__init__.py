@@ -18,6 +18,9 @@ from .run import (
     base_parameters,
     bias_force,
     bind,
+    body_jacobian_product,
+    body_jacobian_rate_product,
+    body_jacobian_transpose_product,
     body_poses,
     center_of_mass,
     centroidal_bias,
@@ -38,15 +41,20 @@ from .run import (
     difference,
     displacement_rate,
     external_force,
+    floating_jacobian,
     forward_dynamics,
     get_threads,
     gravity_force,
+    hybrid_dynamics,
     independent_variables,
     inertial_parameters,
     integrate,
     inverse_dynamics,
     jacobian,
+    jacobian_product,
     jacobian_rate,
+    jacobian_rate_product,
+    jacobian_transpose_product,
     joint_resistance,
     kinetic_energy,
     loop_error,
@@ -74,10 +82,11 @@ from .run import (
 )
 
 if TYPE_CHECKING:
-    from . import testing
+    from . import operators, testing
     from .run.user import kernel
     from .simulate import integrators
     from .simulate.beginning import resume
+    from .simulate.drive import drive_forces
     from .simulate.events import Event
     from .simulate.ode import ode_right_hand_side
     from .simulate.rollout import Rollout, rollout
@@ -108,6 +117,9 @@ __all__ = [
     "base_parameters",
     "bias_force",
     "bind",
+    "body_jacobian_product",
+    "body_jacobian_rate_product",
+    "body_jacobian_transpose_product",
     "body_poses",
     "center_of_mass",
     "centroidal_bias",
@@ -127,18 +139,24 @@ __all__ = [
     "dependence_bias",
     "difference",
     "displacement_rate",
+    "drive_forces",
     "external_force",
+    "floating_jacobian",
     "formats",
     "forward_dynamics",
     "get_threads",
     "gravity_force",
+    "hybrid_dynamics",
     "independent_variables",
     "inertial_parameters",
     "integrate",
     "integrators",
     "inverse_dynamics",
     "jacobian",
+    "jacobian_product",
     "jacobian_rate",
+    "jacobian_rate_product",
+    "jacobian_transpose_product",
     "joint_resistance",
     "joints",
     "kernel",
@@ -159,6 +177,7 @@ __all__ = [
     "operation_count",
     "operational_space_inertia",
     "operational_space_mobility",
+    "operators",
     "pose",
     "potential_energy",
     "project",
@@ -182,13 +201,20 @@ __all__ = [
     "view",
 ]
 
-_MODULES = {"integrators": "simulate.integrators", "simulate": "simulate", "testing": "testing", "view": "view"}
+_MODULES = {
+    "integrators": "simulate.integrators",
+    "operators": "operators",
+    "simulate": "simulate",
+    "testing": "testing",
+    "view": "view",
+}
 _WHERE = {
     "CompliantStops": "simulate.stops",
     "Event": "simulate.events",
     "RigidStops": "simulate.stops",
     "Rollout": "simulate.rollout",
     "Trajectory": "simulate.trajectory",
+    "drive_forces": "simulate.drive",
     "kernel": "run.user",
     "ode_right_hand_side": "simulate.ode",
     "replay_html": "view.replay",

@@ -240,6 +240,15 @@ def test_divergence_of_native_code_is_found_where_it_happens(keep):
     assert native.message.startswith("at t = ")
 
 
+@pytest.mark.parametrize("integrator", ["bdf1", "variational"])
+def test_an_equation_that_is_not_solved_ends_the_simulation(integrator):
+    with pytest.warns(RuntimeWarning, match="of double_pendulum diverged at t = .* did not converge"):
+        motion = kn.simulate(PENDULUM, Q0, [300.0, -700.0], 1.0, dt=0.05, integrator=integrator)
+    assert motion.reason == "diverged"
+    assert motion.times[-1] < 1.0
+    assert np.isfinite(motion.q).all()
+
+
 def test_an_interrupt_returns_what_was_computed():
     def pressed(model, t, q, v):
         if t >= 0.05:

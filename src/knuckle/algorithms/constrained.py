@@ -16,6 +16,8 @@ RANK = 1e-6
 It has to be more than the loop errors that simulation leaves: they make constraints that depend on each other look
 independent, and a mechanism like Bennett's look rigid.
 """
+MUCH = 0.03
+"""What counts as much, where there are more constraints than independent ones."""
 SQUARED_RANK = 1e-12
 """The same where the squares of such parts are what is left of other squares, and rounding hides smaller ones."""
 
@@ -31,6 +33,7 @@ def kkt(H: Matrix, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]
 class _Part(NamedTuple):
     """A constraint less those before it: q, its weight D⁻¹q, whether anything is left of it, 1/qᵀD⁻¹q, and what went."""
 
+    row: int
     q: Vector
     weighted: Vector
     kept: Any
@@ -57,43 +60,54 @@ class Orthogonal:
         nothing = Vector.zero(len(self.inverse))
         t = nothing if force is None else sparse.solve_transposed(self.L, self.parents, force)
         found: list[Any] = []
-        for y, part, wanted in zip(self.Y, self.parts, k, strict=True):
-            c = select(part.kept, (wanted - (y * self.inverse) @ t) * part.reciprocal, ZERO)
+        for part in self.parts:
+            missing = k[part.row] - (self.Y[part.row] * self.inverse) @ t
+            c = select(part.kept, missing * part.reciprocal, ZERO)
             t = t + c * part.q
             found.append(c)
         return sparse.solve_lower(self.L, self.parents, t * self.inverse), self._multipliers(found)
 
     def _multipliers(self, along: list[Any]) -> Vector:
         """λ from the coefficients of the orthogonal parts."""
-        lam: list[Any] = []
+        of_part: list[Any] = [ZERO] * len(along)
+        lam: list[Any] = [ZERO] * len(self.Y)
         for j in reversed(range(len(along))):
-            later = zip(range(len(along) - 1, j, -1), lam, strict=True)
-            rest = along[j] - sum((self.parts[i].ratios[j] * x for i, x in later), ZERO)
-            lam.append(select(self.parts[j].kept, rest, ZERO))
-        return Vector(reversed(lam))
+            later = range(j + 1, len(along))
+            rest = along[j] - sum((self.parts[i].ratios[j] * of_part[i] for i in later), ZERO)
+            of_part[j] = select(self.parts[j].kept, rest, ZERO)
+            lam[self.parts[j].row] = lam[self.parts[j].row] + of_part[j]
+        return Vector(lam)
 
 
-def orthogonal(H: Matrix, parents: sparse.Parents, K: Matrix) -> Orthogonal:
-    """H factored and K made orthogonal. Of what depends on constraints before it, nothing is kept."""
+def orthogonal(H: Matrix, parents: sparse.Parents, K: Matrix, *, redundant: bool = False) -> Orthogonal:
+    """H factored and K made orthogonal. Of what depends on constraints before it, nothing is kept.
+
+    Where there are more constraints than there can be independent ones, which of them say the same with more weight
+    changes as the mechanism moves. `redundant` looks through them twice: first for those of which much is left, then
+    for the rest.
+    """
     L, D = sparse.ltdl(H, parents)
     inverse = Vector(ONE / d for d in D)
     Y = [sparse.solve_transposed(L, parents, Vector(row)) for row in K.rows]
-    least = RANK * RANK * sum(((y * inverse) @ y for y in Y), ZERO)
+    size = sum(((y * inverse) @ y for y in Y), ZERO)
     parts: list[_Part] = []
-    for y in Y:
-        q, ratios = y, []
-        for other in parts:
-            ratios.append((other.weighted @ q) * other.reciprocal)
-            q = q - ratios[-1] * other.q
-        weighted = q * inverse
-        kept, reciprocal = _inverse(weighted @ q, least)
-        parts.append(_Part(q, weighted, kept, reciprocal, ratios))
+    for share in (MUCH, RANK) if redundant else (RANK,):
+        for row, y in enumerate(Y):
+            q, ratios = y, []
+            for other in parts:
+                ratios.append((other.weighted @ q) * other.reciprocal)
+                q = q - ratios[-1] * other.q
+            weighted = q * inverse
+            kept, reciprocal = _inverse(weighted @ q, share * share * size)
+            parts.append(_Part(row, q, weighted, kept, reciprocal, ratios))
     return Orthogonal(L, parents, inverse, Y, parts)
 
 
-def multipliers(H: Matrix, parents: sparse.Parents, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]:
+def multipliers(
+    H: Matrix, parents: sparse.Parents, K: Matrix, k: Vector, force: Vector, *, redundant: bool = False
+) -> tuple[Vector, Vector]:
     """(a, λ) by A λ = b with A = K H⁻¹ Kᵀ (RBDA method 2, 8.37-8.41), one constraint after the other."""
-    return orthogonal(H, parents, K).response(k, force)
+    return orthogonal(H, parents, K, redundant=redundant).response(k, force)
 
 
 def least_norm(K: Matrix, lam: Vector) -> Vector:
@@ -149,4 +163,29 @@ def solve_symmetric(A: Matrix, b: Vector) -> Vector:
     x = [x[i] * inverse[i] for i in range(n)]
     for i in reversed(range(n)):
         x[i] = select(kept[i], x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO), ZERO)
+    return Vector(x)
+
+
+def solve_consistent(A: Matrix, b: Vector) -> Vector:
+    """An x with A x = b, for b in the range of A, whose symmetric part is semidefinite: A need not be symmetric.
+
+    L U in the order given, with rows that depend on those before them left out as in `solve_symmetric`.
+    """
+    n = A.nrows
+    L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+    U: list[list[Any]] = [[ZERO] * n for _ in range(n)]
+    inverse: list[Any] = []
+    for j in range(n):
+        taken = [L[j][m] * U[m][j] for m in range(j)]
+        left = A[j][j] - sum(taken, ZERO)
+        kept = less(SQUARED_RANK * (absolute(A[j][j]) + sum(map(absolute, taken), ZERO)), absolute(left))
+        inverse.append(select(kept, ONE / select(kept, left, ONE), ZERO))
+        for i in range(j + 1, n):
+            U[j][i] = select(kept, A[j][i] - sum((L[j][m] * U[m][i] for m in range(j)), ZERO), ZERO)
+            L[i][j] = (A[i][j] - sum((L[i][m] * U[m][j] for m in range(j)), ZERO)) * inverse[j]
+    x = list(b)
+    for i in range(n):
+        x[i] = x[i] - sum((L[i][j] * x[j] for j in range(i)), ZERO)
+    for i in reversed(range(n)):
+        x[i] = (x[i] - sum((U[i][j] * x[j] for j in range(i + 1, n)), ZERO)) * inverse[i]
     return Vector(x)

@@ -81,9 +81,7 @@ def _newton_euler(
     return F[ROOT], C
 
 
-def composite_bodies(
-    model: Model, q: PerJoint
-) -> tuple[Any, dict[int, Subspace], dict[tuple[int, int], Matrix]]:
+def composite_bodies(model: Model, q: PerJoint) -> tuple[Any, dict[int, Subspace], dict[tuple[int, int], Matrix]]:
     """I_0^c, F and H; each F_i ends in base coordinates (RBDA table 9.5, right)."""
     X, S, F, H = {}, {}, {}, {}
     IC = {ROOT: model.base.inertia, **dict(enumerate(model.I))}
@@ -127,7 +125,7 @@ def inverse_dynamics(
 
 
 def jacobian(model: Model, q: PerJoint, frame: Frame) -> dict[int, Subspace]:
-    """J^fl = J − (I_0^c)⁻¹F in frame coordinates: what joint motion does to a frame, the base recoiling (RBDA ex. 9.4)."""
+    """J^fl = J − (I_0^c)⁻¹F in frame coordinates: joints move the frame, and the base recoils (RBDA example 9.4)."""
     I0c, F, _ = composite_bodies(model, q)
     J, X = {}, frame.X
     for j in model.ancestors(frame.body):

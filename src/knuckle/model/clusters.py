@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .connectivity import ancestors
@@ -10,7 +11,7 @@ from .model import Model
 
 @dataclass(frozen=True)
 class Cluster:
-    """Loops that are coupled, and the tree joints around them, by number. No other loop touches these joints."""
+    """Loops that are coupled, and the tree joints around them, by number. No other loop moves these joints."""
 
     loops: tuple[int, ...]
     joints: tuple[int, ...]
@@ -22,6 +23,12 @@ def around(model: Model, loop: int) -> frozenset[int]:
     return frozenset(ancestors(model.parents, joint.successor)) ^ frozenset(ancestors(model.parents, joint.predecessor))
 
 
+def _leaders(model: Model, joints: Iterable[int]) -> set[int]:
+    """The joints whose variables move some joints: themselves, or those that they follow."""
+    coupled = model.coupled
+    return {s for j in joints for s in (coupled[j].sources if j in coupled else (j,))}
+
+
 def clusters(model: Model) -> tuple[Cluster, ...]:
     """The minimal clusters, in the order of their first loop: the connected components of "shares a joint"."""
     found: list[tuple[set[int], set[int]]] = []
@@ -29,7 +36,7 @@ def clusters(model: Model) -> tuple[Cluster, ...]:
         loops, joints = {loop}, set(around(model, loop))
         apart: list[tuple[set[int], set[int]]] = []
         for other in found:
-            if other[1] & joints:
+            if _leaders(model, other[1]) & _leaders(model, joints):
                 loops |= other[0]
                 joints |= other[1]
             else:

@@ -32,7 +32,9 @@ from .dynamics import (
     operational_space_inertia,
     operational_space_mobility,
 )
+from .floating import floating_jacobian
 from .function import Function, function
+from .hybrid import hybrid_dynamics
 from .identification import BaseParameters, base_parameters, inertial_parameters, regressor
 from .kernel import set_compilation
 from .kinematics import (
@@ -58,6 +60,14 @@ from .loops import (
 from .mobility import (
     Mobility,
     mobility,
+)
+from .products import (
+    body_jacobian_product,
+    body_jacobian_rate_product,
+    body_jacobian_transpose_product,
+    jacobian_product,
+    jacobian_rate_product,
+    jacobian_transpose_product,
 )
 from .quantities import (
     center_of_mass,
@@ -87,6 +97,9 @@ __all__ = [
     "base_parameters",
     "bias_force",
     "bind",
+    "body_jacobian_product",
+    "body_jacobian_rate_product",
+    "body_jacobian_transpose_product",
     "body_poses",
     "center_of_mass",
     "centroidal_bias",
@@ -107,16 +120,21 @@ __all__ = [
     "difference",
     "displacement_rate",
     "external_force",
+    "floating_jacobian",
     "forward_dynamics",
     "function",
     "get_threads",
     "gravity_force",
+    "hybrid_dynamics",
     "independent_variables",
     "inertial_parameters",
     "integrate",
     "inverse_dynamics",
     "jacobian",
+    "jacobian_product",
     "jacobian_rate",
+    "jacobian_rate_product",
+    "jacobian_transpose_product",
     "joint_resistance",
     "kinetic_energy",
     "loop_error",

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from knuckle.model import Model
 
-from . import configuration, dynamics, kinematics, loops, quantities, small
+from . import configuration, dynamics, floating, kinematics, loops, products, quantities, small
 from .function import ARGUMENTS, Function
 from .kernel import DTYPES, kernels
 from .one_state import code_of
@@ -222,6 +222,13 @@ class Bound:
     jacobian = _Method(kinematics.jacobian)
     jacobian_rate = _Method(kinematics.jacobian_rate)
     external_force = _Method(kinematics.external_force)
+    jacobian_product = _Method(products.jacobian_product)
+    jacobian_rate_product = _Method(products.jacobian_rate_product)
+    jacobian_transpose_product = _Method(products.jacobian_transpose_product)
+    body_jacobian_product = _Method(products.body_jacobian_product)
+    body_jacobian_rate_product = _Method(products.body_jacobian_rate_product)
+    body_jacobian_transpose_product = _Method(products.body_jacobian_transpose_product)
+    floating_jacobian = _Method(floating.floating_jacobian)
     kinetic_energy = _Method(quantities.kinetic_energy)
     potential_energy = _Method(quantities.potential_energy)
     center_of_mass = _Method(quantities.center_of_mass)

@@ -12,10 +12,11 @@ from knuckle.algorithms.independent import Choice, expressed
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
 
+from . import floating
 from .dense import Dense
 from .function import Array, Stages, function
 from .kinematics import jacobian
-from .loops import constraint_bias, constraint_count, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
+from .loops import constraint_bias, constraint_count, constraint_jacobian, is_redundant, loop_error, loop_error_rate, stabilized_bias
 from .per_joint import as_vector, drift, minus, plus, wrenches
 
 MOST_WORK = 200_000
@@ -72,7 +73,7 @@ def forward_dynamics(
         v: velocity variables (..., nv).
         tau: joint forces (..., nv).
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
-        method: "aba", the articulated-body algorithm (RBDA table 7.1); "crba", the mass matrix and its sparse
+        method: "aba", the articulated-body algorithm (RBDA tables 7.1, 9.4); "crba", the mass matrix and its sparse
             factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) always
             go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
             (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
@@ -91,8 +92,12 @@ def forward_dynamics(
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
     force = minus(model.velocities(q, tau), resistance.resistance(model, Q, V))
+    f = wrenches(model, f_ext)
+    limbs = floating.limbs_of(model) if method == "aba" else None
+    if limbs is not None:
+        return model.forces(q, floating.forward_dynamics(model, limbs, Q, V, force, f))
     solver = aba if method == "aba" else divide
-    return model.forces(q, solver.forward_dynamics(model, Q, V, force, wrenches(model, f_ext)))
+    return model.forces(q, solver.forward_dynamics(model, Q, V, force, f))
 
 
 def _solve(model: Model, H: Any, b: Any) -> Any:
@@ -119,7 +124,7 @@ def _closed(
         if choice is None:
             raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
         return constrained.reduced(H, *expressed(K, k, choice), force), None
-    return constrained.multipliers(H, tree_parents(model), K, k, force)
+    return constrained.multipliers(H, tree_parents(model), K, k, force, redundant=is_redundant(model))
 
 
 def _by_stages(
@@ -203,7 +208,7 @@ def gravity_force(model: Model, q: ArrayLike) -> Array:
     return model.forces(q, rnea.gravity_force(model, model.positions(q)))
 
 
-@function(q="q", v="v")
+@function(q="q", v="v", loops=True)
 def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """What damping, smoothed Coulomb friction and springs at the joints ask for (..., nv)."""
     return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))

@@ -1,69 +1,101 @@
-"""Mechanisms that nothing holds (RBDA 9.3 to 9.5): where the algorithms for floating bases serve, and how they are fed."""
+"""Mechanisms that nothing holds (RBDA 9.3 to 9.5): where algorithms for floating bases serve, and what they get."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms import floating
 from knuckle.algorithms.jacobian import pose
+from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Frame, Model
+from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .function import Array, function
 from .kinematics import Expression, to_expression
 
 
-def limbs_of(model: Model) -> Model | None:
-    """The bodies beyond the floating base, with the base as theirs; None if something else is tied to the ground.
+def floats(model: Model) -> bool:
+    """Whether the first joint is free, and the only one on the ground."""
+    return bool(model.joints) and type(model.joints[0].kind) is Free and model.parents.count(ROOT) == 1
 
-    The first joint must be free, without rotors, and the only one at the ground; no joint may follow others.
+
+def near(model: Model, Q: Sequence[Vector]) -> Sequence[Vector]:
+    """The same position with a floating base at the ground's origin: for what does not depend on where it is.
+
+    A base that is far away costs digits, and how far it is costs operations (RBDA 10.1).
     """
-    if not model.joints or model.couplings:
+    return (Vector((*Q[0][:4], ZERO, ZERO, ZERO)), *Q[1:]) if floats(model) else Q
+
+
+def limbs_of(model: Model) -> Model | None:
+    """The bodies beyond the floating base, with the base as theirs; None for a mechanism that is no such tree.
+
+    The free joint must have no rotors, and no joint may follow others.
+    """
+    if not floats(model) or model.couplings or any(model.joints[0].rotor_inertia):
         return None
-    first, *others = model.joints
-    if type(first.kind) is not Free or any(first.rotor_inertia) or any(joint.parent == ROOT for joint in others):
-        return None
-    joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in others)
+    joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in model.joints[1:])
     return model.replace(base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=())
 
 
-class Afloat:
-    """A state of a mechanism with a floating base, as the algorithms for it want it.
+class _Adrift(NamedTuple):
+    """The floating base at an instant: its turning and its travelling, gravity, and the forces on all bodies.
 
-    They work in an inertial frame that moves with the base's origin at this instant: its speed is in no product, and
-    costs neither operations nor digits (RBDA 10.1).
+    The algorithms get an inertial frame that moves with the base's origin at this instant: how fast it travels is in no
+    product, and costs neither operations nor digits (RBDA 10.1).
     """
 
-    def __init__(
-        self, model: Model, limbs: Model, Q: Any, V: Any, base_force: Vector, f_ext: Mapping[int, Any]
-    ) -> None:
-        turning = model.algebra.Motion.zero().angular
-        v0 = model.algebra.Motion.of(V[0])
-        self.spin, self.travel = type(v0)(v0.angular, turning), type(v0)(turning, v0.linear)
-        self.limbs, self.Q, self.V = limbs, Q[1:], V[1:]
-        self.g = model.joints[0].kind.transform(Q[0]) @ model.X_tree[0] @ model.g
-        self.f_ext = {i - 1: f for i, f in f_ext.items()}
-        self.f_ext[ROOT] = self.f_ext[ROOT] + model.algebra.Force.of(base_force)
+    spin: Any
+    travel: Any
+    g: Any
+    f_ext: dict[int, Any]
 
-    def forward_dynamics(self, tau: Any) -> dict[int, Vector]:
-        """The accelerations of all joints, the free one first, for the forces `tau` of the others (RBDA table 9.4)."""
-        a0, a = floating.forward_dynamics(self.limbs, self.spin, self.g, self.Q, self.V, tau, self.f_ext)
-        return self._numbered(a0, a)
+    @classmethod
+    def of(cls, model: Model, Q: PerJoint, V: PerJoint, tau0: Vector, f_ext: PerBody) -> _Adrift:
+        motion = model.algebra.Motion
+        v0, nothing = motion.of(V[0]), motion.zero()
+        g = model.joints[0].kind.transform(Q[0]) @ model.X_tree[0] @ model.g
+        forces = {i - 1: f for i, f in f_ext.items()}
+        forces[ROOT] = forces[ROOT] + model.algebra.Force.of(tau0)
+        return cls(motion(v0.angular, nothing.linear), motion(nothing.angular, v0.linear), g, forces)
 
-    def inverse_dynamics(self, a: Any) -> tuple[dict[int, Vector], dict[int, Vector]]:
-        """The base's acceleration by number 0, and the forces of the other joints by theirs (RBDA table 9.6)."""
-        a0, tau = floating.inverse_dynamics(self.limbs, self.spin, self.g, self.Q, self.V, a, self.f_ext)
-        return self._numbered(a0, {}), {i + 1: x for i, x in tau.items()}
+    def rate(self, a0: Any) -> Vector:
+        """v̇ of the free joint: seen from the ground it has −ω × v besides, v being in coordinates that turn."""
+        return Vector((a0 - self.spin.cross(self.travel)).components)
 
-    def _numbered(self, a0: Any, a: dict[int, Vector]) -> dict[int, Vector]:
-        """Seen from the ground again: v̇ has −ω × v besides, since v is in coordinates that turn."""
-        return {0: Vector((a0 - self.spin.cross(self.travel)).components), **{i + 1: x for i, x in a.items()}}
+
+def forward_dynamics(
+    model: Model, limbs: Model, Q: PerJoint, V: PerJoint, tau: PerJoint, f_ext: PerBody
+) -> dict[int, Vector]:
+    """The accelerations of all joints, the free one being number 0 (RBDA table 9.4)."""
+    base = _Adrift.of(model, Q, V, tau[0], f_ext)
+    a0, a = floating.forward_dynamics(
+        limbs, base.spin, base.g, _after(model, Q), _after(model, V), _after(model, tau), base.f_ext
+    )
+    return {0: base.rate(a0), **{i + 1: x for i, x in a.items()}}
+
+
+def inverse_dynamics(
+    model: Model, limbs: Model, Q: PerJoint, V: PerJoint, tau0: Vector, A: PerJoint, f_ext: PerBody
+) -> tuple[Vector, dict[int, Vector]]:
+    """v̇ of the free joint under the force `tau0`, and the forces of the other joints (RBDA table 9.6)."""
+    base = _Adrift.of(model, Q, V, tau0, f_ext)
+    a0, tau = floating.inverse_dynamics(
+        limbs, base.spin, base.g, _after(model, Q), _after(model, V), _after(model, A), base.f_ext
+    )
+    return base.rate(a0), {i + 1: x for i, x in tau.items()}
+
+
+def _after(model: Model, parts: PerJoint) -> dict[int, Vector]:
+    """What belongs to the joints after the free one, by their numbers in the limbs."""
+    return {i - 1: parts[i] for i in range(1, model.nb)}
 
 
 @function(q="q", loops=True)
@@ -76,7 +108,7 @@ def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expr
     Raises:
         ModelError: the mechanism is not one that floats: one free joint first, and nothing else on the ground.
     """
-    limbs, place, Q = limbs_of(model), model.frame(frame), model.positions(q)
+    limbs, place, Q = limbs_of(model.without_couplings()), model.frame(frame), model.positions(q)
     if limbs is None:
         raise ModelError(
             "a floating Jacobian is one of a mechanism whose first joint is free, and no other on the ground; "
@@ -85,6 +117,6 @@ def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expr
     if place.body == ROOT:
         raise ValueError(f"frame {frame!r} is on the ground, which does not recoil")
     to = to_expression(model, pose(model, Q, place), expressed_in)
-    J = floating.jacobian(limbs, Q[1:], Frame(place.name, place.body - 1, place.X))
-    columns = (column for i in range(limbs.nb) for column in to @ J[i])
-    return Matrix.columns((column.components for column in columns), model.algebra.dimension)
+    J = floating.jacobian(limbs, _after(model, Q), Frame(place.name, place.body - 1, place.X))
+    columns = model.columns(q, {i + 1: to @ part for i, part in J.items()}, model.still)
+    return Matrix.columns((column.components for column in columns[6:]), model.algebra.dimension)

@@ -17,6 +17,10 @@ from .configuration import random_configuration
 from .function import Array, function
 
 
+ROUNDING = 1e-9
+"""Coefficients of a combination that are smaller are none."""
+
+
 @function(q="q", v="v", a="v")
 def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Y (..., nv, 10 nb) with τ = Y π, π = `inertial_parameters(model)`: inverse dynamics is linear in the inertias.
@@ -70,11 +74,17 @@ def base_parameters(model: Model, *, tolerance: float = 1e-8, rng: np.random.Gen
     order = _order(model)
     kept = _independent(R[:, order], tolerance)
     columns = order[kept]
-    B: NDArray[np.float64] = np.linalg.lstsq(R[:, columns], R, rcond=None)[0] if kept else np.zeros((0, Y.shape[1]))
-    B[np.abs(B) < 1e-9] = 0.0
+    columns = np.sort(columns)
+    B = _grouping(R, columns)
+    return BaseParameters(len(columns), tuple(columns.tolist()), B, _written(model, B, columns))
+
+
+def _grouping(R: NDArray[Any], columns: NDArray[np.int_]) -> NDArray[np.float64]:
+    """B with R = R[:, columns] B."""
+    solved: Any = np.linalg.lstsq(R[:, columns], R, rcond=None)
+    B: Any = np.where(np.abs(solved[0]) < ROUNDING, 0.0, solved[0])
     B[:, columns] = np.eye(len(columns))
-    back = np.argsort(columns)
-    return BaseParameters(len(columns), tuple(columns[back].tolist()), B[back], _written(model, B[back], columns[back]))
+    return B
 
 
 def _order(model: Model) -> NDArray[np.int_]:
@@ -107,7 +117,7 @@ def _written(model: Model, B: NDArray[Any], columns: NDArray[np.int_]) -> tuple[
     """Each combination as a sum, such as "Izz[upper] + 0.25 m[lower]"."""
     names = [f"{name}[{body}]" for body in model.body_names for name in parameter_names(model.algebra)]
     lines: list[str] = []
-    for row, head in zip(B.tolist(), columns.tolist(), strict=True):
+    for row, head in zip(list[list[float]](B.tolist()), list[int](columns.tolist()), strict=True):
         others: list[str] = [f"{_coefficient(x)}{names[k]}" for k, x in enumerate(row) if x and k != head]
         lines.append(" ".join([names[head], *others]))
     return tuple(lines)

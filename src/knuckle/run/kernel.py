@@ -155,6 +155,11 @@ class Kernels:
                 slot.refused = error
                 warn_plain(slot, recipe.name)
 
+    def made(self, model: Model) -> int:
+        """How many kernels there are for a model object."""
+        _, slots = self._of.get(id(model), (None, {}))
+        return sum(slot.kernel is not None for slot in slots.values())
+
     def _slots(self, model: Model) -> dict[Any, Slot]:
         number = id(model)
         if number not in self._of:

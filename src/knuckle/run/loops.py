@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from knuckle.algorithms import independent as independence
 from knuckle.algorithms import loops
 from knuckle.algorithms.independent import Choice
 from knuckle.model import Model
+from knuckle.model.clusters import Cluster, clusters
 from knuckle.spatial import Matrix, Vector, rotation
 
+from .configuration import random_configuration
 from .function import Array, function
 from .per_joint import drift
 
@@ -29,6 +32,29 @@ def _rows(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[l
 def constraint_count(model: Model) -> int:
     """nc: how many constraints the loop joints make."""
     return sum(model.algebra.dimension - loop.kind.nv for loop in model.loops)
+
+
+def is_redundant(model: Model) -> bool:
+    """Whether some loops have as many constraints as there are variables around them: not all can be independent.
+
+    Constraints that say nothing in any position, such as those across a plane in which everything moves, do not count.
+    """
+    sizes = [model.algebra.dimension - loop.kind.nv for loop in model.loops]
+    suspects = [c for c in clusters(model) if sum(sizes[l] for l in c.loops) >= _freedoms(model, c)]
+    if not suspects:
+        return False
+    try:
+        at = random_configuration(model, 0).tolist()
+        says = [max((abs(float(x)) for x in row), default=0.0) for row in constraint_jacobian.reference(model, at).rows]
+    except TypeError:  # parameters that are symbols
+        return True
+    ends = [0, *accumulate(sizes)]
+    loud = [sum(x > 1e-12 * max(says) for x in says[ends[l] : ends[l + 1]]) for l in range(len(sizes))]
+    return any(sum(loud[l] for l in c.loops) >= _freedoms(model, c) for c in suspects)
+
+
+def _freedoms(model: Model, cluster: Cluster) -> int:
+    return len({k for j in cluster.joints for k in model.variables(j)})
 
 
 @function(q="q", loops=True)

@@ -15,7 +15,7 @@ from .configuration import integrate
 from .dense import Dense
 from .dynamics import is_long, mass_matrix, tree_parents
 from .function import Array, Stages, function
-from .loops import constraint_jacobian, loop_error, loop_error_rate
+from .loops import constraint_jacobian, is_redundant, loop_error, loop_error_rate
 from .per_joint import as_vector
 
 STEPS = 2
@@ -41,7 +41,7 @@ LONG = Stages(lambda model, options: is_long(model), lambda *args, **options: _b
 def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -> Array:
     at, rate = as_vector(q), as_vector(v)
     H, K = mass_matrix.reference(model, at), constraint_jacobian.reference(model, at)
-    made = constrained.orthogonal(H, tree_parents(model), K)
+    made = constrained.orthogonal(H, tree_parents(model), K, redundant=is_redundant(model))
     for _ in range(steps):
         at = integrate.reference(model, at, made.response(-loop_error.reference(model, at))[0])
     for _ in range(steps):

@@ -8,6 +8,7 @@ from knuckle.algorithms import centroidal, energy
 from knuckle.model import Model
 from knuckle.spatial import Matrix
 
+from .floating import near
 from .function import Array, function
 from .per_joint import drift
 
@@ -44,17 +45,18 @@ def momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 @function(q="q", v="v", loops=True)
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Angular momentum about the centre of mass and linear momentum (..., 6), with the base's axes."""
-    return centroidal.centroidal_momentum(model, model.positions(q), model.velocities(q, v))
+    return centroidal.centroidal_momentum(model, near(model, model.positions(q)), model.velocities(q, v))
 
 
 @function(q="q", loops=True)
 def centroidal_matrix(model: Model, q: ArrayLike) -> Array:
     """A (..., 6, nv) with A v the centroidal momentum."""
-    columns = model.columns(q, centroidal.centroidal_matrix(model, model.positions(q)), model.no_force)
+    columns = model.columns(q, centroidal.centroidal_matrix(model, near(model, model.positions(q))), model.no_force)
     return Matrix.columns((column.components for column in columns), model.algebra.dimension)
 
 
 @function(q="q", v="v", loops=True)
 def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Ȧ v (..., 6): the rate of the centroidal momentum when v does not change."""
-    return centroidal.centroidal_bias(model, model.positions(q), model.velocities(q, v), drift(model, q, v))
+    Q = near(model, model.positions(q))
+    return centroidal.centroidal_bias(model, Q, model.velocities(q, v), drift(model, q, v))

@@ -4,7 +4,7 @@ Arithmetic is Python's own operators. The functions below choose their implement
 arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or any class with a `scalar_kind`.
 """
 
-from .dual import Dual, derivative
+from .dual import Dual, derivative, parts
 from .functions import (
     absolute,
     arctan2,
@@ -35,6 +35,7 @@ __all__ = [
     "less",
     "maximum",
     "minimum",
+    "parts",
     "select",
     "sin",
     "sqrt",

@@ -121,3 +121,8 @@ def derivative(f: Callable[[Any], Any], x: Any) -> tuple[Any, Any]:
     """`f(x)` and its derivative, for a function of one scalar."""
     y = _lift(f(Dual(x, 1)))
     return y.value, y.derivative
+
+
+def parts(x: Any) -> tuple[Any, Any]:
+    """The value and the derivative of a dual number; any other number does not change."""
+    return (x.value, x.derivative) if isinstance(x, Dual) else (x, ZERO)

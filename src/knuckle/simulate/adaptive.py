@@ -23,6 +23,10 @@ class DormandPrince(Adaptive):
     def order(self) -> int:
         return self.tableau.order
 
+    @property
+    def evaluations(self) -> int:
+        return len(self.tableau.b)
+
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         return self.attempt(system, t, state, dt)[0]
 

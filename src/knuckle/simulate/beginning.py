@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.algorithms.independent import Choice
 from knuckle.model import Model
 
 from .checkpoint import FORMAT, Beginning, read_start
 from .events import Event, Given
 from .integrator import Integrator
+from .loops import Stabilization
 from .named import integrator_of
 from .plan import Plan
 from .progress import Progress
@@ -44,6 +46,7 @@ def beginning_of(
     events: tuple[Event, ...],
     stops: Stops,
     frames: tuple[str, ...],
+    stabilization: Stabilization,
 ) -> Beginning:
     """The arrays and facts of a run."""
     arrays = {"q0": q, "v0": v} | {
@@ -65,6 +68,7 @@ def beginning_of(
         "external": _identity(external),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
         "stops": None if stops is None else [type(stops).__name__, _said(stops)],
+        "stabilization": dataclasses.asdict(stabilization) if isinstance(stabilization, Choice) else stabilization,
         "frames": list(frames),
     }
     return Beginning(arrays, facts)
@@ -76,6 +80,10 @@ def _said(stops: Any) -> dict[str, Any]:
         name: list(x) if isinstance(x, tuple) else dict(x) if isinstance(x, Mapping) else x
         for name, x in fields.items()
     }
+
+
+def _stabilization(said: Any) -> Stabilization:
+    return Choice(**{name: tuple(x) for name, x in said.items()}) if isinstance(said, dict) else said
 
 
 def _identity(given: Any) -> str | None:
@@ -145,6 +153,7 @@ def resume(
         integrator=integrator or facts["integrator_name"],
         events=events,
         stops=stops,
+        stabilization=_stabilization(facts["stabilization"]),
         keep=facts["keep"],
         frames=facts["frames"],
         progress=progress,

@@ -19,6 +19,10 @@ class SemiImplicitEuler(Integrator):
     def order(self) -> int:
         return 1
 
+    @property
+    def evaluations(self) -> int:
+        return 1
+
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         v = state.v + dt * system.acceleration(t, state.q, state.v)
         return State(system.moved(state.q, dt * v), v)

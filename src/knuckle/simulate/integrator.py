@@ -44,6 +44,15 @@ class Integrator(ABC):
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         """The state at t + dt."""
 
+    def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """The state at t + dt with its loops closed, if projection is to do that."""
+        return State(*system.closed(t + dt, state.q, state.v), state.memory)
+
+    @property
+    def evaluations(self) -> int | None:
+        """How often a step asks for the acceleration; None for a step with equations of its own."""
+        return None
+
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
 

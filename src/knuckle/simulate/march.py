@@ -102,9 +102,9 @@ class March:
         at, plan, began = self.at, self.plan, time.monotonic()
         times = np.arange(at.n, at.n + count) * plan.step
         rows = self._chunks.run(times, at.state, dt, every)
-        if every > 1 and not (np.isfinite(rows.q[-1]).all() and np.isfinite(rows.v[-1]).all()):
+        if every > 1 and not self._is_sound(rows, -1, dt):
             every, rows = 1, self._chunks.run(times, at.state, dt, 1)
-        good = self._undisturbed(rows) if every == 1 else len(rows.q)
+        good = self._undisturbed(rows, dt) if every == 1 else len(rows.q)
         done = at.n + every * np.arange(1, good + 1)
         kept = np.flatnonzero((done % plan.keep == 0) | (done == plan.steps))
         self.recorder.extend(
@@ -118,9 +118,19 @@ class March:
             self._length = min(self._length, SHORTEST)
         return good == len(rows.q)
 
-    def _undisturbed(self, rows: Rows) -> int:
-        """How many states follow before one that is not finite, beyond a stop, or beyond an event."""
-        fine = np.asarray(np.isfinite(rows.q).all(axis=-1) & np.isfinite(rows.v).all(axis=-1))
+    def _is_sound(self, rows: Rows, k: int, dt: float) -> bool:
+        """Whether a state is finite, and the integrator content with the steps up to it."""
+        try:
+            self.plan.stepper.integrator.check(self.at.t, rows.state(k), dt)
+        except ConvergenceError:
+            return False
+        return bool(np.isfinite(rows.q[k]).all() and np.isfinite(rows.v[k]).all())
+
+    def _undisturbed(self, rows: Rows, dt: float) -> int:
+        """How many states follow before one that is not sound, beyond a stop, or beyond an event."""
+        fine = np.ones(len(rows.q), bool)
+        if not self._is_sound(rows, -1, dt):  # then one of them is the first
+            fine[:] = [self._is_sound(rows, k, dt) for k in range(len(fine))]
         if self.plan.stops is not None:
             bounds = self.plan.stops.bounds
             fine &= np.all(bounds.gaps(rows.q) > bounds.slack, axis=-1)
@@ -180,9 +190,11 @@ class March:
 
     def _stepped(self, stepper: Stepper, h: float) -> State:
         """One step, by the native code for many where there is some: the same to the last bit, and compiled already."""
-        if stepper.is_compiled:
-            return self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
-        return stepper.step(self.at.t, self.at.state, h)
+        if not stepper.is_compiled:
+            return stepper.step(self.at.t, self.at.state, h)
+        new = self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
+        stepper.integrator.check(self.at.t, new, h)
+        return new
 
     def _check(self, new: State, end: float) -> None:
         """The march is over where the state is no longer finite."""

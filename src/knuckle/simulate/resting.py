@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
-from knuckle.run import bind, mass_matrix_inverse
+from knuckle.run import bind, constraint_jacobian, mass_matrix, mass_matrix_inverse
+from knuckle.run.dense import Dense
 
 from .bounds import Bounds, bounds_of
 from .control import Control
@@ -116,13 +117,19 @@ class Rigid:
 
             control = Control(force, "controller", ("t", "q", "v"))
             asked = {name: free.parameters[name] for name in self._external.parameters}
-            self._steppers[resting] = Stepper(self.model, free.integrator, control, self._external, asked)
+            self._steppers[resting] = Stepper(
+                self.model, free.integrator, control, self._external, asked, free.stabilization
+            )
         return self._steppers[resting]
 
     def _mobile(self, t: float, q: Array, which: Sequence[int]) -> tuple[Array, Array]:
-        """S and H⁻¹Sᵀ of some stops."""
+        """S and H⁻¹Sᵀ of some stops; with loops, the part of it that keeps them closed."""
         S = self.bounds.rows(q, which)
         is_timed = self.free.system.is_timed
+        if self.model.loops:
+            now = self.model.at(t) if is_timed else self.model
+            K = constraint_jacobian(now, q)
+            return S, Dense(mass_matrix(now.without_loops(), q), K).response(np.zeros(len(K)), S).T
         inverse = mass_matrix_inverse(self.model.at(t), q) if is_timed else self._functions.mass_matrix_inverse(q)
         return S, inverse @ S.T
 

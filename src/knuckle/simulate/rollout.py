@@ -20,6 +20,7 @@ from .asking import Asking, in_code, in_python
 from .control import Control
 from .integrator import Integrator
 from .iterative import Iterative
+from .loops import Stabilization, must_be_closed, must_be_short, stabilization_of
 from .named import integrator_of
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, whole
 from .round import APPLIED, WRENCHES, Round
@@ -60,6 +61,7 @@ def rollout(
     parameters: Mapping[str, ArrayLike] | None = None,
     sequences: Collection[str] = (),
     t0: float = 0.0,
+    stabilization: Stabilization = "projection",
     out: Rollout | None = None,
 ) -> Rollout:
     """Trajectories from many states, under many forces, of many mechanisms: whatever has batch axes broadcasts.
@@ -87,6 +89,7 @@ def rollout(
         parameters: what controller, external and mechanism ask for: numbers, or (..., n) per trajectory.
         sequences: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
+        stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -97,7 +100,10 @@ def rollout(
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, given, sequences)
     acting = asked.get("controller"), asked.get("external")
     native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
-    step = Round("step", integrator_of(integrator), *native, asked.get("mechanism"))
+    closing, method = stabilization_of(stabilization), integrator_of(integrator)
+    must_be_short(model)
+    must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
+    step = Round("step", method, *native, asked.get("mechanism"), stabilization=closing)
     ask = Asking(model, *python, inputs.single) if any(python) else None
     if ask is not None:
         inputs = _held(model, inputs, *python)

@@ -11,6 +11,7 @@ from knuckle.spatial import Vector
 
 from .control import Control
 from .integrator import Integrator, State
+from .loops import Stabilization
 from .system import System
 
 APPLIED, WRENCHES = "applied τ", "applied f_ext"
@@ -30,6 +31,7 @@ class Round:
     external: Control | None = None
     mechanism: Control | None = None
     numbers: tuple[bool, ...] = ()
+    stabilization: Stabilization = None
 
     def __call__(self, model: Model, **given: Any) -> tuple[Any, ...]:
         system, t, dt = self.system(model, given), given["t"], given["dt"]
@@ -38,6 +40,7 @@ class Round:
             return new.q, new.v, *new.memory
         memory = tuple(given[f"memory{k}"] for k in range(len(self.numbers)))
         new = self.integrator.step(system, t, State(given["q"], given["v"], memory), dt)
+        new = self.integrator.closed(system, t, new, dt)
         return new.q, new.v, *(Vector([x]) if number else x for x, number in zip(new.memory, self.numbers, strict=True))
 
     def system(self, model: Model, given: Mapping[str, Any]) -> System:
@@ -55,7 +58,8 @@ class Round:
                 return given[WRENCHES]
             return self.external(_then(model, system, t), t, q, v, given, (model.nb, model.algebra.dimension))
 
-        system = System(moving, force, f_ext if self.external or WRENCHES in given else None)
+        wrenches = f_ext if self.external or WRENCHES in given else None
+        system = System(moving, force, wrenches, self.stabilization)
         return system
 
 

@@ -29,6 +29,10 @@ class RungeKutta(Integrator):
     def order(self) -> int:
         return self.tableau.order
 
+    @property
+    def evaluations(self) -> int:
+        return len(self.tableau.b)
+
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         u, v = weighted(map(constant, self.tableau.b), stages(self.tableau, system, t, state, dt), dt)
         return State(system.moved(state.q, u), state.v + v)

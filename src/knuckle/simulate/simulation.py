@@ -22,6 +22,7 @@ from .compliant import with_stops
 from .control import control_of
 from .events import Given, events_from
 from .integrator import Adaptive, Integrator
+from .loops import Stabilization, must_be_closed, stabilization_of
 from .march import March
 from .named import integrator_of
 from .plan import End, Plan
@@ -51,6 +52,7 @@ def simulate(
     integrator: str | Integrator = "rk4",
     events: Given = None,
     stops: Stops | str = None,
+    stabilization: Stabilization = "projection",
     keep: int = 1,
     frames: Iterable[str] = (),
     progress: Progress = None,
@@ -81,6 +83,9 @@ def simulate(
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
             `CompliantStops(stiffness=…, damping=…)` pushes back.
+        stabilization: what keeps closed loops closed, for mechanisms that have some. "projection" moves every state to
+            the nearest one, by kinetic energy, in which they are; a number is the time in seconds in which loop errors
+            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; None does nothing.
         keep: every how many steps a row is kept. The first and the last state always are.
         frames: names of frames whose poses the trajectory carries.
         progress: None shows a bar in a terminal if it takes long; True and False do and do not; a function is called
@@ -104,6 +109,8 @@ def simulate(
     for name in frames:
         model.frame(name)  # says which there are
     watched, stopping = events_from(events), stops_from(stops, model)
+    closing = stabilization_of(stabilization)
+    must_be_closed(model, q, v, closing)
 
     given = dict(parameters or {})
     control, asked = control_of("controller", controller, "tau", (model.nv,), given)
@@ -111,7 +118,7 @@ def simulate(
     if unused := [name for name in given if name not in asked and name not in also]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
     force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
-    stepper = Stepper(model, method, force, wrenches, {**asked, **also})
+    stepper = Stepper(model, method, force, wrenches, {**asked, **also}, closing)
     rigid = Rigid(stopping, stepper, wrenches) if isinstance(stopping, RigidStops) else None
     if rigid is not None:
         _must_be_inside(rigid, q)
@@ -124,7 +131,8 @@ def simulate(
             march, kept, end = March.begin(plan, q, v), None, None
         else:
             begun = beginning_of(
-                model, q, v, plan, controller, external, {**asked, **also}, integrator, watched, stopping, frames
+                model, q, v, plan, controller, external, {**asked, **also}, integrator, watched, stopping, frames,
+                closing,
             )
             march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
         with interruptible() as interrupt:

@@ -19,6 +19,7 @@ from knuckle.run.user_recipe import UserRecipe
 from .control import Constant, Control, Parameters, control_of
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import MOST_ITERATIONS, Iterative, Newton
+from .loops import Stabilization, must_fit, stabilization_of, takes_long
 from .system import System
 from .text import Text
 
@@ -31,18 +32,29 @@ class Stepper:
 
     `model`, `integrator` and `parameters` (the arrays that the controller and the external forces ask for, by name) may
     be read. `is_compiled` says whether a step is one piece of native code, the kernel of `text()`. If forces are asked
-    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays. An
-    equation that is long is solved here, with native code for what it consists of.
+    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays, as
+    does one of a mechanism with many loops. An equation that is long is solved here, with native code for what it
+    consists of. `stabilization` is what keeps loops closed.
     """
 
     def __init__(
-        self, model: Model, integrator: Integrator, controller: Control, external: Control, parameters: Parameters
+        self,
+        model: Model,
+        integrator: Integrator,
+        controller: Control,
+        external: Control,
+        parameters: Parameters,
+        stabilization: Stabilization = None,
     ) -> None:
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
+        self.stabilization: Stabilization = stabilization
+        evaluations = integrator.evaluations
+        must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
         self._is_text = controller.is_text and external.is_text
+        self._is_long = evaluations is not None and takes_long(model, evaluations)
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
-        self.is_compiled = self._is_text and not self._is_solved
-        self._step = Text("step", integrator, controller, external)
+        self.is_compiled = self._is_text and not self._is_solved and not self._is_long
+        self._step = Text("step", integrator, controller, external, stabilization=stabilization)
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._made: dict[tuple[str, int], Callable[..., list[Any]]] = {}
 
@@ -71,9 +83,9 @@ class Stepper:
             for part in self.integrator.parts:
                 state = self._solved(self.integrator, t, state, part * dt)
                 t += part * dt
-            return state
-        if not self._is_text and not self.integrator.asks_once:
-            return self.integrator.step(self.system, t, state, dt)
+            return self.integrator.closed(self.system, t, state, 0.0)
+        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
         q, v, *memory = self._native("step", t, state, dt, self._forces(t, state.q, state.v))
         new = State(q, v, tuple(memory))
         self.integrator.check(t, new, dt)
@@ -83,14 +95,16 @@ class Stepper:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
-        if not self._is_text:
-            return self.integrator.attempt(self.system, t, state, dt)
+        if self._is_long or not self._is_text:
+            new, *errors = self.integrator.attempt(self.system, t, state, dt)
+            return self.integrator.closed(self.system, t, new, dt), *errors
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
         """(q, v) at t + θ dt within a step that was done."""
-        return self.integrator.dense(self.system, t, old, new, dt)
+        between, system = self.integrator.dense(self.system, t, old, new, dt), self.system
+        return (lambda theta: system.closed(t + theta * dt, *between(theta))) if system.is_closed else between
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""
@@ -179,6 +193,7 @@ def stepper(
     controller: Callable[..., Any] | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external: Callable[..., Any] | ArrayLike | None = None,
+    stabilization: Stabilization = "projection",
 ) -> Stepper:
     """A stepper for a mechanism. The step becomes one piece of native code if controller and external forces can.
 
@@ -189,13 +204,15 @@ def stepper(
             time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
         parameters: what the controller and the external forces ask for, by name.
         external: external(model, …) → f_ext (nb, 6) in the same way.
+        stabilization: what keeps loops closed, as for `simulate`.
     """
     given = dict(parameters or {})
     control, asked = control_of("controller", controller, "tau", (model.nv,), given)
     wrenches, also_asked = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
     if unused := [name for name in given if name not in asked and name not in also_asked]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
-    return Stepper(model, integrator, control, wrenches, {**asked, **also_asked})
+    both = {**asked, **also_asked}
+    return Stepper(model, integrator, control, wrenches, both, stabilization_of(stabilization))
 
 
 def _with_held_forces(text: Text) -> Text:

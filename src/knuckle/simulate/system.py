@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from knuckle.algorithms.independent import Choice
 from knuckle.model import Model
 from knuckle.run import Bound, bind, forward_dynamics
+from knuckle.run.closure import followed_velocity, loop_closure
+from knuckle.run.projection import STEPS, onto_constraints
 from knuckle.run.user import kernel
+
+from .loops import Stabilization, is_timed
 
 Force = Callable[[Model, Any, Any, Any], Any]
 
@@ -23,13 +28,41 @@ class System:
     """(model, t, q, v) → τ"""
     external: Force | None = None
     """(model, t, q, v) → f_ext, a wrench per body"""
+    stabilization: Stabilization = None
+    """What keeps loops closed"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
         """v̇ under the forces at this instant."""
         forces = self.forces(t, q, v)
-        if self.is_timed:
-            return _acceleration_at(self.model, t, q, v, *forces)
-        return self._functions.forward_dynamics(q, v, *forces)
+        if self.is_timed or self.choice is not None:
+            return _acceleration_at(self.model, t, q, v, *forces, stabilization=self.decay_time, choice=self.choice)
+        return self._forward(q, v, *forces)
+
+    def closed(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+        """The state (q, v) with its loops closed, where states are to be kept so; else the same.
+
+        The nearest one by projection; with independent variables, that of the same independent variables.
+        """
+        if not self.is_closed:
+            return q, v
+        if self.is_timed or self.choice is not None:
+            return _closed_at(self.model, t, q, v, choice=self.choice)
+        return onto_constraints(self.model, q, v)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the loops of every state are closed, not only held."""
+        return bool(self.model.loops) and (self.stabilization == "projection" or self.choice is not None)
+
+    @property
+    def decay_time(self) -> float | None:
+        """T_stab, where loop errors are to decay."""
+        return self.stabilization if isinstance(self.stabilization, float) and self.model.loops else None
+
+    @property
+    def choice(self) -> Choice | None:
+        """The independent variables, where the others follow them."""
+        return self.stabilization if isinstance(self.stabilization, Choice) and self.model.loops else None
 
     def forces(self, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
         """(τ,) or (τ, f_ext) at this instant."""
@@ -56,14 +89,46 @@ class System:
     @cached_property
     def is_timed(self) -> bool:
         """Whether some joint moves by a law of time."""
-        return any(joint.kind.at(0.0) != joint.kind for joint in self.model.joints)
+        return is_timed(self.model)
 
     @cached_property
     def _functions(self) -> Bound:
         return bind(self.model)
 
+    @cached_property
+    def _forward(self) -> Callable[..., Any]:
+        if self.decay_time is None:
+            return self._functions.forward_dynamics
+        return self._functions.prepare(forward_dynamics, stabilization=self.decay_time)
+
 
 @kernel
-def _acceleration_at(model: Model, t: Any, q: Any, v: Any, tau: Any, f_ext: Any = None) -> Any:
+def _acceleration_at(
+    model: Model,
+    t: Any,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any = None,
+    *,
+    stabilization: float | None,
+    choice: Choice | None,
+) -> Any:
     """The time is an argument, so that one piece of code serves every instant."""
-    return forward_dynamics.reference(model.at(t), q, v, tau, f_ext)
+    now = model.at(t)
+    if choice is None:
+        return forward_dynamics.reference(now, q, v, tau, f_ext, stabilization=stabilization)
+    q, v = _followed(now, q, v, choice)
+    return forward_dynamics.reference(now, q, v, tau, f_ext, method="independent", choice=choice)
+
+
+@kernel
+def _closed_at(model: Model, t: Any, q: Any, v: Any, *, choice: Choice | None) -> Any:
+    now = model.at(t)
+    return onto_constraints(now, q, v) if choice is None else _followed(now, q, v, choice)
+
+
+def _followed(model: Model, q: Any, v: Any, choice: Choice) -> tuple[Any, Any]:
+    """The state in which the dependent variables follow the others (RBDA 8.56-8.57)."""
+    q = loop_closure.reference(model, q, choice=choice, steps=STEPS)
+    return q, followed_velocity.reference(model, q, v, choice=choice)

@@ -11,6 +11,7 @@ from knuckle.model import Model
 
 from .control import Control
 from .integrator import Integrator, State
+from .loops import Stabilization
 from .system import System
 
 
@@ -28,6 +29,7 @@ class Text:
     external: Control
     memory: int = 0
     besides: tuple[str, ...] = ()
+    stabilization: Stabilization = None
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -58,7 +60,12 @@ class Text:
         state = State(given["q"], given["v"], tuple(given[f"memory{k}"] for k in range(self.memory)))
         system = self.system(model, {name: given[name] for name in self.parameters})
         besides = (given[name] for name in self.besides)
-        return tuple(_flat(getattr(self.integrator, self.method)(system, given["t"], state, *besides, given["dt"])))
+        made = getattr(self.integrator, self.method)(system, given["t"], state, *besides, given["dt"])
+        if self.method == "attempt":
+            made = self.integrator.closed(system, given["t"], made[0], given["dt"]), *made[1:]
+        if self.method == "step":
+            made = self.integrator.closed(system, given["t"], made, given["dt"])
+        return tuple(_flat(made))
 
     def system(self, model: Model, parameters: Mapping[str, Any]) -> System:
         """The mechanism under the forces of these parameters."""
@@ -71,7 +78,7 @@ class Text:
         def f_ext(at: Model, t: Any, q: Any, v: Any) -> Any:
             return external(at, t, q, v, parameters, wrenches)
 
-        return System(model, force, f_ext if external.function is not None else None)
+        return System(model, force, f_ext if external.function is not None else None, self.stabilization)
 
 
 def _flat(result: Any) -> Iterator[Any]:

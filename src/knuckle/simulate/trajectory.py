@@ -96,6 +96,15 @@ class Trajectory:
         self.model.frame(name)  # says which there are
         return over_time(lambda model, q: pose(model, q, name), self.model, self.times, self.q)
 
+    def drive_forces(self, f_ext: ArrayLike | None = None) -> dict[str, Array]:
+        """The forces (n, …) of the drives of joints that move by a law of time, by the joints' names.
+
+        They are those under the joint forces `tau`, and under the wrenches `f_ext` (n, nb, 6), if some acted.
+        """
+        from .drive import drive_forces
+
+        return drive_forces(self.model, self.times, self.q, self.v, self.tau, f_ext)
+
     def occurrences(self, name: str) -> tuple[Occurrence, ...]:
         """What occurred under a name: an event's, or a joint's for its stops."""
         return tuple(o for o in self.events if o.name == name)

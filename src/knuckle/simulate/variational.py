@@ -7,7 +7,7 @@ from typing import Any
 
 from knuckle.algorithms import lagrangian, resistance
 from knuckle.model import Model
-from knuckle.run import forward_dynamics, joint_resistance
+from knuckle.run import forward_dynamics, joint_resistance, loop_error, loop_error_rate
 from knuckle.run.per_joint import wrenches
 from knuckle.scalar import ZERO
 from knuckle.spatial import Vector
@@ -15,6 +15,7 @@ from knuckle.spatial import Vector
 from .integrator import State
 from .iterative import Iterative, largest, relative
 from .linear import along, derivative_of
+from .loops import pulled
 from .system import System
 
 _FORTH = 1 / (4 - 4 ** (1 / 3))
@@ -40,6 +41,8 @@ class Variational(Iterative):
     (Suzuki 1990): at a millisecond the energy then stays within some parts in 10⁸ where it else would within 10⁴.
     """
 
+    iterations: int = 10
+    tolerance: float = 1e-9
     order: int = 2  # pyright: ignore[reportIncompatibleMethodOverride, reportIncompatibleVariableOverride]
 
     def __post_init__(self) -> None:
@@ -61,13 +64,26 @@ class Variational(Iterative):
         p0 = momentum(system.at(t), state.q, state.v)
         middle, q, _ = self.asked(system, t, state, x, dt)
         model = resisting(system.at(middle), q, x, dt / 2)
-        change = response(model, q, p0 - self._end(system, t, state, x, dt, -1))
+        rest = p0 - self._end(system, t, state, x, dt, -1)
+        if system.model.loops:
+            change = self._closing(system, t, state, x, rest, dt)
+        else:
+            change = response(model, q, rest)
         return x + change, relative(change, x)
+
+    def _closing(self, system: System, t: Any, state: State, x: Any, rest: Any, dt: Any) -> Any:
+        """The change with constraint forces K₀ᵀλ at q₀ that close the loops at the end."""
+        now, then = system.at(t), system.at(t + dt)
+        model = resisting(now, state.q, x, dt / 2)
+        error = loop_error.reference(then, system.moved(state.q, dt * x))
+        return response(model, state.q, rest) - pulled(model, state.q, error / dt)
 
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
         model, q = system.at(t + dt), system.moved(state.q, dt * x)
         p1 = self._end(system, t, state, x, dt, +1)
         v = response(model, q, p1 - momentum(model, q, Vector.zero(model.nv)))
+        if model.loops:
+            v = v - pulled(model, q, loop_error_rate.reference(model, q, v))
         return State(q, v, (largest(state, size),))
 
     def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Joint
-from knuckle.model import Limits, Model
+from knuckle.model import CouplingLaw, FunctionLaw, Limits, Model
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -81,10 +81,14 @@ class _Encoder:
             return [self.encode(item, f"{path}[{k}]", infinite) for k, item in enumerate(value)]
         if isinstance(value, Matrix):
             return self.encode(value.rows, path)
+        if isinstance(value, FunctionLaw):
+            text = "JSON cannot hold a function: make the law a frozen dataclass of your own, from CouplingLaw"
+            raise ModelError(text, element=path)
         if dataclasses.is_dataclass(type(value)):
             return self._fields(value, path)
-        if isinstance(value, Joint):
-            raise ModelError(f"JSON needs joints to be dataclasses; {type(value).__name__} is not", element=path)
+        if isinstance(value, (Joint, CouplingLaw)):
+            text = f"JSON needs joints and laws to be dataclasses; {type(value).__name__} is not"
+            raise ModelError(text, element=path)
         kind = "a function" if callable(value) else f"{type(value).__module__}.{type(value).__qualname__}"
         raise ModelError(
             f"JSON cannot hold {kind}; it holds plain numbers, words and the parts of models", element=path

@@ -1,0 +1,277 @@
+"""Makes the pictures of the gallery, its replays, and the moving picture of the first page, from the examples.
+
+`make pictures`, or `python docs/gallery/make_pictures.py [NAME …]` for some of them. Needs Chromium, playwright, Pillow
+and matplotlib. Every example is run; what it calls `motion` is written as a replay, and photographed in the browser.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import runpy
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+import knuckle as kn
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[1] / "examples"
+FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
+HEIGHT = 300
+INK, ORANGE, BLUE = "#5b6673", "#d9661f", "#2b7fb8"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Moments of a motion side by side, each so many pixels wide, from a camera that is turned and moved from its own."""
+
+    moments: tuple[float, ...]
+    width: int = 300
+    azimuth: float | None = None
+    elevation: float | None = None
+    nearer: float = 1.0
+    follow: bool = False
+    raised: float = 0.0
+
+
+SCENES = {
+    "arm_reaching": Scene((0.0, 1.5, 3.0, 4.5), 225, nearer=1.05),
+    "somersault": Scene((0.0, 0.22, 0.44, 0.66, 0.88, 1.1), 150, azimuth=-75, elevation=8, nearer=0.95),
+    "quadruped_turning": Scene((0.0, 1.25, 2.5, 3.75), 225, elevation=32, nearer=1.25),
+    "cart_pole": Scene((0.0, 1.1, 1.9, 6.0), 225, azimuth=-80, elevation=12, nearer=1.0),
+    "satellite": Scene((0.0, 3.0, 30.0), 300, azimuth=-30, elevation=22, nearer=1.2),
+    "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.1),
+    "inverse_kinematics": Scene((0.0, 1.0, 2.0, 3.0), 225, azimuth=-25, nearer=1.1),
+    "bouncing_arm": Scene((0.0, 0.15, 0.3, 0.6), 225, nearer=1.05),
+}
+REPLAYS = {"arm_reaching": "An arm reaches", "somersault": "A somersault", "satellite": "A satellite points its dish"}
+HERO = ("arm_reaching", "somersault", "quadruped_turning")
+
+
+def run(name: str, *arguments: str) -> dict[str, Any]:
+    """What an example leaves behind, run in an empty folder."""
+    before, told = Path.cwd(), sys.argv
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        os.chdir(folder)
+        sys.argv = [name, *arguments]
+        try:
+            return runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
+        finally:
+            os.chdir(before)
+            sys.argv = told
+
+
+# In the browser
+
+
+@contextlib.contextmanager
+def browser() -> Iterator[Any]:
+    program = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if program is None:
+        raise SystemExit("no Chromium here: install one, or name it in the environment variable CHROMIUM")
+    with sync_playwright() as driver:
+        running = driver.chromium.launch(executable_path=program, headless=True, args=FLAGS)
+        yield running
+        running.close()
+
+
+def opened(running: Any, file: Path, scene: Scene, width: int, height: int) -> Page:
+    """The replay with nothing but its scene, twice as fine as the picture will be."""
+    page = running.new_page(viewport={"width": width, "height": height}, device_scale_factor=2)
+    page.goto(file.as_uri())
+    for _ in range(600):  # the page forbids `eval`, which playwright's own waiting needs
+        if page.evaluate("Boolean(window.replay && window.replay.ready)"):
+            break
+        page.wait_for_timeout(50)
+    page.evaluate(
+        "for (const id of ['heading', 'grid-size', 'bar', 'side']) document.getElementById(id).style.display = 'none';"
+        "document.body.classList.add('alone')"
+    )
+    page.wait_for_timeout(100)
+    camera = page.evaluate("({...replay.camera})")
+    wanted = {
+        "azimuth": camera["azimuth"] if scene.azimuth is None else np.radians(scene.azimuth),
+        "elevation": camera["elevation"] if scene.elevation is None else np.radians(scene.elevation),
+        # the replay's camera suits a picture that is wider than high
+        "distance": camera["distance"] / scene.nearer * max(1.0, 1.2 * height / width),
+    }
+    page.evaluate(
+        "([camera, up]) => { Object.assign(replay.camera, camera); replay.camera.target[2] += up; }",
+        [wanted, scene.raised],
+    )
+    return page
+
+
+def photograph(page: Page, time: float, width: int, height: int) -> Image.Image:
+    page.evaluate(f"replay.pause(); replay.seek({time}); replay.draw()")
+    picture = Image.open(io.BytesIO(page.locator("#scene").screenshot())).convert("RGB")
+    return picture.resize((width, height), Image.Resampling.LANCZOS)
+
+
+def beside(pictures: Sequence[Image.Image], gap: int = 0) -> Image.Image:
+    width = sum(picture.width for picture in pictures) + gap * (len(pictures) - 1)
+    whole = Image.new("RGB", (width, pictures[0].height), "white")
+    x = 0
+    for picture in pictures:
+        whole.paste(picture, (x, 0))
+        x += picture.width + gap
+    return whole
+
+
+def strip(running: Any, name: str, motion: Any, folder: Path) -> Image.Image:
+    scene = SCENES[name]
+    file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
+    page = opened(running, file, scene, scene.width, HEIGHT)
+    pictures = [photograph(page, t, scene.width, HEIGHT) for t in scene.moments]
+    page.close()
+    return beside(pictures)
+
+
+def moving(running: Any, motions: dict[str, Any], folder: Path, frames: int = 90, rate: int = 20) -> None:
+    """Three examples side by side, in motion. Each fills the time with its whole length."""
+    columns: list[list[Image.Image]] = []
+    for name in HERO:
+        motion = motions[name]
+        file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
+        page = opened(running, file, SCENES[name], 280, HEIGHT)
+        end = motion.duration
+        columns.append([photograph(page, end * k / (frames - 1), 280, HEIGHT) for k in range(frames)])
+        page.close()
+    pictures = [beside(row) for row in zip(*columns, strict=True)]
+    first, *others = pictures
+    first.save(
+        HERE / "moving.webp", save_all=True, append_images=others, duration=1000 // rate, loop=0, quality=60, method=6
+    )
+
+
+# Plots
+
+
+def axes(count: int, **options: Any) -> tuple[Any, Any]:
+    style = {
+        "font.size": 9,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.edgecolor": INK,
+        "text.color": INK,
+    }
+    plt.rcParams.update(style | {"axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.titlesize": 9})
+    return plt.subplots(1, count, figsize=(9.0, 3.0), layout="constrained", **options)
+
+
+def keep(figure: Any, name: str) -> None:
+    data = io.BytesIO()
+    figure.savefig(data, dpi=200)
+    plt.close(figure)
+    picture = Image.open(data).convert("RGB")
+    picture.resize((picture.width // 2, picture.height // 2), Image.Resampling.LANCZOS).save(
+        HERE / f"{name}.webp", quality=85
+    )
+
+
+def chaos() -> None:
+    found = run("chaos", "420")
+    figure, (left, right) = axes(2, width_ratios=(1.0, 1.35))
+    seconds = np.where(np.isinf(found["first"]), np.nan, found["first"])
+    box = (-180, 180, -180, 180)
+    shown = left.imshow(seconds.T, origin="lower", extent=box, cmap="magma_r", norm="log", interpolation="nearest")
+    left.set(xlabel="upper angle (°)", ylabel="lower angle (°)", title="time until the lower rod goes over (s)")
+    left.set_xticks((-180, 0, 180))
+    left.set_yticks((-180, 0, 180))
+    figure.colorbar(shown, ax=left, ticks=(0.5, 1, 2, 5, 10), format="%g")
+    right.semilogy(found["near"].times, found["gap"], color=ORANGE)
+    right.set(xlabel="time (s)", ylabel="distance (rad)", title="two pendulums, a millionth of a degree apart")
+    keep(figure, "chaos")
+
+
+def payloads() -> None:
+    found = run("payloads")
+    figure, (left, right) = axes(2)
+    order = np.argsort(found["mass"])[:: len(found["mass"]) // 60]
+    colors = plt.get_cmap("viridis")(found["mass"][order] / 3.0)
+    for k, color in zip(order, colors, strict=True):
+        left.plot(found["found"].times, found["hand"][k, :, 2], color=color, lw=0.8)
+    left.set(xlabel="time (s)", ylabel="height of the hand (m)", title="sixty of a thousand trajectories")
+    shown = right.scatter(
+        found["mass"], -1e3 * found["sag"], c=found["payload"]["height"][:, 0] * 100, s=6, cmap="viridis"
+    )
+    right.set(xlabel="payload (kg)", ylabel="sag (mm)", title="where the hand ends, below where it should be")
+    figure.colorbar(shown, ax=right, label="distance from the flange (cm)")
+    keep(figure, "payloads")
+
+
+def identification() -> None:
+    found = run("identification")
+    figure, (left, right) = axes(2, width_ratios=(1.5, 1.0))
+    t = np.linspace(0, 10, len(found["torque"]))
+    for k, color in ((1, ORANGE), (3, BLUE)):
+        left.plot(t, found["torque"][:, k], color=color, lw=3, alpha=0.35, label=found["arm"].joint_names[k])
+        left.plot(t, found["predicted"][:, k], color=color, lw=1)
+    left.legend(frameon=False)
+    left.set(
+        xlabel="time (s)", ylabel="torque (N m)", title="torques of another motion: true (broad) and predicted (thin)"
+    )
+    off = (found["beta"] - found["truth"]) / found["spread"]
+    right.hist(off, bins=np.arange(-4, 4.1, 0.5), color=BLUE)
+    right.set(
+        xlabel="error in standard deviations", ylabel="base parameters", title="what was found, against the truth"
+    )
+    keep(figure, "identification")
+
+
+def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
+    """The four-bar's pictures, with the curve of its coupler point beside them."""
+    figure, curve = plt.subplots(figsize=(3.0, 3.0), layout="constrained")
+    x, _, z = found["curve"].T
+    curve.plot(x, z, color=ORANGE)
+    curve.set_aspect("equal")
+    curve.set(xlabel="x (m)", ylabel="z (m)", title="the coupler point")
+    data = io.BytesIO()
+    figure.savefig(data, dpi=100)
+    plt.close(figure)
+    beside([linkage, Image.open(data).convert("RGB")]).save(HERE / "four_bar.webp", quality=85)
+
+
+def main(names: Sequence[str]) -> None:
+    wanted = set(names)
+    for name, plot in (("chaos", chaos), ("payloads", payloads), ("identification", identification)):
+        if not wanted or name in wanted:
+            plot()
+    axes(1)
+    plt.close("all")
+    motions: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory() as folder, browser() as running:
+        for name in SCENES:
+            if wanted and name not in wanted and not ("moving" in wanted and name in HERO):
+                continue
+            found = run(name)
+            motions[name] = found["motion"]
+            picture = strip(running, name, found["motion"], Path(folder))
+            if name == "four_bar":
+                coupler_curve(picture, found)
+            else:
+                picture.save(HERE / f"{name}.webp", quality=85, method=6)
+            if name in REPLAYS:
+                kn.replay_html(found["motion"], HERE / f"{name}.html", title=REPLAYS[name], rate=30)
+        if not wanted or "moving" in wanted:
+            moving(running, motions, Path(folder))
+    for file in sorted(HERE.iterdir()):
+        print(f"{file.name:28} {file.stat().st_size / 1000:7.0f} kB")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

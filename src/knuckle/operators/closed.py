@@ -1,0 +1,122 @@
+"""Forward dynamics of a model with loop joints by the spatial operators (0.24, 0.37)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms import loops
+from knuckle.algorithms.constrained import RANK
+from knuckle.model import Frame, Model
+from knuckle.run.dynamics import bias_force
+from knuckle.run.function import Array, function
+from knuckle.run.lanes import Lanes
+from knuckle.run.per_joint import as_vector, drift
+from knuckle.run.recipe import Recipe
+from knuckle.spatial import Matrix
+
+from .application import applied
+from .at import check
+from .configuration import Configuration
+from .operator import apply_operator
+from .symbols import B, D_root, H, psi, whitening
+
+_scale = D_root.inverse
+"""D^−½."""
+
+
+@function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
+def innovations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
+    """D^−½ [I − HψK] T̄ (..., nv): the joint forces as innovations in units of their size (0.31)."""
+    T_bar = as_vector(tau) - bias_force.reference(model, q, v, f_ext)
+    return applied(_scale @ whitening, Configuration(model, q), T_bar)
+
+
+@function(q="q", v="v", loops=True)
+def closure_rows(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """Of each constraint: its row of A at the successor's and at the predecessor's point, k, Tᵀ(v_J − σ) and δ."""
+    Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
+    rows: list[list[Any]] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        motion = loops.loop_motion(model, Q, V, g, loop, at)
+        for j, t in enumerate(at.T):
+            rows.append([*t.components, *(-(at.X.T @ t)).components, motion.k[j], motion.error_rate[j], at.delta[j]])
+    return Matrix(rows, 2 * model.algebra.dimension + 3)
+
+
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    stabilization: float | None = None,
+) -> Any:
+    """The acceleration a (..., nv) of a mechanism, its loops kept closed, by spatial operators.
+
+    β̇ = [I − HψK]* D^−½* ([I − b b⁺] ν + (b*)⁺ U) with ν = D^−½ [I − HψK] T̄ and b = D^−½ HψB A* (0.37), which the paper
+    gives for U = 0 and with (b*b)⁻¹ = (AΛA*)⁻¹. With the generalised inverse of b itself no condition is squared, and
+    constraints that depend on each other do no harm.
+
+    Args:
+        model: the mechanism, without couplings.
+        q: positions (..., nq).
+        v: velocity variables (..., nv).
+        tau: joint forces (..., nv).
+        f_ext: a wrench on each body in its own coordinates (..., nb, 6).
+        stabilization: T_stab in seconds, as for `knuckle.forward_dynamics`.
+    """
+    tree = model.without_loops() if isinstance(model, Model) and model.loops else model
+    check(tree)
+    nu = innovations(tree, q, v, tau, f_ext)
+    if model.loops:
+        A, U = _constraints(model, q, v, stabilization)
+        each = np.asarray(q, float)[..., None, :]
+        b = np.swapaxes(_apply(tree, each, A, _scale @ H @ psi @ B, _points(model)), -1, -2)
+        nu = _projected(b, nu, U) if A.shape[-2] else nu
+    return _apply(tree, q, nu, whitening.T @ _scale.T, ())
+
+
+def _points(model: Model) -> tuple[Frame, ...]:
+    """The successor's and the predecessor's frame of every loop joint."""
+    return tuple(
+        Frame(f"{loop.name}/{end}", body, X)
+        for loop in model.loops
+        for end, body, X in (
+            ("successor", loop.successor, loop.X_successor),
+            ("predecessor", loop.predecessor, loop.X_predecessor),
+        )
+    )
+
+
+def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any, Any]:
+    """A (..., NE, points · 6) and U (..., NE), with stabilisation."""
+    rows = np.asarray(closure_rows(model, q, v))
+    n = 2 * model.algebra.dimension
+    A = np.zeros((*rows.shape[:-1], len(model.loops), n))
+    start = 0
+    for k, loop in enumerate(model.loops):
+        end = start + model.algebra.dimension - loop.kind.nv
+        A[..., start:end, k, :] = rows[..., start:end, :n]
+        start = end
+    pull = 0.0 if time is None else (2 / time) * rows[..., n + 1] + rows[..., n + 2] / time**2
+    return A.reshape(*rows.shape[:-1], len(model.loops) * n), rows[..., n] - pull
+
+
+def _projected(b: Any, nu: Any, U: Any) -> Any:
+    """ν − W (W*ν − Σ⁻¹Z*U) for b = W Σ Z*, its small singular values left out."""
+    W, sizes, Zt = np.linalg.svd(b, full_matrices=False)
+    kept = sizes > RANK * np.sqrt(np.sum(b * b, axis=(-2, -1)))[..., None]
+    inverse = np.where(kept, 1 / np.where(kept, sizes, 1.0), 0.0)
+    out = np.where(kept, (np.swapaxes(W, -1, -2) @ nu[..., None])[..., 0], 0.0) - inverse * (Zt @ U[..., None])[..., 0]
+    return nu - (W @ out[..., None])[..., 0]
+
+
+def _apply(model: Model, q: Any, x: Any, expression: Any, points: tuple[Frame, ...]) -> Any:
+    """An operator expression on vectors, by its kernel where there is one."""
+    recipe = Recipe("operators.apply", apply_operator, model, (("expression", expression), ("points", points)))
+    return Lanes().compute(recipe, {"q": (q, (model.nq,)), "x": (x, (np.shape(x)[-1],))})

@@ -1,0 +1,115 @@
+"""The quadratic program of constrained dynamics: the least deviation that constraints allow (notes 2.101, 2.123).
+
+With H = L Lᵀ and y = Lᵀ(a − a*), Gauss's principle asks for the least |y|² with B y = c and B y ≥ c, B = J L⁻ᵀ. So
+nothing of the mass matrix is left, and what a solver gets are rows of length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.algorithms.constrained import RANK
+
+Array: TypeAlias = NDArray[np.float64]
+Status = Literal["solved", "infeasible", "inaccurate"]
+Solver: TypeAlias = Callable[[Array, Array], "Array | None"]
+"""(A, b) → the multipliers of the least |z|² with A z ≥ b, or None where there is no such z."""
+
+TOLERANCE = 1e-8
+"""Rows of length one count as kept when they miss by no more than this part of the sizes in them."""
+SOFT = 1e-4
+"""How much a row of length one yields, against the variables, where constraints contradict each other."""
+
+
+@dataclass(frozen=True)
+class LeastDistance:
+    """The least y, the multipliers with y = Bᵀλ, which rows are tight, and what became of it."""
+
+    y: Array
+    multipliers: Array
+    tight: NDArray[np.bool_]
+    status: Status
+
+
+def least_distance(B: Array, c: Array, equalities: int, *, solver: Solver | None = None) -> LeastDistance:
+    """The least |y| with B y = c in the first rows and B y ≥ c in the others.
+
+    Rows that contradict each other are kept as well as can be, equalities first: the status says so, and nothing is
+    infinite. Dependent rows are told by `RANK`, as everywhere.
+    """
+    size = np.linalg.norm(B, axis=1)
+    alive = size > RANK * RANK * size.max(initial=0.0)
+    length = np.where(alive, size, 1.0)
+    unit, wanted = np.where(alive[:, None], B, 0.0) / length[:, None], c / length
+    held, at = unit[:equalities], wanted[:equalities]
+    y, inverse, basis = _equal(held, at)
+    others, least = unit[equalities:], wanted[equalities:]
+    lam = np.zeros(len(c))
+    contradicted = False
+    if len(others):
+        mu, contradicted = _unequal(others - (others @ basis.T) @ basis, least - others @ y, solver)
+        push = others.T @ mu
+        y = y + push - basis.T @ (basis @ push)
+        lam[equalities:] = mu
+    lam[:equalities] = inverse.T @ (y - others.T @ lam[equalities:])
+    miss = unit @ y - wanted
+    sizes = 1 + np.abs(wanted) + np.abs(unit) @ np.abs(y)
+    tight = np.abs(miss) <= TOLERANCE * sizes
+    tight[:equalities] = True
+    wrong = np.where(np.arange(len(c)) < equalities, np.abs(miss), -miss) > 100 * TOLERANCE * sizes
+    status: Status = "infeasible" if contradicted or wrong[:equalities].any() else "inaccurate" if wrong.any() else "solved"
+    return LeastDistance(y, lam / length, tight, status)
+
+
+def _equal(held: Array, at: Array) -> tuple[Array, Array, Array]:
+    """The least y that keeps the equalities, or misses them least; the inverse of their rows, and a basis of these."""
+    if not len(held):
+        return np.zeros(held.shape[1]), held.T, held
+    U, s, Vt = np.linalg.svd(held, full_matrices=False)
+    kept = s > RANK * s[0]
+    inverse = (Vt[kept].T / s[kept]) @ U[:, kept].T
+    return inverse @ at, inverse, Vt[kept]
+
+
+def _unequal(A: Array, b: Array, solver: Solver | None) -> tuple[Array, bool]:
+    """The multipliers of the inequalities, and whether they contradict each other or the equalities."""
+    size = np.linalg.norm(A, axis=1)
+    free = size > RANK
+    mu = np.zeros(len(b))
+    contradicted = bool((b[~free] > TOLERANCE * (1 + np.abs(b[~free]))).any())
+    rows, least = A[free] / size[free, None], b[free] / size[free]
+    if not (least > 0).any():
+        return mu, contradicted
+    solve = solver or quadratic_program
+    slack = 1e-11 * (1 + np.abs(least))
+    found = solve(rows, least - slack)
+    if found is None:
+        contradicted = True
+        found = solve(np.hstack([rows, SOFT * np.eye(len(rows))]), least)
+        if found is None:
+            raise RuntimeError("the solver finds no solution of a problem that has one")
+    mu[free] = _polished(rows, least, np.maximum(found, 0.0)) / size[free]
+    return mu, contradicted
+
+
+def _polished(A: Array, b: Array, mu: Array) -> Array:
+    """The multipliers again, from the rows that push, if that is no worse: a solver's tolerance becomes rounding."""
+    pushing = mu > 1e-9 * mu.max(initial=0.0)
+    if not pushing.any():
+        return mu
+    better = np.zeros_like(mu)
+    inverse = np.linalg.pinv(A[pushing], rcond=RANK)
+    better[pushing] = inverse.T @ (inverse @ b[pushing])
+    if better.min() < 0:
+        return mu
+    misses = [np.max(b - A @ (A.T @ x), initial=0.0) for x in (better, mu)]
+    return better if misses[0] <= max(misses[1], TOLERANCE) else mu
+
+
+def quadratic_program(A: Array, b: Array) -> Array | None:
+    raise NotImplementedError
