@@ -18,11 +18,11 @@ export NO_MKDOCS_2_WARNING ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench docs lint clean
+.PHONY: help demo test bench docs pictures lint clean
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
@@ -43,6 +43,9 @@ lint: $(VENV)/.installed-test ## ruff and pyright, nothing rewritten
 docs: $(VENV)/.installed-docs ## the documentation, into site/
 	@echo "== mkdocs"
 	@$(BIN)/mkdocs build --strict --quiet
+
+pictures: $(VENV)/.installed-test ## the pictures of the gallery, in a Chromium that is installed
+	@$(BIN)/python docs/gallery/make_pictures.py
 
 bench: $(VENV)/.installed-test ## the benchmarks
 	@$(BIN)/python benchmarks/run.py

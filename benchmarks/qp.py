@@ -5,10 +5,10 @@
     minimise ½ xᵀHx − fᵀx   subject to   G x = g,   C x ≥ c
 
 Problems are those of robots (random trees with random constraints on random frames) and random matrices: feasible,
-degenerate (constraints that say the same twice, and corners where too many meet) and infeasible. A solver is right where
-all of Karush, Kuhn and Tucker's conditions hold to 1e-8 of the sizes in them, or where it says that no solution exists
-and none does. "whole" is the problem as it stands; "reduced" is the least-distance problem that `knuckle.run.qp` makes of
-it: whitened by the factor of H, equalities eliminated, rows of length one.
+degenerate (constraints that say the same twice, and corners where too many meet) and infeasible. A solver is right
+where all of Karush, Kuhn and Tucker's conditions hold to 1e-8 of the sizes in them, or where it says that no solution
+exists and none does. "whole" is the problem as it stands; "reduced" is the least-distance problem that
+`knuckle.run.qp` makes of it: whitened by the factor of H, equalities eliminated, rows of length one.
 """
 
 from __future__ import annotations
@@ -141,8 +141,6 @@ def by_osqp(p: Problem) -> Answer:
 
 
 def by_daqp(p: Problem) -> Answer:
-    from ctypes import c_double, c_int  # noqa: F401
-
     import daqp
 
     m = len(p.G) + len(p.C)
@@ -181,7 +179,7 @@ def error(p: Problem, answer: Answer) -> float:
     primal = np.max(-slack / sizes, initial=0.0)
     held = np.max(np.abs(equal) / (np.abs(p.g) + np.abs(p.G * x).sum(1) + 1e-300), initial=0.0)
     dual = np.max(-mu, initial=0.0) / (1 + np.abs(mu).max(initial=0.0))
-    gap = abs(float(mu @ slack)) / (1 + abs(float(mu) @ sizes if mu.ndim == 0 else float(np.abs(mu) @ sizes)))
+    gap = abs(float(mu @ slack)) / (1 + float(np.abs(mu) @ sizes))
     return float(max(stationary, primal, held, dual, gap))
 
 
@@ -199,7 +197,7 @@ def reduced(solver: str) -> Callable[[Problem], Answer]:
         free = np.linalg.solve(L, p.f)
         J, k = np.vstack([p.G, p.C]), np.concatenate([p.g, p.c])
         B = np.linalg.solve(L, J.T).T
-        found = least_distance(B, k - B @ free, len(p.G), solver=inner)
+        found = least_distance(B, k - B @ free, len(p.G), inner)
         if found.status == "infeasible":
             return None
         x = np.linalg.solve(L.T, free + found.y)

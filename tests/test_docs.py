@@ -20,6 +20,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
+PICTURE = re.compile(r"!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\((?P<target>[^)\s]+)\)")
 
 
@@ -87,6 +88,26 @@ def test_links_to_files_lead_somewhere(path: Path):
         t for t in targets if t and "://" not in t and not t.startswith("mailto:") and not (path.parent / t).exists()
     ]
     assert missing == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_pictures_are_there(path: Path):
+    text = FENCE.sub("", path.read_text("utf-8"))
+    pictures = [match["target"] for match in PICTURE.finditer(text)]
+    assert [name for name in pictures if "://" in name or not (path.parent / name).is_file()] == []
+
+
+def test_every_example_is_in_the_gallery():
+    page = (ROOT / "docs" / "gallery.md").read_text("utf-8")
+    assert [path.name for path in EXAMPLES if f"`examples/{path.name}`" not in page] == []
+
+
+def test_what_the_pages_show_is_small():
+    """A page should open at once: a picture within half a megabyte, a replay within one."""
+    limits = {".webp": 500_000, ".png": 500_000, ".svg": 20_000, ".html": 1_000_000}
+    files = [file for file in (ROOT / "docs").rglob("*") if file.suffix in limits]
+    assert len(files) > 20
+    assert {file.name: file.stat().st_size for file in files if file.stat().st_size > limits[file.suffix]} == {}
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -31,34 +31,38 @@ import matplotlib.pyplot as plt
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parents[1] / "examples"
 FLAGS = ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-dev-shm-usage"]
-HEIGHT = 300
 INK, ORANGE, BLUE = "#5b6673", "#d9661f", "#2b7fb8"
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Moments of a motion side by side, each so many pixels wide, from a camera that is turned and moved from its own."""
+    """Moments of a motion side by side, in pixels each, from a camera that may be turned (degrees) and be nearer."""
 
     moments: tuple[float, ...]
     width: int = 300
+    height: int = 300
     azimuth: float | None = None
     elevation: float | None = None
     nearer: float = 1.0
-    follow: bool = False
-    raised: float = 0.0
 
 
 SCENES = {
-    "arm_reaching": Scene((0.0, 1.5, 3.0, 4.5), 225, nearer=1.05),
-    "somersault": Scene((0.0, 0.22, 0.44, 0.66, 0.88, 1.1), 150, azimuth=-75, elevation=8, nearer=0.95),
+    "arm_reaching": Scene((0.0, 1.5, 3.0, 4.5), 225, azimuth=-95, nearer=1.65),
+    "somersault": Scene((0.0, 0.3, 0.6, 0.85, 1.1), 180, azimuth=-75, elevation=8, nearer=1.5),
     "quadruped_turning": Scene((0.0, 1.25, 2.5, 3.75), 225, elevation=32, nearer=1.25),
-    "cart_pole": Scene((0.0, 1.1, 1.9, 6.0), 225, azimuth=-80, elevation=12, nearer=1.0),
-    "satellite": Scene((0.0, 3.0, 30.0), 300, azimuth=-30, elevation=22, nearer=1.2),
-    "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.1),
-    "inverse_kinematics": Scene((0.0, 1.0, 2.0, 3.0), 225, azimuth=-25, nearer=1.1),
-    "bouncing_arm": Scene((0.0, 0.15, 0.3, 0.6), 225, nearer=1.05),
+    "cart_pole": Scene((0.0, 1.9, 6.0), 300, 200, azimuth=-85, elevation=10, nearer=1.25),
+    "satellite": Scene((0.0, 3.0, 30.0), 300, 240, azimuth=-30, elevation=22, nearer=1.1),
+    "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
+    "inverse_kinematics": Scene((0.0, 1.0, 2.0, 3.0), 225, 260, azimuth=-25, nearer=1.3),
+    "pass_the_object": Scene((0.6, 1.3, 2.2, 3.1, 4.0), 190, 200, azimuth=20, elevation=20, nearer=1.75),
+    "bouncing_arm": Scene((0.0, 0.15, 0.3, 0.6), 225, 260, nearer=1.25),
 }
-REPLAYS = {"arm_reaching": "An arm reaches", "somersault": "A somersault", "satellite": "A satellite points its dish"}
+REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many seconds of it, speed
+    "arm_reaching": ("An arm reaches", None, 1.0),
+    "somersault": ("A somersault", None, 0.25),
+    "satellite": ("A satellite points its dish", 12.0, 1.0),
+    "pass_the_object": ("Two arms pass a parcel", None, 1.0),
+}
 HERO = ("arm_reaching", "somersault", "quadruped_turning")
 
 
@@ -109,10 +113,7 @@ def opened(running: Any, file: Path, scene: Scene, width: int, height: int) -> P
         # the replay's camera suits a picture that is wider than high
         "distance": camera["distance"] / scene.nearer * max(1.0, 1.2 * height / width),
     }
-    page.evaluate(
-        "([camera, up]) => { Object.assign(replay.camera, camera); replay.camera.target[2] += up; }",
-        [wanted, scene.raised],
-    )
+    page.evaluate("(camera) => { Object.assign(replay.camera, camera); }", wanted)
     return page
 
 
@@ -135,8 +136,8 @@ def beside(pictures: Sequence[Image.Image], gap: int = 0) -> Image.Image:
 def strip(running: Any, name: str, motion: Any, folder: Path) -> Image.Image:
     scene = SCENES[name]
     file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
-    page = opened(running, file, scene, scene.width, HEIGHT)
-    pictures = [photograph(page, t, scene.width, HEIGHT) for t in scene.moments]
+    page = opened(running, file, scene, scene.width, scene.height)
+    pictures = [photograph(page, t, scene.width, scene.height) for t in scene.moments]
     page.close()
     return beside(pictures)
 
@@ -147,9 +148,9 @@ def moving(running: Any, motions: dict[str, Any], folder: Path, frames: int = 90
     for name in HERO:
         motion = motions[name]
         file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
-        page = opened(running, file, SCENES[name], 280, HEIGHT)
+        page = opened(running, file, SCENES[name], 280, 300)
         end = motion.duration
-        columns.append([photograph(page, end * k / (frames - 1), 280, HEIGHT) for k in range(frames)])
+        columns.append([photograph(page, end * k / (frames - 1), 280, 300) for k in range(frames)])
         page.close()
     pictures = [beside(row) for row in zip(*columns, strict=True)]
     first, *others = pictures
@@ -162,14 +163,9 @@ def moving(running: Any, motions: dict[str, Any], folder: Path, frames: int = 90
 
 
 def axes(count: int, **options: Any) -> tuple[Any, Any]:
-    style = {
-        "font.size": 9,
-        "axes.spines.top": False,
-        "axes.spines.right": False,
-        "axes.edgecolor": INK,
-        "text.color": INK,
-    }
-    plt.rcParams.update(style | {"axes.labelcolor": INK, "xtick.color": INK, "ytick.color": INK, "axes.titlesize": 9})
+    spines = {"axes.spines.top": False, "axes.spines.right": False}
+    colors = dict.fromkeys(("axes.edgecolor", "text.color", "axes.labelcolor", "xtick.color", "ytick.color"), INK)
+    plt.rcParams.update(**{"font.size": 9, "axes.titlesize": 9}, **spines, **colors)
     return plt.subplots(1, count, figsize=(9.0, 3.0), layout="constrained", **options)
 
 
@@ -266,7 +262,9 @@ def main(names: Sequence[str]) -> None:
             else:
                 picture.save(HERE / f"{name}.webp", quality=85, method=6)
             if name in REPLAYS:
-                kn.replay_html(found["motion"], HERE / f"{name}.html", title=REPLAYS[name], rate=30)
+                title, seconds, speed = REPLAYS[name]
+                motion = found["motion"] if seconds is None else found["motion"][0.0:seconds]
+                kn.replay_html(motion, HERE / f"{name}.html", title=title, rate=30, speed=speed)
         if not wanted or "moving" in wanted:
             moving(running, motions, Path(folder))
     for file in sorted(HERE.iterdir()):

@@ -10,11 +10,14 @@ from .errors import ModelError
 from .formats import load, loads, save
 from .model import Audit, Builder, Model, audit, reroot, to_planar
 from .run import (
+    Actuation,
     Assembly,
     BaseParameters,
     Mobility,
     acceleration,
     active_loop_jacobian,
+    actuation,
+    actuator_forces,
     base_parameters,
     bias_force,
     bind,
@@ -42,6 +45,7 @@ from .run import (
     displacement_rate,
     external_force,
     floating_jacobian,
+    followed_velocity,
     forward_dynamics,
     get_threads,
     gravity_force,
@@ -57,9 +61,11 @@ from .run import (
     jacobian_transpose_product,
     joint_resistance,
     kinetic_energy,
+    loop_closure,
     loop_error,
     loop_error_rate,
     loop_gap,
+    loop_wrenches,
     mass_matrix,
     mass_matrix_inverse,
     mobility,
@@ -79,10 +85,14 @@ from .run import (
     total_mass,
     tree_positions,
     velocity,
+    with_loop_closure,
 )
 
 if TYPE_CHECKING:
     from . import operators, testing
+    from .run import constraints
+    from .run.constrained import ConstrainedMotion, ConstrainedVelocity, constrained_dynamics, constrained_velocity
+    from .run.constraint_terms import constrained_acceleration, mass_matrix_inverse_product
     from .run.user import kernel
     from .simulate import integrators
     from .simulate.beginning import resume
@@ -99,11 +109,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Actuation",
     "Assembly",
     "Audit",
     "BaseParameters",
     "Builder",
     "CompliantStops",
+    "ConstrainedMotion",
+    "ConstrainedVelocity",
     "Event",
     "Mobility",
     "Model",
@@ -113,6 +126,8 @@ __all__ = [
     "Trajectory",
     "acceleration",
     "active_loop_jacobian",
+    "actuation",
+    "actuator_forces",
     "audit",
     "base_parameters",
     "bias_force",
@@ -127,9 +142,13 @@ __all__ = [
     "centroidal_momentum",
     "close_loops",
     "configuration_rate",
+    "constrained_acceleration",
+    "constrained_dynamics",
+    "constrained_velocity",
     "constraint_bias",
     "constraint_forces",
     "constraint_jacobian",
+    "constraints",
     "coriolis_force",
     "coriolis_matrix",
     "coupling_bias",
@@ -142,6 +161,7 @@ __all__ = [
     "drive_forces",
     "external_force",
     "floating_jacobian",
+    "followed_velocity",
     "formats",
     "forward_dynamics",
     "get_threads",
@@ -163,11 +183,14 @@ __all__ = [
     "kinetic_energy",
     "load",
     "loads",
+    "loop_closure",
     "loop_error",
     "loop_error_rate",
     "loop_gap",
+    "loop_wrenches",
     "mass_matrix",
     "mass_matrix_inverse",
+    "mass_matrix_inverse_product",
     "mobility",
     "model",
     "momentum",
@@ -199,9 +222,11 @@ __all__ = [
     "tree_positions",
     "velocity",
     "view",
+    "with_loop_closure",
 ]
 
 _MODULES = {
+    "constraints": "run.constraints",
     "integrators": "simulate.integrators",
     "operators": "operators",
     "simulate": "simulate",
@@ -210,12 +235,18 @@ _MODULES = {
 }
 _WHERE = {
     "CompliantStops": "simulate.stops",
+    "ConstrainedMotion": "run.constrained",
+    "ConstrainedVelocity": "run.constrained",
     "Event": "simulate.events",
     "RigidStops": "simulate.stops",
     "Rollout": "simulate.rollout",
     "Trajectory": "simulate.trajectory",
+    "constrained_acceleration": "run.constraint_terms",
+    "constrained_dynamics": "run.constrained",
+    "constrained_velocity": "run.constrained",
     "drive_forces": "simulate.drive",
     "kernel": "run.user",
+    "mass_matrix_inverse_product": "run.constraint_terms",
     "ode_right_hand_side": "simulate.ode",
     "replay_html": "view.replay",
     "resume": "simulate.beginning",

@@ -11,6 +11,7 @@ import knuckle as kn
 from knuckle.algorithms import hybrid
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
+from knuckle.run.hybrid import _by_stages as by_stages
 from knuckle.run.hybrid import _hybrid as text
 from knuckle.testing import JOINTS, auto_tree, general_chain, random_state, random_tree
 from knuckle.testing.compare import array, close
@@ -301,9 +302,8 @@ def test_many_loops():
     tau, a = np.random.default_rng(5).normal(size=(2, model.nv))
     names = independent(model, q)[:1]
     plain = kn.hybrid_dynamics(model, q, v, tau, a, prescribed=names, stabilization=0.1)
-    staged = text._stages.compute(  # type: ignore[union-attr]
-        model, q, v, tau, a, prescribed=tuple(model.joint_index(name) for name in names), stabilization=0.1
-    )
+    numbers = tuple(model.joint_index(name) for name in names)
+    staged = by_stages(model, q, v, tau, a, prescribed=numbers, stabilization=0.1)
     close(staged, np.concatenate(plain), 1e4)
     made = ladder(50)
     q, v = closed(made, 6)

@@ -165,7 +165,8 @@ def test_other_numbers():
     s, frame = random_state(model, 2), model.frame_names[-1]
     plain = kn.jacobian_rate_product(model, s.q, s.v, s.a, frame)
     with mp.workdps(40):
-        fine = kn.jacobian_rate_product(model, *(mp.matrix(list(map(mp.mpf, x))) for x in (s.q, s.v, s.a)), frame)
+        q, v, x = (mp.matrix(list(map(mp.mpf, part))) for part in (s.q, s.v, s.a))
+        fine = kn.jacobian_rate_product(model, q, v, x, frame)
         close([float(x) for x in fine], plain, size=10.0)
     q, x = ca.SX.sym("q", model.nq), ca.SX.sym("x", model.nv)
     product = ca.Function("product", [q, x], [kn.jacobian_product(model, q, x, frame)])

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import knuckle as kn
 from knuckle.joints import Free, Prismatic, Revolute
-from knuckle.model import Builder, Model, Powers, edit, solid_box
+from knuckle.model import Builder, FunctionLaw, Model, Powers, edit, solid_box
 from knuckle.scalar import cos, sin
 from knuckle.testing.linkages import five_bar
 
@@ -282,6 +282,23 @@ def geared_loop() -> Case:
         **_drawn(model, closed.q),
         **words,
     )
+
+
+def snake(n: int) -> Model:
+    """Many links, moved by two variables through a wave along them."""
+    b = Builder("snake")
+    for i in range(n):
+        b.body(
+            f"l{i}",
+            on=f"l{i - 1}" if i else None,
+            joint=Revolute("z" if i % 3 else "y"),
+            at=(0.4, 0, 0),
+            inertia=solid_box(1.0, (0.4, 0.1, 0.2), at=(0.2, 0.01, 0.02)),
+        )
+    for i in range(2, n):
+        weight = i / n
+        b.couple(f"l{i}_joint", ("l0_joint", "l1_joint"), FunctionLaw(lambda x, y, w=weight: x * cos(w) + sin(w * y)))
+    return b.build()
 
 
 CASES = {case.name: case for case in (mimic(), gear(), differential(), nonlinear(), loop(), geared_loop())}

@@ -19,7 +19,7 @@ from knuckle.formats import adapters
 from knuckle.formats.mjcf.write import to_mjcf
 from knuckle.formats.urdf.write import to_urdf
 from knuckle.joints import Driven, Polynomial
-from knuckle.model import Model, edit, solid_box
+from knuckle.model import Frame, Model, edit, solid_box
 from knuckle.model.coupling import described
 
 from .cases import Case
@@ -264,6 +264,77 @@ def project(c: Case) -> Iterator[Pair]:
     yield there.K @ there.V, np.zeros(len(c.K))
 
 
+@row("loop_closure")
+def loop_closure(c: Case) -> Iterator[Pair]:
+    choice = kn.independent_variables(c.model, c.q)
+    off = np.array(c.q)
+    off[[k + c.quaternion for k in choice.dependent]] += 0.01
+    yield kn.loop_closure(c.model, off, choice=choice), c.q
+
+
+@row("followed_velocity")
+def followed_velocity(c: Case) -> Iterator[Pair]:
+    choice = kn.independent_variables(c.model, c.q)
+    off = np.array(c.v)
+    off[list(choice.dependent)] += 1.0
+    yield kn.followed_velocity(c.model, c.q, off, choice=choice), c.v
+
+
+@row("loop_wrenches")
+def loop_wrenches(c: Case) -> Iterator[Pair]:
+    """Applied to the two bodies of each loop joint as external forces they make the joint superfluous."""
+    found = kn.loop_wrenches(c.model, c.q, c.v, c.tau, c.f_ext)
+    yield found.shape, (len(c.model.loops), 6)
+    total = np.array(c.f_ext)
+    for loop, f in zip(c.model.loops, found, strict=True):
+        tree = c.tree.replace(frames=(Frame("there", loop.successor, loop.X_successor),))
+        total += kn.external_force(tree, c.Q, "there", f, "body")
+        T = kn.pose(tree, c.Q, "there")
+        n, force = T[:3, :3] @ f[:3], T[:3, :3] @ f[3:]
+        about_base = -np.concatenate([n + np.cross(T[:3, 3], force), force])
+        total += kn.external_force(tree, c.Q, tree.body_names[loop.predecessor], about_base, "world")
+    opened = dataclasses.replace(c, model=c.model.without_loops())
+    yield opened.constrained(c.tau, total)[0], c.constrained(c.tau, c.f_ext)[0]
+
+
+def _actuated(c: Case) -> tuple[list[int], tuple[str, ...]]:
+    """Independent variables, and the joints that have them."""
+    independent = list(kn.independent_variables(c.model, c.q).independent)
+    names = (name for i, name in enumerate(c.model.joint_names) if {*range(*_places(c, i))} & {*independent})
+    return independent, tuple(names)
+
+
+def _places(c: Case, joint: int) -> tuple[int, int]:
+    place = c.model.v_slices[joint]
+    return place.start, place.stop
+
+
+@row("actuation")
+def actuation(c: Case) -> Iterator[Pair]:
+    independent, names = _actuated(c)
+    found = kn.actuation(c.model, c.q, names)
+    yield (found.mobility, found.actuators, found.rank), (len(independent),) * 3
+
+
+@row("actuator_forces")
+def actuator_forces(c: Case) -> Iterator[Pair]:
+    independent, names = _actuated(c)
+    tau = np.zeros(c.model.nv)
+    tau[independent] = kn.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=names)
+    yield c.constrained(tau, c.f_ext)[0], c.A
+    for follower, slopes in zip(c.model.couplings, c.G[list(c.follow)], strict=True):
+        # an actuator at the joint that follows, in place of one at a joint that it follows
+        source = c.model.joint_names[follower.sources[0]]
+        if source not in names:
+            continue
+        other = tuple(c.model.joint_names[follower.joint] if name == source else name for name in names)
+        u = kn.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=other)
+        k = independent.index(c.model.variables(follower.joint)[0])
+        tau = np.zeros(c.model.nv)
+        tau[[j for i, j in enumerate(independent) if i != k]] = np.delete(u, k)
+        yield c.constrained(tau + u[k] * slopes, c.f_ext)[0], c.A
+
+
 # kinematics, energy and momentum
 
 simple("pose", lambda c: kn.pose(c.model, c.q, c.frame), lambda c: kn.pose(c.tree, c.Q, c.frame))
@@ -427,6 +498,13 @@ def rollout(c: Case) -> Iterator[Pair]:
         q, v = _runge_kutta(start, 1e-4, 2)
         yield found.q[k, -1], q
         yield found.v[k, -1], v
+
+
+simple(
+    "operators",
+    lambda c: kn.operators.forward_dynamics(c.model, c.q, c.v, c.tau),
+    lambda c: c.constrained(c.tau)[0][c.lead],
+)
 
 
 # models made from models

@@ -20,13 +20,13 @@ from .table import ROWS
 PAGE = Path(__file__).parents[2] / "docs" / "couplings.md"
 BEGIN, END = "<!-- the table, written by tests/couplings/test_every_function.py -->", "<!-- end of the table -->"
 WITHOUT_MODEL = {
-    "Assembly", "Audit", "BaseParameters", "Builder", "CompliantStops", "Event", "Mobility", "Model", "ModelError",
-    "RigidStops", "Rollout", "Trajectory", "formats", "get_threads", "integrators", "joints", "load", "loads", "model",
-    "replay_html", "resume", "robots", "save", "set_compilation", "set_threads", "spatial", "testing", "to_planar",
-    "view",
+    "Actuation", "Assembly", "Audit", "BaseParameters", "Builder", "CompliantStops", "Event", "Mobility", "Model",
+    "ModelError", "RigidStops", "Rollout", "Trajectory", "formats", "get_threads", "integrators", "joints", "load",
+    "loads", "model", "replay_html", "resume", "robots", "save", "set_compilation", "set_threads", "spatial", "testing",
+    "to_planar", "view", "with_loop_closure",
 }  # fmt: skip
 """Public names that compute nothing of a model (files are rows of their own; `to_planar` is tested with edits; pictures
-are of `body_poses`)."""
+are of `body_poses`; `with_loop_closure` makes couplings)."""
 HINTS = ("without_loops()", "without_couplings()", "save it as JSON", "CouplingLaw", 'base="floating"')
 """What an error may say: where to go from here."""
 ROUNDING = 1e-9

@@ -15,11 +15,12 @@ import knuckle as kn
 from knuckle.joints import Helical, Prismatic, RackAndPinion, Revolute
 from knuckle.model import Builder, Coupling, CouplingLaw, FunctionLaw, Linear, Model, Powers, solid_box
 from knuckle.model.coupling_laws import Held
+from knuckle.run.coupled import is_slender
 from knuckle.scalar import cos, sin
 from knuckle.spatial import Vector
 from knuckle.testing import LAWS, random_state, random_tree
 
-from .cases import COUPLED, Case, cam, link
+from .cases import COUPLED, Case, cam, link, snake
 
 KINDS = ["revolute", "prismatic", "helical", "rack_and_pinion"]
 TOLERANCE = 1e-10
@@ -54,6 +55,14 @@ def test_laws_of_mechanics(seed: int):
 @pytest.mark.parametrize("case", COUPLED.values(), ids=list(COUPLED))
 def test_laws_of_mechanics_on_a_floating_base(case: Case):
     errors = {name: law(case.model, random_state(case.model, 5)) for name, law in LAWS.items()}
+    assert all(error < TOLERANCE for error in errors.values()), errors
+
+
+def test_laws_of_mechanics_where_few_variables_move_many_bodies():
+    """H and C by columns, which is the shorter way then."""
+    model = snake(7)
+    assert is_slender(model)
+    errors = {name: law(model, random_state(model, 2)) for name, law in LAWS.items()}
     assert all(error < TOLERANCE for error in errors.values()), errors
 
 

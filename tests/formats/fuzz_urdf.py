@@ -31,7 +31,7 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.formats import loads, read_json, read_urdf, to_json, to_urdf
 from knuckle.model import Model
-from knuckle.model.model import check
+from knuckle.model.rules import check
 
 MAX_SECONDS = 1.0
 MAX_MEGABYTES = 500.0

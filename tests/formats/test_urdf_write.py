@@ -168,9 +168,9 @@ def one_joint(kind: Any, **joint: Any) -> Model:
         (one_joint(Spherical()), "j", "URDF has no joint for Spherical"),
         (one_joint(Reversed(Planar())), "j", "URDF has no joint for Reversed"),
         (
-            one_joint(Revolute()).replace(loops=(LoopJoint("closing", Spherical(), 0, ROOT),)),
+            one_joint(Revolute()).replace(loops=(LoopJoint("closing", Helical("z", 0.1), 0, ROOT),)),
             "closing",
-            "URDF has no loop joints",
+            "our <loop> in URDF has no joint for Helical",
         ),
         (
             Model(

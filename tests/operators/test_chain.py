@@ -11,6 +11,7 @@ from knuckle.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import LoopJoint, edit, solid_box
 from knuckle.operators import ClosedChain, Closure, State, System
 from knuckle.spatial import IDENTITY
+from knuckle.testing.linkages import LINKAGES
 from knuckle.testing.mechanisms import random_transform
 
 ROOT = -1
@@ -50,9 +51,10 @@ def states(seed: int) -> tuple[State, State]:
     return state(ARMS), state(BOX)
 
 
-def whole(chain: ClosedChain) -> kn.Model:
+def whole(chain: ClosedChain, base: str = "world") -> kn.Model:
     """Both systems as one model, the closures as loop joints."""
-    model = edit.merge(chain.primary.model, chain.secondary.model, "world", prefix="its_")
+    assert chain.secondary is not None
+    model = edit.merge(chain.primary.model, chain.secondary.model, base, prefix="its_")
 
     def end(side: str, point: str) -> str:
         return point if side == "primary" else f"its_{point}"
@@ -70,7 +72,7 @@ def whole(chain: ClosedChain) -> kn.Model:
                 c.X_successor @ frames[1].X,
             )
         )
-    return model.replace(loops=tuple(loops))
+    return model.replace(loops=(*model.loops, *loops))
 
 
 def held(kind_left: Joint, kind_right: Joint) -> ClosedChain:
@@ -112,6 +114,23 @@ def test_against_one_model_with_loops(kinds, step_d):
     lam = kn.constraint_forces(model, q, v, tau, stabilization=0.3)
     norms = [np.linalg.norm(x) for x in np.split(lam, [6 - kinds[0].nv])]  # T has unit columns, at right angles
     close(np.array([np.linalg.norm(motion.wrenches[name]) for name in ("left", "right")]), np.array(norms), hard)
+
+
+@pytest.mark.parametrize("name", ["five-bar", "Stewart"])
+def test_loop_joints_are_closures_within_a_system(name):
+    linkage = LINKAGES[name]()
+    primary = System(linkage.model, (linkage.model.body_names[-1],))
+    rng = np.random.default_rng(13)
+    p = State(linkage.q, rng.normal(size=linkage.model.nv), rng.normal(size=linkage.model.nv))
+    tie = Closure("hold", ("primary", primary.points[0]), ("secondary", "knob"), Spherical())
+    chain = ClosedChain(primary, SECONDARY, (tie,))
+    _, s = states(14)
+    model, q, v = whole(chain, base=linkage.model.base.name), np.r_[p.q, s.q], np.r_[p.v, s.v]
+    wanted = kn.forward_dynamics(model, q, v, np.r_[p.tau, s.tau], stabilization=0.3)
+    motion = chain.accelerations(p, s, stabilization=0.3)
+    got = np.r_[motion.primary, motion.secondary]
+    assert np.abs(got - wanted).max() <= 1e-9 * (1 + np.abs(wanted).max())
+    assert set(motion.wrenches) == {"hold", *(loop.name for loop in linkage.model.loops)}
 
 
 def test_wrenches_act_on_the_successor():
@@ -183,6 +202,9 @@ def test_batches():
         alone = chain.accelerations(a, b, stabilization=0.2)
         close(together.primary[k], alone.primary, 1e4)
         close(together.wrenches["right"][k], alone.wrenches["right"], 1e4)
+    one = State(all_states[0][1].q, all_states[0][1].v, all_states[0][1].tau)
+    a, b = (chain.accelerations(p, one, step_d=way) for way in ("admittance", "secondary"))
+    close(a.secondary, b.secondary, 1e6)
 
 
 def test_changes_leave_the_primary_system_as_it_is():
@@ -217,8 +239,8 @@ def test_errors_say_what_is_wrong():
         Closure("x", ("third", "left_hand"), ("secondary", "knob"))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="to itself"):
         Closure("x", ("primary", "left_hand"), ("primary", "left_hand"))
-    with pytest.raises(kn.ModelError, match="loop joints"):
-        System(kn.robots.load("four_bar"))
+    with pytest.raises(TypeError, match="q is of complex128, and closed chains of operators compute with real"):
+        ClosedChain(PRIMARY).accelerations(State(np.zeros(14) * 1j, np.zeros(14)))
     p, s = states(1)
     with pytest.raises(ValueError, match="the state of the secondary system is needed"):
         held(Fixed(), Fixed()).accelerations(p)

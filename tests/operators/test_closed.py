@@ -52,9 +52,10 @@ def test_batches_forces_and_stabilisation():
     linkage = LINKAGES["five-bar"]()
     model, rng = linkage.model, np.random.default_rng(4)
     q = linkage.q + 1e-3 * rng.normal(size=(3, 2, model.nq))
-    v, tau, f_ext = rng.normal(size=(2, model.nv)), rng.normal(size=model.nv), rng.normal(size=(model.nb, 6))
-    wanted = kn.forward_dynamics(model, q, v, tau, f_ext, stabilization=0.2)
-    close(operators.forward_dynamics(model, q, v, tau, f_ext, stabilization=0.2), wanted)
+    v, tau, f_ext = rng.normal(size=(2, model.nv)), rng.normal(size=(4, 1, 1, model.nv)), rng.normal(size=(model.nb, 6))
+    for position in (q, q[0, 0]):
+        wanted = kn.forward_dynamics(model, position, v, tau, f_ext, stabilization=0.2)
+        close(operators.forward_dynamics(model, position, v, tau, f_ext, stabilization=0.2), wanted)
 
 
 def test_trees():
@@ -62,3 +63,17 @@ def test_trees():
     rng = np.random.default_rng(5)
     q, v, tau = kn.random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv)
     close(operators.forward_dynamics(model, q, v, tau), kn.forward_dynamics(model, q, v, tau))
+
+
+def test_numbers_only():
+    linkage = LINKAGES["five-bar"]()
+    model, zero = linkage.model, np.zeros(linkage.model.nv)
+    with pytest.raises(TypeError, match="q is of complex128"):
+        operators.forward_dynamics(model, linkage.q + 0j, zero, zero)
+
+    @kn.kernel
+    def inside(model, q, v, tau):
+        return operators.forward_dynamics(model, q, v, tau)
+
+    with pytest.raises(TypeError, match="not inside a kernel"):
+        inside(model, linkage.q, zero, zero)

@@ -222,6 +222,7 @@ def test_rotors_add_to_D():
     assert_same((I + H @ phi @ K) @ D @ (I + H @ phi @ K).T, mass, hard)
     assert_same((I - H @ psi @ K) @ H @ phi, H @ psi, hard)
     assert_same(ops.mass.inverse @ ops.mass, np.eye(model.nv), hard)
+    assert_same(M, ops.P - ops.E_psi @ ops.P @ ops.E_psi.T - K @ ops.R @ K.T, hard)
     with pytest.raises(ValueError, match="no inverse of H @ phi"):
         _ = (H @ phi @ M @ phi.T @ H.T).inverse
 

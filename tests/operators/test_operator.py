@@ -1,5 +1,6 @@
 """Operators as objects: SciPy's protocol, kernels, scalars of any kind, and errors."""
 
+import casadi
 import mpmath
 import numpy as np
 import pytest
@@ -74,6 +75,30 @@ def test_inside_a_kernel():
     )
 
 
+def test_everything_inside_a_kernel():
+    @kn.kernel
+    def terms(model, q, v):
+        ops = operators.at(model, q, v, points=["tool0"])
+        return ops.C, ops.Lambda.dense(), ops.mass.dense(), ops.a
+
+    model, rng = kn.robots.load("arm").without_friction(), np.random.default_rng(6)
+    q, v = rng.normal(size=(2, 7))
+    C, Lambda, mass, a = terms(model, q, v)
+    ops = operators.at(model, q, v, points=["tool0"])
+    np.testing.assert_allclose(C, kn.bias_force(model, q, v), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(Lambda, kn.operational_space_mobility(model, q, "tool0"), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(mass, kn.mass_matrix(model, q), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(a, ops.a, rtol=1e-10, atol=1e-10)
+
+
+def test_matrices_of_casadi():
+    model = kn.robots.load("cart_pole")
+    q, x = casadi.SX.sym("q", 2), casadi.SX.sym("x", 2)
+    f = casadi.Function("f", [q, x], [operators.at(model, q).mass_inverse @ x])
+    wanted = np.linalg.solve(kn.mass_matrix(model, [0.2, 0.5]), [1.0, 2.0])
+    np.testing.assert_allclose(np.array(f([0.2, 0.5], [1.0, 2.0])).ravel(), wanted, rtol=1e-12)
+
+
 def test_exact_and_long_numbers():
     model = kn.robots.load("cart_pole")
     q, x = [0.25, 0.5], [1.0, 2.0]
@@ -109,7 +134,8 @@ def test_forward_dynamics_is_linear_in_the_number_of_bodies():
     def cost(n: int) -> int:
         model, tally = kn.testing.general_chain(n), Tally()
         q, v, tau = ([tally.scalar(0.1 * k) for k in range(n)] for _ in range(3))
-        operators.closed.innovations.reference(model, q, v, tau)
+        T_bar = Vector(tau) - kn.bias_force.reference(model, q, v)
+        applied(whitening.T @ D_inverse @ whitening, Configuration(model, q), T_bar)
         return tally.mul + tally.add + tally.div
 
     costs = [cost(n) for n in (10, 20, 40)]

@@ -8,7 +8,7 @@ recursion has the shape of the composite-rigid-body algorithm.
 from __future__ import annotations
 
 from knuckle.model import ROOT, Model
-from knuckle.spatial import Matrix
+from knuckle.spatial import Matrix, Vector
 
 from .types import PerJoint
 
@@ -39,3 +39,20 @@ def coriolis_matrix(model: Model, q: PerJoint, v: PerJoint) -> dict[tuple[int, i
         IR[p] = IR[p] + X[i].T @ IR[i] @ X[i]
         h[p] = h[p] + X[i].T @ h[i]
     return C
+
+
+def coriolis_product(model: Model, q: PerJoint, v: PerJoint, u: PerJoint, w: PerJoint) -> dict[int, Vector]:
+    """C u + H w in O(n): the forces Σ Jᵀ(I(J̇u + J w) + B J u), with B as above."""
+    V, U, A, F = {ROOT: model.still}, {ROOT: model.still}, {ROOT: model.still}, {ROOT: model.no_force}
+    X, S, tau = {}, {}, {}
+    for i, p, joint in model.outward():
+        XJ, S[i], vJ, _ = joint.motion(q[i], v[i])
+        X[i] = XJ @ model.X_tree[i]
+        V[i] = X[i] @ V[p] + vJ
+        U[i] = X[i] @ U[p] + S[i] @ u[i]
+        A[i] = X[i] @ A[p] + S[i] @ w[i] + (joint.subspace_rate(q[i], v[i]) + V[i].cross(S[i])) @ u[i]
+        F[i] = model.I[i] @ A[i] + (model.I[i].rate(V[i]) @ U[i] + U[i].cross(model.I[i] @ V[i])) / 2
+    for i, p, _ in model.inward():
+        tau[i] = S[i].T @ F[i] + model.rotor[i] * w[i]
+        F[p] = F[p] + X[i].T @ F[i]
+    return tau

@@ -10,19 +10,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING
 
 from knuckle.errors import ModelError
-from knuckle.scalar import ONE
-from knuckle.spatial import Vector
 
 from .coupling_laws import CouplingLaw, Linear
 
 if TYPE_CHECKING:
     from .model import Model
-
-Row: TypeAlias = Mapping[int, Any]
-"""A row of G, or of Ġ, by its entries that are not zero."""
 
 
 @dataclass(frozen=True)
@@ -47,35 +42,6 @@ def renumbered(couplings: Iterable[Coupling], number: Mapping[int, int]) -> tupl
     return tuple(
         dataclasses.replace(c, joint=number[c.joint], sources=tuple(number[s] for s in c.sources)) for c in couplings
     )
-
-
-def followed_positions(couplings: Sequence[Coupling], parts: list[Vector]) -> None:
-    """Fill in q of the joints that follow others, q = γ(y), beside those that do not."""
-    for c in couplings:
-        parts[c.joint] = Vector((c.law.value(Vector(parts[s][0] for s in c.sources)),))
-
-
-def rows(model: Model, q: Any) -> list[Sequence[Row]]:
-    """G at the position q: for each joint of the tree its rows, one for each of its variables (RBDA 8.42, 9.26)."""
-    found: list[Sequence[Row]] = [[{k: ONE} for k in range(s.start, s.stop)] for s in model.v_slices]
-    for c in model.couplings:
-        y = Vector(q[model.q_slices[s].start] for s in c.sources)
-        found[c.joint] = [_row(model, c, c.law.slopes(y))]
-    return found
-
-
-def row_rates(model: Model, q: Any, v: Any) -> dict[int, Row]:
-    """Ġ by its rows that are not zero by themselves: those of the joints that follow others."""
-    found: dict[int, Row] = {}
-    for c in model.couplings:
-        y = Vector(q[model.q_slices[s].start] for s in c.sources)
-        dy = Vector(v[model.v_slices[s].start] for s in c.sources)
-        found[c.joint] = _row(model, c, c.law.slope_rates(y, dy))
-    return found
-
-
-def _row(model: Model, coupling: Coupling, entries: Vector) -> Row:
-    return {model.v_slices[s].start: x for s, x in zip(coupling.sources, entries, strict=True)}
 
 
 def check_couplings(model: Model) -> None:

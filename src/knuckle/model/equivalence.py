@@ -28,8 +28,9 @@ from .canonical_inertia import (
 )
 from .canonical_snap import turned
 from .model import Model
-from .parameters import to_parameters
+from .parameters import to_parameters, unit_inertias
 from .parts import ROOT
+from .places import is_weld
 
 _ROUNDING = 1e-12
 
@@ -39,8 +40,10 @@ def unfelt(kind: Joint) -> tuple[Inertia, ...]:
 
     Turning about an axis: a mass on it, its first moment along it, and the same moment about every axis across it.
     Turning about a point: a mass there. Not turning: every rotational inertia. Sliding and turning: the moment across
-    the axis or, in a plane, across its normal. None for other joints.
+    the axis or, in a plane, across its normal. Fixed: everything. None for other joints.
     """
+    if is_weld(kind):
+        return unit_inertias(SPATIAL)
     across = Inertia(ZERO, ZERO3, Sym3(ONE, ZERO, ONE, ZERO, ZERO, ZERO))
     mass = Inertia(ONE, ZERO3, Sym3.zero())
     if type(kind) in ABOUT_CENTRE:
@@ -67,7 +70,7 @@ def moved(model: Model, joint: str, I: Inertia) -> Model:
     _check_spatial(model)
     size = max(abs(float(x)) for x in to_parameters(I))
     stays, _ = split(model.joints[i].kind, I)
-    if any(abs(float(x)) > _ROUNDING * size for x in to_parameters(stays)):
+    if not is_weld(model.joints[i].kind) and any(abs(float(x)) > _ROUNDING * size for x in to_parameters(stays)):
         kind = type(model.joints[i].kind).__name__
         raise ModelError(f"a {kind} joint notices such an inertia: see `unfelt` for those it does not", element=joint)
     bodies = list(model.bodies)
@@ -99,11 +102,12 @@ def augmented(model: Model, *, floating: bool = False) -> tuple[Inertia, ...]:
         ModelError: a joint does not turn about a point or an axis: there is no one place for its particle.
     """
     _check_spatial(model)
+    alone = model.parents.count(ROOT) == 1
     for joint in model.joints:
+        if joint.parent == ROOT and (alone or not floating):
+            continue  # nothing to place there
         if type(joint.kind) not in TURNING | ABOUT_CENTRE | {Fixed}:
-            text = (
-                f"a {type(joint.kind).__name__} joint has no point that stays, and augmented bodies need one"
-            )
+            text = f"a {type(joint.kind).__name__} joint has no point that stays, and augmented bodies need one"
             raise ModelError(text, element=joint.name)
     carried = [sum((model.I[j].mass for j in model.subtree(i)), ZERO) for i in range(model.nb)]
     whole = sum((I.mass for I in model.I), ZERO)

@@ -8,16 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from knuckle.errors import ModelError
 from knuckle.joints import Joint
-from knuckle.scalar import ZERO, constant
+from knuckle.scalar import constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
+from . import reduction
 from .connectivity import ancestors, children, subtree
 from .content import content
-from .coupling import Coupling, check_couplings, followed_positions, row_rates, rows
+from .coupling import Coupling
 from .numbers import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
 from .parts import ROOT, Body, Frame, LoopJoint, Provenance, TreeJoint
+from .rules import check
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())
@@ -154,75 +155,35 @@ class Model:
 
     def positions(self, q: Any) -> tuple[Vector, ...]:
         """q of each joint of the tree; joints that follow others are where their laws put them (RBDA 8.11: γ)."""
-        parts = [Vector(q[s]) for s in self.q_slices]
-        followed_positions(self.couplings, parts)
-        return tuple(parts)
+        return reduction.positions(self, q)
 
     def velocities(self, q: Any, v: Any) -> tuple[Vector, ...]:
         """v of each joint of the tree at the position q, or any other vector that goes like it (RBDA 8.42: G v)."""
-        parts = [Vector(v[s]) for s in self.v_slices]
-        if self.couplings:
-            G = rows(self, q)
-            for i in self.coupled:
-                parts[i] = Vector(sum((x * v[k] for k, x in row.items()), ZERO) for row in G[i])
-        return tuple(parts)
+        return reduction.velocities(self, q, v)
 
     def accelerations(self, q: Any, v: Any, a: Any) -> tuple[Vector, ...]:
         """a of each joint of the tree (RBDA 8.42: G a + g, with g = Ġ v)."""
-        parts = list(self.velocities(q, a))
-        for i, row in row_rates(self, q, v).items():
-            parts[i] = parts[i] + Vector((sum((x * v[k] for k, x in row.items()), ZERO),))
-        return tuple(parts)
+        return reduction.accelerations(self, q, v, a)
 
     def forces(self, q: Any, tau: Mapping[int, Vector] | Sequence[Vector]) -> Vector:
         """Generalised force from the forces at the tree's joints, at the position q (RBDA 9.26: Gᵀ τ)."""
-        total: list[Any] = [ZERO] * self.nv
-        for i, G in enumerate(rows(self, q)):
-            for row, x in zip(G, tau[i], strict=True):
-                for k, ratio in row.items():
-                    total[k] = total[k] + ratio * x
-        return Vector(total)
+        return reduction.forces(self, q, tau)
 
-    def square(self, q: Any, blocks: Mapping[tuple[int, int], Matrix]) -> Matrix:
+    def square(self, q: Any, blocks: reduction.Blocks) -> Matrix:
         """Gᵀ H G from the blocks of H, missing blocks being zero (RBDA 6.5, 9.26)."""
-        n, G = self.nv, rows(self, q)
-        total: list[list[Any]] = [[ZERO] * n for _ in range(n)]
-        for (i, j), block in blocks.items():
-            for left, row in zip(G[i], block.rows, strict=True):
-                for right, x in zip(G[j], row, strict=True):
-                    for k, a in left.items():
-                        for m, b in right.items():
-                            total[k][m] = total[k][m] + a * b * x
-        return Matrix(total, n)
+        return reduction.square(self, q, blocks)
 
-    def square_rate(self, q: Any, v: Any, blocks: Mapping[tuple[int, int], Matrix]) -> Matrix:
+    def square_rate(self, q: Any, v: Any, blocks: reduction.Blocks) -> Matrix:
         """Gᵀ H Ġ: what a change of G adds to the Coriolis matrix (RBDA 8.42 in 8.44)."""
-        n, G, rates = self.nv, rows(self, q), row_rates(self, q, v)
-        total: list[list[Any]] = [[ZERO] * n for _ in range(n)]
-        for (i, j), block in blocks.items():
-            for left, row in zip(G[i], block.rows, strict=True) if j in rates else ():
-                for k, a in left.items():
-                    for m, b in rates[j].items():
-                        total[k][m] = total[k][m] + a * b * row[0]
-        return Matrix(total, n)
+        return reduction.square_rate(self, q, v, blocks)
 
     def columns(self, q: Any, parts: Mapping[int, Iterable[Any]], zero: Any) -> list[Any]:
         """J G from the columns of each joint: one entry per velocity variable, `zero` where a joint has none."""
-        total, G = [zero] * self.nv, rows(self, q)
-        for i, columns in parts.items():
-            for row, column in zip(G[i], columns, strict=True):
-                for k, ratio in row.items():
-                    total[k] = total[k] + column * ratio
-        return total
+        return reduction.columns(self, q, parts, zero)
 
     def column_rates(self, q: Any, v: Any, parts: Mapping[int, Iterable[Any]], zero: Any) -> list[Any]:
         """J Ġ from the columns of each joint: what a change of G does to J G."""
-        total = [zero] * self.nv
-        for i, row in row_rates(self, q, v).items():
-            for column in parts.get(i, ()):
-                for k, rate in row.items():
-                    total[k] = total[k] + column * rate
-        return total
+        return reduction.column_rates(self, q, v, parts, zero)
 
     # names
 
@@ -337,29 +298,3 @@ def _find(name: str, table: Mapping[str, Any], what: str) -> Any:
         near = difflib.get_close_matches(str(name), list(table), n=3)
         hint = f"did you mean {', '.join(map(repr, near))}?" if near else f"there are: {', '.join(list(table)[:20])}"
         raise KeyError(f"no {what} is called {name!r}; {hint}") from None
-
-
-def check(model: Model) -> None:
-    """The rules of a well-formed model (RBDA 4.1.2): numbering, unique names, sizes, couplings."""
-    if len(model.bodies) != len(model.joints):
-        raise ModelError(f"{len(model.bodies)} bodies but {len(model.joints)} tree joints: each body has one")
-    for i, joint in enumerate(model.joints):
-        if not ROOT <= joint.parent < i:
-            raise ModelError(f"parent {joint.parent} of body {i} is not numbered before it", element=joint.name)
-    for what, names in (
-        ("joint", (*model.joint_names, *(loop.name for loop in model.loops))),
-        ("frame", model.frame_names),
-    ):
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                raise ModelError(f"two {what}s are called {name!r}", element=name)
-            seen.add(name)
-    for loop in model.loops:
-        for end in (loop.predecessor, loop.successor):
-            if not ROOT <= end < model.nb:
-                raise ModelError(f"body {end} does not exist", element=loop.name)
-    for frame in model.frames:
-        if not ROOT <= frame.body < model.nb:
-            raise ModelError(f"body {frame.body} does not exist", element=frame.name)
-    check_couplings(model)

@@ -2,10 +2,11 @@
 
 from . import symbols
 from .at import Operators, at
-from .chain import ClosedChain, Motion, State, System, closure_kernels
+from .chain import ClosedChain, Motion, closure_kernels
 from .closed import forward_dynamics
 from .closure import Closure
 from .operator import Operator
+from .system import State, System
 
 __all__ = [
     "ClosedChain",

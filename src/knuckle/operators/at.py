@@ -14,6 +14,7 @@ from knuckle.model import ROOT, Frame, Model
 from knuckle.run.container import scalars_of
 from knuckle.run.containers import container_of, unpacked
 from knuckle.run.lanes import Lanes, numbers
+from knuckle.run.scalars import is_inside
 from knuckle.spatial import Matrix, Vector
 
 from . import symbols
@@ -46,21 +47,11 @@ class Operators:
         check(model)
         self.model = model
         self.points = placed(model, points)
-        self.given, self._v = unpacked(q), None if v is None else unpacked(v)
-        container = container_of((self.given,))
-        if isinstance(container, Lanes):
-            self.given = numbers("q", self.given, (model.nq,))
-            if self.given.ndim != 1:
-                raise ValueError(
-                    f"q has shape {self.given.shape}, and operators are at one position, of shape ({model.nq},); "
-                    "a kernel takes batches"
-                )
-            self.dtype = np.result_type(self.given.dtype, np.float32)
-            if self.dtype.kind in "iu" or self.given.dtype.kind in "iu":
-                self.dtype = np.dtype(np.float64)
-        else:
-            self.dtype = np.dtype(object)
-        self.configuration = Configuration(model, _scalars(self.given), self.points)
+        self.given = _given("q", q, model.nq)
+        self._v = None if v is None else _given("v", v, model.nv)
+        numeric = isinstance(self.given, np.ndarray) and self.given.dtype != object
+        self.dtype = np.result_type(self.given.dtype, np.float32) if numeric else np.dtype(object)
+        self.configuration = Configuration(model, _scalars("q", self.given, model.nq), self.points)
 
     def __getattr__(self, name: str) -> Operator:
         if name in symbols.SYMBOLS:
@@ -100,7 +91,8 @@ class Operators:
     def _moving(self) -> tuple[Parts, Parts]:
         if self._v is None:
             raise ValueError("a and b need a velocity: operators.at(model, q, v)")
-        return motion_terms(self.configuration, self.model.velocities(self.configuration.q, _scalars(self._v)))
+        v = _scalars("v", self._v, self.model.nv)
+        return motion_terms(self.configuration, self.model.velocities(self.configuration.q, v))
 
     @property
     def a(self) -> Array:
@@ -120,11 +112,16 @@ class Operators:
 
     def _flat(self, space: Space, parts: Parts) -> Array:
         flat = space.flat(parts)
-        return np.array(scalars_of(flat), self.dtype)
+        if is_inside():
+            return flat
+        dtype = self.dtype if self._v is None else np.result_type(self.dtype, np.asarray(self._v).dtype)
+        return np.array(scalars_of(flat), dtype)
 
     def admittance(self) -> Array:
         """Λ as a matrix, by the recursion for Υ (.43) in O(n), not by applying it."""
         blocks = self.configuration.admittance()
+        if is_inside():
+            return Matrix([x for block in row for x in block[k]] for row in blocks for k in range(row[0].nrows))
         rows = [scalars_of(Vector(x for block in row for x in block[k])) for row in blocks for k in range(row[0].nrows)]
         size = self.model.algebra.dimension * len(self.points)
         return np.array(rows, self.dtype).reshape(size, size)
@@ -172,7 +169,24 @@ def placed(model: Model, points: Iterable[str | Frame]) -> tuple[Frame, ...]:
     return tuple(model.frame(point) if isinstance(point, str) else point for point in points)
 
 
-def _scalars(q: Any) -> Any:
-    if isinstance(q, np.ndarray):
-        return q.tolist()
-    return q
+def _given(name: str, value: Any, size: int) -> Any:
+    """One vector, as an array if it is of numbers; an error for a batch of them."""
+    value = unpacked(value)
+    if not isinstance(container_of((value,)), Lanes):
+        return value
+    array = numbers(name, value, (size,))
+    if array.ndim != 1:
+        raise ValueError(
+            f"{name} has shape {array.shape}, and operators are at one position, of shape ({size},); "
+            "a kernel takes batches"
+        )
+    return array.astype(float) if array.dtype.kind in "iu" else array
+
+
+def _scalars(name: str, value: Any, size: int) -> Any:
+    """The scalars of one vector, whatever kind of array it is."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    taken: list[Any] = []
+    container_of((value,)).compute(lambda given: taken.append(given[name]) or given[name], {name: (value, (size,))})
+    return taken[0]

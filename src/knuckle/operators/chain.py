@@ -4,77 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from knuckle.algorithms.constrained import SQUARED_RANK
-from knuckle.errors import ModelError
-from knuckle.model import Frame, Model
 from knuckle.run.kernel import kernels
 from knuckle.run.user import kernel
-from knuckle.spatial import SPATIAL, Transform
+from knuckle.spatial import Transform
 
-from .at import check, placed
+from .arrays import Array, on_arrays, real
 from .closure import CARRIER, Closure, Side, closure_terms, entries, transform
-from .steps import correction, free_motion
+from .symbols import J
+from .system import State, System
 
-Array = np.ndarray[Any, Any]
-
-_free_motion = kernel(free_motion)
-_correction = kernel(correction)
 _closure_terms = kernel(closure_terms)
-
-
-class State(NamedTuple):
-    """Of a system: positions (..., nq), velocities (..., nv), joint forces (..., nv) and forces on the bodies."""
-
-    q: ArrayLike
-    v: ArrayLike
-    tau: ArrayLike | None = None
-    f_ext: ArrayLike | None = None
-
-
-@dataclass(frozen=True)
-class System:
-    """A tree-topology system and its points of closure: names of frames. Its kernels are compiled once.
-
-    The base of the model is a point like any other, for what is tied to the ground.
-    """
-
-    model: Model
-    points: tuple[str, ...] = ()
-    frames: tuple[Frame, ...] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check(self.model)
-        if self.model.algebra is not SPATIAL:
-            raise ModelError(f"{self.model.name} is planar, and closed chains of operators are in space")
-        object.__setattr__(self, "points", tuple(self.points))
-        object.__setattr__(self, "frames", placed(self.model, self.points))
-
-    def free(self, state: State) -> Mapping[str, Array]:
-        """Steps A, B and C: β̇ᶠ, α̂ᶠ and Λ, and where the points are and how they move."""
-        q, v = np.asarray(state.q), np.asarray(state.v)
-        tau = np.zeros(self.model.nv) if state.tau is None else state.tau
-        return _free_motion(self.model, q, v, tau, state.f_ext, points=self.frames)
-
-    def corrected(self, q: ArrayLike, x: Array) -> Array:
-        """Step E: what the forces −x at the points do to the joint variables."""
-        return _correction(self.model, np.asarray(q), x, points=self.frames)
-
-    @property
-    def kernels(self) -> int:
-        """How many kernels have been compiled for the model so far."""
-        return kernels.made(self.model)
-
-    def index(self, point: str) -> int:
-        """The number of a point."""
-        if point not in self.points:
-            raise KeyError(f"{point!r} is no point of {self.model.name}; there are {', '.join(self.points) or 'none'}")
-        return self.points.index(point)
 
 
 class Motion(NamedTuple):
@@ -102,12 +47,17 @@ class ClosedChain:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "closures", tuple(self.closures))
-        names = [closure.name for closure in self.closures]
+        names = [closure.name for closure in self._all_closures()]
         if len(set(names)) < len(names):
             raise ValueError(f"two closures have one name, of {', '.join(names)}")
         for closure in self.closures:
             for side, point in (closure.predecessor, closure.successor):
                 self._system(side, closure.name).index(point)
+
+    def _all_closures(self) -> list[Closure]:
+        """Those within the systems, and those between them."""
+        inner = self.secondary.within("secondary") if self.secondary else []
+        return [*self.primary.within("primary"), *inner, *self.closures]
 
     def _system(self, side: Side, name: str) -> System:
         system = self.primary if side == "primary" else self.secondary
@@ -203,24 +153,29 @@ class ClosedChain:
     # the steps
 
     def _all(self, primary: State, secondary: State | None) -> tuple[list[System], list[State]]:
-        if self.secondary is None:
-            if secondary is not None:
-                raise ValueError("a state of the secondary system is given, and there is none")
-            return [self.primary], [State(*primary)]
-        if secondary is None:
-            raise ValueError("the state of the secondary system is needed")
-        return [self.primary, self.secondary], [State(*primary), State(*secondary)]
+        """Both systems and their states, of one batch."""
+        if (self.secondary is None) != (secondary is None):
+            raise ValueError(
+                "the state of the secondary system is needed"
+                if secondary is None
+                else "a state of the secondary system is given, and there is none"
+            )
+        systems = [self.primary, *([self.secondary] if self.secondary else [])]
+        states = [State(*state) for state in (primary, secondary) if state is not None]
+        parts = [(np.shape(x), axes) for s in states for x, axes in zip(s, (1, 1, 1, 2), strict=True) if x is not None]
+        batch = np.broadcast_shapes(*(shape[: len(shape) - axes] for shape, axes in parts))
+        return systems, [s._replace(q=np.broadcast_to(s.q, (*batch, *np.shape(s.q)[-1:]))) for s in states]
 
     def _constraints(
         self, systems: list[System], free: list[Mapping[str, Array]], time: float | None
     ) -> tuple[Array, Array, dict[str, Mapping[str, Array]]]:
         """A (..., NE, 6ζ) over the points of all systems, U (..., NE), and the terms of each closure."""
-        starts = {"primary": 0, "secondary": len(systems[0].points)}
-        points = sum(len(system.points) for system in systems)
+        starts = {"primary": 0, "secondary": len(systems[0].frames)}
+        points = sum(len(system.frames) for system in systems)
         rows: list[Array] = []
         U: list[Array] = []
         closed: dict[str, Mapping[str, Array]] = {}
-        for closure in self.closures:
+        for closure in self._all_closures():
             ends = closure.predecessor, closure.successor
             at = [self._system(side, closure.name).index(point) for side, point in ends]
             of = [free[0 if side == "primary" else 1] for side, _ in ends]
@@ -250,7 +205,7 @@ class ClosedChain:
         x = _times(np.swapaxes(A, -1, -2), f)
         start = 0
         for k, (system, state) in enumerate(zip(systems, states, strict=True)):
-            end = start + 6 * len(system.points)
+            end = start + 6 * len(system.frames)
             if A.shape[-2] and end > start:
                 beta[k] = beta[k] + system.corrected(state.q, x[..., start:end])
             start = end
@@ -272,7 +227,7 @@ class ClosedChain:
         """
         if len(systems) < 2:
             raise ValueError('step_d="secondary" needs a secondary system')
-        cut = 6 * len(systems[0].points)
+        cut = 6 * len(systems[0].frames)
         A_P, A_S = A[..., :cut], A[..., cut:]
         open_P = A_P @ free[0]["Lambda"] @ np.swapaxes(A_P, -1, -2)
         wanted = _times(A_P, _flat(free[0]["alpha"])) - U
@@ -282,8 +237,9 @@ class ClosedChain:
                 "A_P Λ_P A_P* is singular here: closures without a point of the primary system, or ones that it cannot "
                 'follow; step_d="admittance" solves it all the same'
             )
-        MJ = -np.swapaxes(systems[1].corrected(np.asarray(states[1].q)[..., None, :], A_S), -1, -2)
-        AJ = _jacobian_of(A_S, systems[1], states[1])
+        q = real("q", states[1].q)
+        MJ = -np.swapaxes(systems[1].corrected(q[..., None, :], A_S), -1, -2)
+        AJ = on_arrays(systems[1].tree, q, systems[1].frames)(J.T, A_S)
         W = np.linalg.inv(open_P)
         whole = np.eye(MJ.shape[-2]) + MJ @ W @ AJ
         beta = np.linalg.solve(whole, (free[1]["beta"] - _times(MJ @ W, wanted))[..., None])[..., 0]
@@ -293,14 +249,6 @@ class ClosedChain:
 def closure_kernels() -> int:
     """How many kernels have been compiled for closures so far: one for each kind of joint, whatever it ties."""
     return kernels.made(CARRIER)
-
-
-def _jacobian_of(A: Array, system: System, state: State) -> Array:
-    """A J of a system (..., NE, nv)."""
-    from knuckle.run.kinematics import jacobian
-
-    parts = [jacobian(system.model, state.q, name) for name in system.points]
-    return A @ np.concatenate(parts, axis=-2)
 
 
 def _admittance(A: Array, free: list[Mapping[str, Array]]) -> Array:

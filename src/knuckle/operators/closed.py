@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -9,29 +10,18 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms import loops
 from knuckle.algorithms.constrained import RANK
-from knuckle.model import Frame, Model
+from knuckle.model import Model
 from knuckle.run.dynamics import bias_force
 from knuckle.run.function import Array, function
-from knuckle.run.lanes import Lanes
-from knuckle.run.per_joint import as_vector, drift
-from knuckle.run.recipe import Recipe
+from knuckle.run.per_joint import drift
 from knuckle.spatial import Matrix
 
-from .application import applied
+from .arrays import loop_points, on_arrays, real
 from .at import check
-from .configuration import Configuration
-from .operator import apply_operator
 from .symbols import B, D_root, H, psi, whitening
 
 _scale = D_root.inverse
 """D^−½."""
-
-
-@function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
-def innovations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
-    """D^−½ [I − HψK] T̄ (..., nv): the joint forces as innovations in units of their size (0.31)."""
-    T_bar = as_vector(tau) - bias_force.reference(model, q, v, f_ext)
-    return applied(_scale @ whitening, Configuration(model, q), T_bar)
 
 
 @function(q="q", v="v", loops=True)
@@ -70,27 +60,30 @@ def forward_dynamics(
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         stabilization: T_stab in seconds, as for `knuckle.forward_dynamics`.
     """
-    tree = model.without_loops() if isinstance(model, Model) and model.loops else model
+    tree = _tree(model) if isinstance(model, Model) and model.loops else model
     check(tree)
-    nu = innovations(tree, q, v, tau, f_ext)
+    q, v, tau = real("q", q), real("v", v), real("tau", tau)
+    T_bar = tau - bias_force(tree, q, v, f_ext)
+    q = q if q.ndim == 1 else np.broadcast_to(q, (*T_bar.shape[:-1], model.nq))
+    apply = on_arrays(tree, q, loop_points(model))
+    nu = apply(_scale @ whitening, T_bar)
     if model.loops:
         A, U = _constraints(model, q, v, stabilization)
-        each = np.asarray(q, float)[..., None, :]
-        b = np.swapaxes(_apply(tree, each, A, _scale @ H @ psi @ B, _points(model)), -1, -2)
+        b = np.swapaxes(apply(_scale @ H @ psi @ B, A), -1, -2)
         nu = _projected(b, nu, U) if A.shape[-2] else nu
-    return _apply(tree, q, nu, whitening.T @ _scale.T, ())
+    return apply(whitening.T @ _scale.T, nu)
 
 
-def _points(model: Model) -> tuple[Frame, ...]:
-    """The successor's and the predecessor's frame of every loop joint."""
-    return tuple(
-        Frame(f"{loop.name}/{end}", body, X)
-        for loop in model.loops
-        for end, body, X in (
-            ("successor", loop.successor, loop.X_successor),
-            ("predecessor", loop.predecessor, loop.X_predecessor),
-        )
-    )
+_trees: dict[int, tuple[Any, Model]] = {}
+"""The spanning trees in use, by model object, forgotten with it: kernels belong to a model object."""
+
+
+def _tree(model: Model) -> Model:
+    """The spanning tree, the same one at every call."""
+    number = id(model)
+    if number not in _trees:
+        _trees[number] = weakref.ref(model, lambda _: _trees.pop(number, None)), model.without_loops()
+    return _trees[number][1]
 
 
 def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any, Any]:
@@ -114,9 +107,3 @@ def _projected(b: Any, nu: Any, U: Any) -> Any:
     inverse = np.where(kept, 1 / np.where(kept, sizes, 1.0), 0.0)
     out = np.where(kept, (np.swapaxes(W, -1, -2) @ nu[..., None])[..., 0], 0.0) - inverse * (Zt @ U[..., None])[..., 0]
     return nu - (W @ out[..., None])[..., 0]
-
-
-def _apply(model: Model, q: Any, x: Any, expression: Any, points: tuple[Frame, ...]) -> Any:
-    """An operator expression on vectors, by its kernel where there is one."""
-    recipe = Recipe("operators.apply", apply_operator, model, (("expression", expression), ("points", points)))
-    return Lanes().compute(recipe, {"q": (q, (model.nq,)), "x": (x, (np.shape(x)[-1],))})

@@ -14,7 +14,8 @@ from knuckle.run.containers import container_of, unpacked
 from knuckle.run.kernel import kernels
 from knuckle.run.lanes import Lanes
 from knuckle.run.recipe import Recipe
-from knuckle.spatial import Vector
+from knuckle.run.scalars import is_inside
+from knuckle.spatial import Matrix, Vector
 
 from . import symbols
 from .application import applied
@@ -55,7 +56,7 @@ class Operator:
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, Operator):
             return self._with(other, self.expression @ other.expression)
-        return self.matvec(other) if self._is_vector(other) else self.matmat(other)
+        return self.matvec(other)
 
     def __add__(self, other: Operator) -> Operator:
         return self._with(other, self.expression + other.expression)
@@ -123,10 +124,8 @@ class Operator:
         return self.at.dtype
 
     def matvec(self, x: ArrayLike) -> Any:
-        """A x for one vector (m,), or (m, 1)."""
-        if np.ndim(unpacked(x)) == 2:
-            return self.matmat(x)
-        return self._computed(x)
+        """A x for one vector (m,), or for the columns of a matrix."""
+        return self.matmat(x) if isinstance(x, np.ndarray) and x.ndim == 2 else self._computed(x)
 
     def rmatvec(self, x: ArrayLike) -> Any:
         """A* x for one vector."""
@@ -141,16 +140,22 @@ class Operator:
             )
         return np.swapaxes(self._computed(columns.T), -1, -2)
 
+    def rows(self, x: ArrayLike) -> Array:
+        """A x for vectors on the last axis (..., m), the way the rest of the library has it."""
+        return self._computed(x)
+
     def rmatmat(self, x: ArrayLike) -> Array:
         """A* X for the columns of a matrix."""
         return self.T.matmat(x)
 
-    def dense(self) -> Array:
+    def dense(self) -> Any:
         """The matrix, for people: as many applications as it has columns."""
         if isinstance(self.expression, Identity) and self.expression.space is None:
             raise TypeError("I alone has no size: it takes that of the operators beside it")
         if self.expression == symbols.Lambda:
             return self.at.admittance()
+        if is_inside():
+            return Matrix.columns((self @ Vector(row) for row in Matrix.identity(self.shape[1]).rows), self.shape[0])
         return np.swapaxes(np.asarray(self._computed(np.eye(self.shape[1]), compile=False)), -1, -2)
 
     def aslinearoperator(self) -> Any:
@@ -162,9 +167,6 @@ class Operator:
         return make(self.shape, dtype=self.dtype, **ways)
 
     # application
-
-    def _is_vector(self, x: Any) -> bool:
-        return isinstance(x, Vector | list | tuple) or np.ndim(x) == 1 or not isinstance(x, np.ndarray)
 
     def _computed(self, x: Any, compile: bool = True) -> Any:
         """A x for vectors on the last axis."""

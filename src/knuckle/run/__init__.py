@@ -2,12 +2,22 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .actuation import (
+    Actuation,
+    actuation,
+    actuator_forces,
+)
 from .assembly import (
     Assembly,
     close_loops,
     project,
 )
 from .bind import Bound, bind
+from .closure import (
+    followed_velocity,
+    loop_closure,
+    with_loop_closure,
+)
 from .configuration import (
     configuration_rate,
     difference,
@@ -81,11 +91,13 @@ from .quantities import (
 )
 from .source import operation_count
 from .threads import get_threads, set_threads
+from .wrenches import loop_wrenches
 
 if TYPE_CHECKING:
     from .user import Compiled
 
 __all__ = [
+    "Actuation",
     "Assembly",
     "BaseParameters",
     "Bound",
@@ -94,6 +106,8 @@ __all__ = [
     "Mobility",
     "acceleration",
     "active_loop_jacobian",
+    "actuation",
+    "actuator_forces",
     "base_parameters",
     "bias_force",
     "bind",
@@ -121,6 +135,7 @@ __all__ = [
     "displacement_rate",
     "external_force",
     "floating_jacobian",
+    "followed_velocity",
     "forward_dynamics",
     "function",
     "get_threads",
@@ -137,9 +152,11 @@ __all__ = [
     "jacobian_transpose_product",
     "joint_resistance",
     "kinetic_energy",
+    "loop_closure",
     "loop_error",
     "loop_error_rate",
     "loop_gap",
+    "loop_wrenches",
     "mass_matrix",
     "mass_matrix_inverse",
     "mobility",
@@ -159,6 +176,7 @@ __all__ = [
     "total_mass",
     "tree_positions",
     "velocity",
+    "with_loop_closure",
 ]
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.model import Model
 
 from .configuration import integrate, neutral, random_configuration
+from .dense import spanning_tree
 from .dynamics import mass_matrix
 from .loops import constraint_jacobian, loop_error, loop_error_rate, loop_gap
 
@@ -132,5 +133,5 @@ def project(
 
 def _correction(model: Model, q: Array, error: Array) -> Array:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error: by the QR way, K L⁻ᵀ with H = L Lᵀ, so that the condition is not squared."""
-    K, L = constraint_jacobian(model, q), np.linalg.cholesky(mass_matrix(model.without_loops(), q))
+    K, L = constraint_jacobian(model, q), np.linalg.cholesky(mass_matrix(spanning_tree(model), q))
     return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, K.T).T, rcond=1e-10) @ error)

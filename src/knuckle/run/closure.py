@@ -78,7 +78,9 @@ def with_loop_closure(model: Model, gamma: Gamma, joints: Iterable[str], at: Arr
     start = neutral(model)
     y = np.array([start[model.q_slices[s]][0] for s in sources] if at is None else at, float)
     if y.shape != (len(names),):
-        raise ValueError(f"at has shape {y.shape}, and must have shape ({len(names)},): a position of {', '.join(names)}")
+        raise ValueError(
+            f"at has shape {y.shape}, and must have shape ({len(names)},): a position of {', '.join(names)}"
+        )
     said = gamma(*y.tolist())
     if not isinstance(said, dict) or not said:
         raise TypeError(f"gamma returns a {type(said).__name__}, and must return the positions of joints by name")

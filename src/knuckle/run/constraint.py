@@ -86,6 +86,10 @@ class Constraint(ABC):
         rows = None if found.rows is None else Matrix(((-x for x in row) for row in found.rows.rows), found.rows.ncols)
         return Terms(-found.error, -found.rate, -found.bias, forces, rows)
 
+    def bodies(self, model: Model) -> tuple[int, int] | None:
+        """The two bodies on which its forces act; None if it is about the variables."""
+        return None
+
     @property
     def is_equality(self) -> bool:
         """Whether it is to be zero."""

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, cast
 from knuckle.algorithms import relations
 from knuckle.joints import Prescribed
 from knuckle.model import Model
-from knuckle.model.coupling import rows
+from knuckle.model.reduction import rows
 from knuckle.scalar import ZERO, Dual, constant, parts, sqrt
 from knuckle.spatial import SPATIAL, Matrix, Transform, Vector
 from knuckle.spatial.three import dot, matmul, sub, transpose, unskew
@@ -53,6 +53,9 @@ class _OnFrames(Constraint):
     @abstractmethod
     def condition(self, X: Transform) -> Iterable[Any]:
         """What is bounded, from the transform X of the other frame's coordinates to this one's."""
+
+    def bodies(self, model: Model) -> tuple[int, int] | None:
+        return model.frame(self.frame).body, model.frame(self.other or model.base.name).body
 
     def unsigned(self, state: State) -> Terms:
         model = state.model
@@ -209,8 +212,8 @@ class JointVelocity(_OnVariables):
 
     def __post_init__(self) -> None:
         given: Any = self.coefficients
-        pairs = given.items() if isinstance(given, Mapping) else [(given, 1.0)] if isinstance(given, str) else given
-        object.__setattr__(self, "coefficients", tuple((str(name), float(c)) for name, c in cast(Any, pairs)))
+        pairs: dict[str, float] = {given: 1.0} if isinstance(given, str) else dict(given)
+        object.__setattr__(self, "coefficients", tuple((str(name), float(c)) for name, c in pairs.items()))
 
     def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
         zero = Vector.zero(1)

@@ -6,9 +6,9 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms import resistance, rnea
+from knuckle.algorithms import coriolis, resistance, rnea
 from knuckle.model import Model
-from knuckle.model.coupling import rows
+from knuckle.model.reduction import row_rates, rows
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -54,3 +54,29 @@ def coupling_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ex
     tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), wrenches(model, f_ext))
     needed = plus(tau, resistance.resistance(model, Q, V))
     return Vector(needed[c.joint][0] for c in model.couplings)
+
+
+def is_slender(model: Model) -> bool:
+    """Whether few variables move the tree: then columns cost less than all blocks of the tree's matrices."""
+    return 2 * model.nv < sum(joint.kind.nv for joint in model.joints)
+
+
+def inertia_by_columns(model: Model, q: Any) -> Matrix:
+    """Gᵀ H G, a column at a time: Gᵀ ID_δ(q, G e) (RBDA 6.4, 9.26), in O(n) for each variable."""
+    Q = model.positions(q)
+    units = (Vector(e) for e in Matrix.identity(model.nv).rows)
+    columns = [model.forces(q, rnea.inertial_force(model, Q, model.velocities(q, e))) for e in units]
+    n = range(model.nv)
+    return Matrix([[columns[max(i, j)][min(i, j)] for j in n] for i in n], model.nv)
+
+
+def coriolis_by_columns(model: Model, q: Any, v: Any) -> Matrix:
+    """Gᵀ C G + Gᵀ H Ġ, a column at a time, in O(n) for each variable: with it Ḣ − 2C is skew, and C v has Gᵀ H g."""
+    Q, V, rates = model.positions(q), model.velocities(q, v), row_rates(model, q, v)
+    columns: list[Vector] = []
+    for k, e in enumerate(Matrix.identity(model.nv).rows):
+        leaning = [Vector.zero(joint.kind.nv) for joint in model.joints]
+        for i, row in rates.items():
+            leaning[i] = Vector((row.get(k, ZERO),))
+        columns.append(model.forces(q, coriolis.coriolis_product(model, Q, V, model.velocities(q, e), leaning)))
+    return Matrix.columns(columns, model.nv)

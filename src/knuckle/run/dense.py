@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from functools import cached_property
 from typing import Any
 
@@ -9,11 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.constrained import SQUARED_RANK
+from knuckle.model import Model
 
 Array = NDArray[Any]
 
 SOUND = 1e-9
 """A factor of A is sound if its smallest pivot is more than this of the largest; else its rank is in question."""
+
+
+_trees: dict[int, tuple[Any, Model]] = {}
+"""Spanning trees by the mechanism's object, forgotten with it."""
+
+
+def spanning_tree(model: Model) -> Model:
+    """The mechanism without its loops, always the same object: its kernels are looked up once."""
+    number = id(model)
+    if number not in _trees:
+        _trees[number] = weakref.ref(model, lambda _: _trees.pop(number, None)), model.without_loops()
+    return _trees[number][1]
 
 
 class Dense:
@@ -29,10 +43,10 @@ class Dense:
 
     def response(self, k: Array, force: Array | None = None) -> Array:
         """a with H a = τ + Kᵀλ and K a = k, once refined."""
-        a = np.zeros_like(self.H[..., 0]) if force is None else np.linalg.solve(self.H, force[..., None])[..., 0]
+        a = np.zeros(self.H.shape[:-1]) if force is None else np.linalg.solve(self.H, force[..., None])[..., 0]
         for _ in range(2):
-            missing = (k[..., self._said] - (self.K @ a[..., None])[..., 0])[..., None]
-            a = a + (self._toward @ self._solved(missing))[..., 0]
+            missing = k[..., self._said] - (self.K @ a[..., None])[..., 0]
+            a = a + (self._toward @ (self._inverse @ missing[..., None]))[..., 0]
         return a
 
     @cached_property
@@ -40,25 +54,23 @@ class Dense:
         """H⁻¹Kᵀ."""
         return np.linalg.solve(self.H, np.swapaxes(self.K, -1, -2))
 
-    def _solved(self, b: Array) -> Array:
-        """A⁺ b, with A = K H⁻¹ Kᵀ."""
-        if self._factor is not None:
-            return np.linalg.solve(np.swapaxes(self._factor, -1, -2), np.linalg.solve(self._factor, b))
-        values, vectors = self._spectrum
+    @cached_property
+    def _inverse(self) -> Array:
+        """A⁺, with A = K H⁻¹ Kᵀ."""
+        A = self.K @ self._toward
+        if _is_sound(A):
+            return np.linalg.inv(A)
+        values, vectors = np.linalg.eigh(A)
         kept = values > SQUARED_RANK * values[..., -1:]
-        inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)[..., None]
-        return vectors @ (inverse * (np.swapaxes(vectors, -1, -2) @ b))
+        weights = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
+        return (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
 
-    @cached_property
-    def _factor(self) -> Array | None:
-        """The Cholesky factor of A; None where its rank is in question."""
-        try:
-            L = np.linalg.cholesky(self.K @ self._toward)
-        except np.linalg.LinAlgError:
-            return None
-        pivots = np.square(np.diagonal(L, axis1=-2, axis2=-1))
-        return L if np.all(pivots.min(axis=-1, initial=1.0) > SOUND * pivots.max(axis=-1, initial=0.0)) else None
 
-    @cached_property
-    def _spectrum(self) -> Any:
-        return np.linalg.eigh(self.K @ self._toward)
+def _is_sound(A: Array) -> bool:
+    """Whether there can be no doubt that A is definite: by the pivots of its Cholesky factor."""
+    try:
+        L = np.linalg.cholesky(A)
+    except np.linalg.LinAlgError:
+        return False
+    pivots = np.square(np.diagonal(L, axis1=-2, axis2=-1))
+    return bool(np.all(pivots.min(axis=-1, initial=1.0) > SOUND * pivots.max(axis=-1, initial=0.0)))

@@ -13,10 +13,19 @@ from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
 
 from . import floating
-from .dense import Dense
+from .coupled import coriolis_by_columns, inertia_by_columns, is_slender
+from .dense import Dense, spanning_tree
 from .function import Array, Stages, function
 from .kinematics import jacobian
-from .loops import constraint_bias, constraint_count, constraint_jacobian, is_redundant, loop_error, loop_error_rate, stabilized_bias
+from .loops import (
+    constraint_bias,
+    constraint_count,
+    constraint_jacobian,
+    is_redundant,
+    loop_error,
+    loop_error_rate,
+    stabilized_bias,
+)
 from .per_joint import as_vector, drift, minus, plus, wrenches
 
 MOST_WORK = 200_000
@@ -34,7 +43,10 @@ LONG = Stages(
 )
 
 
-@function(q="q", v="v", a="v", f_ext="f", joint_space=True)
+@function(
+    q="q", v="v", a="v", f_ext="f", joint_space=True,
+    instead="kn.actuator_forces gives the forces of its actuators",
+)  # fmt: skip
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """Joint forces τ that give the acceleration `a`: recursive Newton-Euler (RBDA table 5.1).
 
@@ -85,7 +97,7 @@ def forward_dynamics(
         raise ValueError(f'method is "aba", "crba", "divide", "kkt" or "independent", not {method!r}')
     Q, V = model.positions(q), model.velocities(q, v)
     if model.loops:
-        return _closed(model, q, v, tau, f_ext, stabilization, method, choice)[0]
+        return closed_loop_dynamics(model, q, v, tau, f_ext, stabilization, method, choice)[0]
     if method in ("kkt", "independent"):
         raise ValueError(f'method "{method}" is for closed loops, and this mechanism has none')
     if model.couplings or method == "crba":
@@ -105,7 +117,7 @@ def _solve(model: Model, H: Any, b: Any) -> Any:
     return H.solve(b) if model.couplings else sparse.solve(H, tree_parents(model), b)
 
 
-def _closed(
+def closed_loop_dynamics(
     model: Model,
     q: Any,
     v: Any,
@@ -131,7 +143,7 @@ def _by_stages(
     model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, *, stabilization: float | None, **_: Any
 ) -> Any:
     """The acceleration with many loops: the terms by kernels, then dense linear algebra (RBDA 8.37-8.41)."""
-    tree = model.without_loops()
+    tree = spanning_tree(model)
     H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
     K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
     if stabilization is not None:
@@ -160,13 +172,15 @@ def constraint_forces(
 
     Where constraints depend on each other, λ is not unique: this is the one of the least norm.
     """
-    lam = _closed(model, q, v, tau, f_ext, stabilization)[1]
+    lam = closed_loop_dynamics(model, q, v, tau, f_ext, stabilization)[1]
     return constrained.least_norm(constraint_jacobian.reference(model, q), lam)
 
 
 @function(q="q", joint_space=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
+    if is_slender(model):
+        return inertia_by_columns(model, q)
     return model.square(q, crba.mass_matrix(model, model.positions(q)))
 
 
@@ -181,6 +195,8 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
 @function(q="q", v="v", joint_space=True)
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
+    if is_slender(model):
+        return coriolis_by_columns(model, q, v)
     Q, V = model.positions(q), model.velocities(q, v)
     C = model.square(q, coriolis.coriolis_matrix(model, Q, V))
     return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C

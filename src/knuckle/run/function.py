@@ -42,8 +42,9 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "v": lambda model: (model.nv,),
     "f": lambda model: (model.nb, model.algebra.dimension),
     "w": lambda model: (model.algebra.dimension,),
+    "l": lambda model: (sum(loop.kind.nv for loop in model.loops),),
 }
-"""What an array argument holds: positions, velocity-like variables, a force per body, one force."""
+"""What an array argument holds: positions, velocity-like variables, a force per body, one force, those of loop joints."""
 
 
 class Function(Generic[P]):
@@ -65,10 +66,12 @@ class Function(Generic[P]):
         arguments: Mapping[str, str],
         loops: bool,
         stages: Stages | None = None,
+        instead: str = "",
     ) -> None:
         functools.update_wrapper(self, text)
         self.__signature__ = inspect.signature(text)
         self._text, self._arguments, self._loops, self._stages = text, arguments, loops, stages
+        self._instead = f"; {instead}" if instead else ""
         _, *others = self.__signature__.parameters.values()
         self._defaults = {x.name: x.default for x in others}
         self._in_order = [x.name for x in others if x.kind is x.POSITIONAL_OR_KEYWORD]
@@ -102,6 +105,7 @@ class Function(Generic[P]):
             raise ModelError(
                 f"{self.__name__} knows trees, and this mechanism has loop joints "
                 f"({', '.join(loop.name for loop in model.loops)}); model.without_loops() is its spanning tree"
+                f"{self._instead}"
             )
 
     def _bound(self, model: Model, *args: Any, **kwargs: Any) -> dict[str, Any]:
@@ -166,16 +170,22 @@ class Function(Generic[P]):
 
 
 def function(
-    *, loops: bool = False, joint_space: bool = False, stages: Stages | None = None, **arguments: str
+    *,
+    loops: bool = False,
+    joint_space: bool = False,
+    stages: Stages | None = None,
+    instead: str = "",
+    **arguments: str,
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P]]:
     """Makes a public function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
-    `loops` says that the result is right for a mechanism with loop joints too; `joint_space` that it is about the
-    joints only, so that its kernel may be made from any dynamically equivalent model.
+    `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
+    call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
+    equivalent model.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P]:
         text.joint_space = joint_space  # type: ignore[attr-defined]
-        return Function(text, arguments, loops, stages)
+        return Function(text, arguments, loops, stages, instead)
 
     return make

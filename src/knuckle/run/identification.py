@@ -16,7 +16,6 @@ from knuckle.spatial import Matrix
 from .configuration import random_configuration
 from .function import Array, function
 
-
 ROUNDING = 1e-9
 """Coefficients of a combination that are smaller are none."""
 

@@ -16,6 +16,7 @@ from .configuration import integrate
 from .loops import constraint_jacobian
 
 RANK = 1e-9
+ROUNDING = 1e-13
 NEARBY = 1e-3
 
 
@@ -76,15 +77,19 @@ def mobility(model: Model, q: ArrayLike) -> Mobility:
         raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
     K = np.asarray(constraint_jacobian(model, at), float)
     rng = np.random.default_rng(0)
-    ranks = [_rank(np.asarray(constraint_jacobian(model, near), float)) for near in _nearby(model, at, K, rng)]
+    ranks = [rank_of(np.asarray(constraint_jacobian(model, near), float)) for near in _nearby(model, at, K, rng)]
     names = tuple(tuple(model.loops[l].name for l in cluster.loops) for cluster in clusters(model))
-    return Mobility(model.nv, K.shape[0], _rank(K), max([_rank(K), *ranks]), names)
+    return Mobility(model.nv, K.shape[0], rank_of(K), max([rank_of(K), *ranks]), names)
 
 
-def _rank(K: NDArray[Any]) -> int:
-    """The rank, rows of metres and radians being compared after scaling each to its largest entry."""
+def rank_of(K: NDArray[Any]) -> int:
+    """The rank, rows of metres and radians being compared after scaling each to its largest entry.
+
+    Rows of rounding alone say nothing: those across a plane that is not one of the coordinate planes.
+    """
     size = np.abs(K).max(axis=1, initial=0.0)
-    rows = K[size > 0] / size[size > 0, None]
+    says = size > ROUNDING * size.max(initial=0.0)
+    rows = K[says] / size[says, None]
     values = np.linalg.svd(rows, compute_uv=False) if rows.size else np.zeros(0)
     return int((values > RANK * max(rows.shape)).sum()) if rows.size else 0
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms import products
 from knuckle.algorithms.jacobian import pose
 from knuckle.model import ROOT, Model
-from knuckle.model.coupling import row_rates
+from knuckle.model.reduction import row_rates
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 

@@ -12,7 +12,7 @@ from knuckle.model import Model
 from knuckle.spatial import Vector
 
 from .configuration import integrate
-from .dense import Dense
+from .dense import Dense, spanning_tree
 from .dynamics import is_long, mass_matrix, tree_parents
 from .function import Array, Stages, function
 from .loops import constraint_jacobian, is_redundant, loop_error, loop_error_rate
@@ -51,7 +51,7 @@ def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -
 
 def _by_stages(model: Model, q: Any, v: Any, *, steps: int) -> Any:
     """The same with many loops, in matrices of numbers."""
-    made = Dense(mass_matrix(model.without_loops(), q), constraint_jacobian(model, q))
+    made = Dense(mass_matrix(spanning_tree(model), q), constraint_jacobian(model, q))
     at, rate = np.asarray(q), np.asarray(v)
     for _ in range(steps):
         at = integrate(model, at, made.response(-loop_error(model, at)))

@@ -6,22 +6,25 @@ nothing of the mass matrix is left, and what a solver gets are rows of length on
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.constrained import RANK
 
+from .qp_solvers import Solver
+
 Array: TypeAlias = NDArray[np.float64]
-Status = Literal["solved", "infeasible", "inaccurate"]
-Solver: TypeAlias = Callable[[Array, Array], "Array | None"]
-"""(A, b) → the multipliers of the least |z|² with A z ≥ b, or None where there is no such z."""
+Status = Literal["solved", "infeasible", "inaccurate", "undefined"]
 
 TOLERANCE = 1e-8
-"""Rows of length one count as kept when they miss by no more than this part of the sizes in them."""
+"""Rows of length one are tight when they miss by no more than this part of the sizes in them."""
+MOST = 1e-6
+"""What they may miss by, and count as kept."""
+MARGIN = 1e-11
+"""What a solver may leave of each row: constraints that meet in one point meet in none after rounding."""
 SOFT = 1e-4
 """How much a row of length one yields, against the variables, where constraints contradict each other."""
 
@@ -36,7 +39,7 @@ class LeastDistance:
     status: Status
 
 
-def least_distance(B: Array, c: Array, equalities: int, *, solver: Solver | None = None) -> LeastDistance:
+def least_distance(B: Array, c: Array, equalities: int, solver: Solver) -> LeastDistance:
     """The least |y| with B y = c in the first rows and B y ≥ c in the others.
 
     Rows that contradict each other are kept as well as can be, equalities first: the status says so, and nothing is
@@ -46,23 +49,18 @@ def least_distance(B: Array, c: Array, equalities: int, *, solver: Solver | None
     alive = size > RANK * RANK * size.max(initial=0.0)
     length = np.where(alive, size, 1.0)
     unit, wanted = np.where(alive[:, None], B, 0.0) / length[:, None], c / length
-    held, at = unit[:equalities], wanted[:equalities]
-    y, inverse, basis = _equal(held, at)
-    others, least = unit[equalities:], wanted[equalities:]
-    lam = np.zeros(len(c))
-    contradicted = False
-    if len(others):
-        mu, contradicted = _unequal(others - (others @ basis.T) @ basis, least - others @ y, solver)
-        push = others.T @ mu
-        y = y + push - basis.T @ (basis @ push)
-        lam[equalities:] = mu
-    lam[:equalities] = inverse.T @ (y - others.T @ lam[equalities:])
-    miss = unit @ y - wanted
-    sizes = 1 + np.abs(wanted) + np.abs(unit) @ np.abs(y)
+    held, others, least = unit[:equalities], unit[equalities:], wanted[equalities:]
+    y, inverse, basis = _equal(held, wanted[:equalities])
+    mu, contradicted = _unequal(others - (others @ basis.T) @ basis, least - others @ y, solver)
+    push = others.T @ mu
+    y = y + push - basis.T @ (basis @ push)
+    lam = np.concatenate([inverse.T @ (y - push), mu])
+    miss, sizes = unit @ y - wanted, 1 + np.abs(wanted) + np.abs(unit) @ np.abs(y)
     tight = np.abs(miss) <= TOLERANCE * sizes
     tight[:equalities] = True
-    wrong = np.where(np.arange(len(c)) < equalities, np.abs(miss), -miss) > 100 * TOLERANCE * sizes
-    status: Status = "infeasible" if contradicted or wrong[:equalities].any() else "inaccurate" if wrong.any() else "solved"
+    wrong = np.where(np.arange(len(c)) < equalities, np.abs(miss), -miss) > MOST * sizes
+    infeasible = contradicted or bool(wrong[:equalities].any())
+    status: Status = "infeasible" if infeasible else "inaccurate" if wrong.any() else "solved"
     return LeastDistance(y, lam / length, tight, status)
 
 
@@ -72,25 +70,25 @@ def _equal(held: Array, at: Array) -> tuple[Array, Array, Array]:
         return np.zeros(held.shape[1]), held.T, held
     U, s, Vt = np.linalg.svd(held, full_matrices=False)
     kept = s > RANK * s[0]
-    inverse = (Vt[kept].T / s[kept]) @ U[:, kept].T
-    return inverse @ at, inverse, Vt[kept]
+    inverse: Array = (Vt[kept].T / s[kept]) @ U[:, kept].T
+    y: Array = inverse @ at
+    return y, inverse, Vt[kept]
 
 
-def _unequal(A: Array, b: Array, solver: Solver | None) -> tuple[Array, bool]:
+def _unequal(A: Array, b: Array, solver: Solver) -> tuple[Array, bool]:
     """The multipliers of the inequalities, and whether they contradict each other or the equalities."""
     size = np.linalg.norm(A, axis=1)
     free = size > RANK
     mu = np.zeros(len(b))
-    contradicted = bool((b[~free] > TOLERANCE * (1 + np.abs(b[~free]))).any())
+    contradicted = bool((b[~free] > MOST * (1 + np.abs(b[~free]))).any())
     rows, least = A[free] / size[free, None], b[free] / size[free]
     if not (least > 0).any():
         return mu, contradicted
-    solve = solver or quadratic_program
-    slack = 1e-11 * (1 + np.abs(least))
-    found = solve(rows, least - slack)
+    found = solver(rows, least - MARGIN * (1 + np.abs(least)))
     if found is None:
         contradicted = True
-        found = solve(np.hstack([rows, SOFT * np.eye(len(rows))]), least)
+        rows = np.hstack([rows, SOFT * np.eye(len(rows))])
+        found = solver(rows, least)
         if found is None:
             raise RuntimeError("the solver finds no solution of a problem that has one")
     mu[free] = _polished(rows, least, np.maximum(found, 0.0)) / size[free]
@@ -108,8 +106,4 @@ def _polished(A: Array, b: Array, mu: Array) -> Array:
     if better.min() < 0:
         return mu
     misses = [np.max(b - A @ (A.T @ x), initial=0.0) for x in (better, mu)]
-    return better if misses[0] <= max(misses[1], TOLERANCE) else mu
-
-
-def quadratic_program(A: Array, b: Array) -> Array | None:
-    raise NotImplementedError
+    return better if misses[0] <= max(misses[1], MARGIN) else mu

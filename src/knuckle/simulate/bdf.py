@@ -80,7 +80,7 @@ class BDF2(Newton):
 
 
 def unbalanced(system: System, t: Any, q: Any, v: Any, a: Any) -> Any:
-    """ID(q, v, a) − τ: what is missing for the acceleration a. With loops, a − FD(q, v, τ): no forces keep them closed."""
+    """ID(q, v, a) − τ: what is missing for the acceleration a; with loops a − FD(q, v, τ), which knows their forces."""
     if system.model.loops:
         return a - system.acceleration(t, q, v)
     tau, *f_ext = system.forces(t, q, v)

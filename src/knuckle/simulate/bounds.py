@@ -11,22 +11,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.errors import ModelError
 from knuckle.joints import Joint
 from knuckle.model import Coupling, Linear, Model
-from knuckle.model.coupling import described
-from knuckle.scalar import Dual
-from knuckle.spatial import Vector
+from knuckle.run import integrate
+from knuckle.scalar import ZERO, Dual, constant
+from knuckle.spatial import Matrix, Vector
 
 Array = NDArray[Any]
 
 SLACK = 1e-10
 """Gaps smaller than this part of the limit (or this many radians or metres) are closed."""
+STEPS, EXACT = 8, 1e-3
+"""Newton's steps to close gaps, and the part of `slack` that they may leave."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """One end of the range of one position variable: the gap is scale q[place] + offset."""
+    """One end of the range of one position variable x: the gap is scale x + offset.
+
+    x is q[place] or, of a joint that follows others by more than a ratio, what its law makes of q.
+    """
 
     joint: str
     end: str
@@ -34,43 +38,67 @@ class Bound:
     scale: float
     offset: float
     owner: int
-    """The joint whose variable it is: the joint itself, or the one that it mimics"""
+    """The joint whose variable it is: the joint itself, or one that it follows"""
+    coupling: Coupling | None = None
 
     @property
     def limit(self) -> float:
         """The value of the variable where the gap is closed."""
         return -self.offset / self.scale + 0.0
 
+    def value(self, model: Model, q: Any) -> Any:
+        """x, over scalars of any kind."""
+        return q[self.place] if self.coupling is None else self.coupling.law.value(_sources(model, self.coupling, q))
+
+    def slopes(self, model: Model, q: Any) -> list[tuple[int, Any]]:
+        """What the gap's rate has of each velocity variable, over scalars of any kind."""
+        scale = constant(self.scale)
+        if self.coupling is not None:
+            found = self.coupling.law.slopes(_sources(model, self.coupling, q))
+            return [(k, scale * x) for k, x in zip(model.variables(self.coupling.joint), found, strict=True)]
+        kind, qs, vs, place = _kind(model, self)
+        here, units = Vector(q[qs]), Matrix.identity(kind.nv).rows
+        return [(vs.start + j, scale * kind.rate(here, Vector(e))[place]) for j, e in enumerate(units)]
+
+    def slope_rates(self, model: Model, q: Any, v: Any) -> Any:
+        """How fast the gap's rate changes without acceleration."""
+        scale = constant(self.scale)
+        if self.coupling is not None:
+            dy = Vector(v[k] for k in model.variables(self.coupling.joint))
+            return scale * (self.coupling.law.slope_rates(_sources(model, self.coupling, q), dy) @ dy)
+        kind, qs, vs, place = _kind(model, self)
+        here, velocity = Vector(q[qs]), Vector(v[vs])
+        rate = kind.rate(Vector(map(Dual, here, kind.rate(here, velocity))), velocity)[place]
+        return scale * rate.derivative if isinstance(rate, Dual) else ZERO
+
 
 def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
-    """Every finite limit of some joints, or of all; a mimic joint limits the joint that it follows."""
+    """Every finite limit of some joints, or of all; a joint that follows others limits these."""
     chosen = None if joints is None else {model.joint_index(name) for name in joints}
     coupled, found = model.coupled, list[Bound]()
     for i, joint in enumerate(model.joints):
         if chosen is not None and i not in chosen:
             continue
-        ratio, offset, owner = _leader(model, coupled[i]) if i in coupled else (1.0, 0.0, i)
+        ratio, offset, owner, coupling = _leader(coupled[i]) if i in coupled else (1.0, 0.0, i, None)
         for k in range(joint.kind.nq):
             place = model.q_slices[owner].start + k
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
-                    bound = Bound(joint.name, end, place, sign * ratio, sign * (offset - limit), owner)
-                    found.append(bound)
+                    scales = sign * ratio, sign * (offset - limit)
+                    found.append(Bound(joint.name, end, place, *scales, owner, coupling))
     return tuple(found)
 
 
-def _leader(model: Model, coupling: Coupling) -> tuple[float, float, int]:
-    """(ratio, offset, joint) of a joint that follows another; limits of other couplings are not one variable's."""
-    law, joint = coupling.law, model.joints[coupling.joint]
+def _leader(coupling: Coupling) -> tuple[float, float, int, Coupling | None]:
+    """(ratio, offset, joint) where one joint is followed by a ratio; else the law itself is what has limits."""
+    law, source = coupling.law, coupling.sources[0]
     if isinstance(law, Linear) and len(coupling.sources) == 1:
-        return float(law.ratios[0]), float(law.offset), coupling.sources[0]
-    if not any(map(math.isfinite, (*joint.limits.lower, *joint.limits.upper))):
-        return 0.0, 0.0, coupling.sources[0]
-    raise ModelError(
-        f"stops know limits of joints, and of joints that follow one other by a ratio; this one "
-        f"{described(coupling, model.joint_names)}. Limit its sources, or leave it out of the stops' `joints`",
-        element=joint.name,
-    )
+        return float(law.ratios[0]), float(law.offset), source, None
+    return 1.0, 0.0, source, coupling
+
+
+def _sources(model: Model, coupling: Coupling, q: Any) -> Vector:
+    return Vector(q[model.q_slices[s].start] for s in coupling.sources)
 
 
 @dataclass(frozen=True)
@@ -102,14 +130,30 @@ class Bounds:
 
     def gaps(self, q: Array) -> Array:
         """How far each variable is from its limit; negative beyond it."""
-        return self.scale * q[..., self.place] + self.offset
+        x = q[..., self.place]
+        for k in self._curved:
+            x[..., k] = self.bounds[k].value(self.model, np.moveaxis(q, -1, 0))
+        return self.scale * x + self.offset
 
     def snapped(self, q: Array, which: Iterable[int]) -> Array:
-        """The same position with some gaps closed exactly."""
-        new = q.copy()
-        for k in which:
-            new[self.bounds[k].place] = self.bounds[k].limit
+        """The same position with some gaps closed exactly; those of laws by the shortest way, in Newton's steps."""
+        new, chosen = q.copy(), list(which)
+        for _ in range(STEPS):
+            for k in chosen:
+                if k in self._curved:
+                    S = _row(self.model, self.bounds[k], new)
+                    miss = float(self.gaps(new)[k])
+                    new = np.asarray(integrate(self.model, new, -miss * S / (S @ S))) if S @ S else new
+                else:
+                    new[self.bounds[k].place] = self.bounds[k].limit
+            if not self._curved or np.all(np.abs(self.gaps(new)[chosen]) <= EXACT * self.slack[chosen]):
+                break
         return new
+
+    @cached_property
+    def _curved(self) -> tuple[int, ...]:
+        """The ends of ranges of joints that follow others by more than a ratio."""
+        return tuple(k for k, bound in enumerate(self.bounds) if bound.coupling is not None)
 
     def rows(self, q: Array, which: Iterable[int]) -> Array:
         """S: the rates of some gaps are S v."""
@@ -122,12 +166,12 @@ class Bounds:
         """Ṡ v: how fast the rates change without acceleration; zero where q̇ = v."""
         if self._plain_rows is not None:
             return np.zeros(len(list(which)))
-        return np.array([_bias(self.model, self.bounds[k], q, v) for k in which])
+        return np.array([float(self.bounds[k].slope_rates(self.model, q.tolist(), v.tolist())) for k in which])
 
     @cached_property
     def _plain_rows(self) -> Array | None:
         """S of all stops where it is always the same: where q̇ = v."""
-        if not all(is_plain(self.model.joints[b.owner].kind) for b in self.bounds):
+        if self._curved or not all(is_plain(self.model.joints[b.owner].kind) for b in self.bounds):
             return None
         rows = [_row(self.model, b, np.zeros(self.model.nq)) for b in self.bounds]
         return np.array(rows).reshape(len(rows), self.model.nv)
@@ -144,17 +188,7 @@ def is_plain(kind: Joint) -> bool:
 
 
 def _row(model: Model, bound: Bound, q: Array) -> Array:
-    kind, qs, vs, k = _kind(model, bound)
     row = np.zeros(model.nv)
-    for j in range(kind.nv):
-        unit = Vector([float(i == j) for i in range(kind.nv)])
-        row[vs.start + j] = bound.scale * float(kind.rate(Vector(q[qs].tolist()), unit)[k])
+    for k, x in bound.slopes(model, q.tolist()):
+        row[k] = float(x)
     return row
-
-
-def _bias(model: Model, bound: Bound, q: Array, v: Array) -> float:
-    kind, qs, vs, k = _kind(model, bound)
-    here, velocity = Vector(q[qs].tolist()), Vector(v[vs].tolist())
-    moving = Vector(map(Dual, here, kind.rate(here, velocity)))
-    rate = kind.rate(moving, velocity)[k]
-    return bound.scale * float(rate.derivative) if isinstance(rate, Dual) else 0.0

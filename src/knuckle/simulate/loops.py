@@ -33,10 +33,10 @@ def stabilization_of(given: Any) -> Stabilization:
     if given is None or isinstance(given, Choice) or (isinstance(given, str) and given == "projection"):
         return given
     is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    if not is_number or not 0 < given < np.inf:
+    if not is_number or not 0 < float(given) < np.inf:
         raise ValueError(
-            f'stabilization is "projection", the seconds in which loop errors decay, a choice of independent_variables, '
-            f"or None, not {given!r}"
+            'stabilization is "projection", the seconds in which loop errors decay, what kn.independent_variables '
+            f"chose, or None, not {given!r}"
         )
     return float(given)
 

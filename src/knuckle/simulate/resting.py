@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.run import bind, constraint_jacobian, mass_matrix, mass_matrix_inverse
-from knuckle.run.dense import Dense
+from knuckle.run.dense import Dense, spanning_tree
 
 from .bounds import Bounds, bounds_of
 from .control import Control
@@ -129,7 +129,7 @@ class Rigid:
         if self.model.loops:
             now = self.model.at(t) if is_timed else self.model
             K = constraint_jacobian(now, q)
-            return S, Dense(mass_matrix(now.without_loops(), q), K).response(np.zeros(len(K)), S).T
+            return S, Dense(mass_matrix(spanning_tree(now), q), K).response(np.zeros(len(K)), S).T
         inverse = mass_matrix_inverse(self.model.at(t), q) if is_timed else self._functions.mass_matrix_inverse(q)
         return S, inverse @ S.T
 

@@ -133,7 +133,7 @@ def simulate(
             begun = beginning_of(
                 model, q, v, plan, controller, external, {**asked, **also}, integrator, watched, stopping, frames,
                 closing,
-            )
+            )  # fmt: skip
             march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
         with interruptible() as interrupt:
             reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
@@ -232,7 +232,8 @@ def _must_be_inside(rigid: Rigid, q: Array) -> None:
     gaps = rigid.bounds.gaps(q)
     for bound, gap, slack in zip(rigid.bounds.bounds, gaps, rigid.bounds.slack, strict=True):
         if gap < -slack:
+            place = bound.value(rigid.model, q)
             raise ValueError(
-                f"q0: joint {bound.joint!r} is at {q[bound.place]:.6g}, beyond its {bound.end} limit by {-gap:.6g}; "
+                f"q0: joint {bound.joint!r} is at {place:.6g}, beyond its {bound.end} limit by {-gap:.6g}; "
                 "rigid stops need a state within the limits"
             )

@@ -74,15 +74,12 @@ class CompliantStops:
         total: list[Any] = [ZERO] * model.nv
         for bound in bounds_of(model, self.joints):
             k, d = (constant(_entry(x, bound.joint, 0.0)) for x in (self.stiffness, self.damping))
-            qs, vs = model.q_slices[bound.owner], model.v_slices[bound.owner]
-            kind, local = model.joints[bound.owner].kind, bound.place - qs.start
-            here, moving = Vector(q[qs]), Vector(v[vs])
-            gap = constant(bound.scale) * here[local] + constant(bound.offset)
-            opening = constant(bound.scale) * kind.rate(here, moving)[local]
+            gap = constant(bound.scale) * bound.value(model, q) + constant(bound.offset)
+            slopes = bound.slopes(model, q)
+            opening = sum((x * v[j] for j, x in slopes), ZERO)
             push = select(less(gap, ZERO), maximum(-(k * gap) - d * opening, ZERO), ZERO)
-            for j in range(kind.nv):
-                unit = Vector(constant(float(i == j)) for i in range(kind.nv))
-                total[vs.start + j] = total[vs.start + j] + constant(bound.scale) * kind.rate(here, unit)[local] * push
+            for j, x in slopes:
+                total[j] = total[j] + x * push
         return Vector(total)
 
 

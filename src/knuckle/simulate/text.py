@@ -61,10 +61,11 @@ class Text:
         system = self.system(model, {name: given[name] for name in self.parameters})
         besides = (given[name] for name in self.besides)
         made = getattr(self.integrator, self.method)(system, given["t"], state, *besides, given["dt"])
-        if self.method == "attempt":
-            made = self.integrator.closed(system, given["t"], made[0], given["dt"]), *made[1:]
         if self.method == "step":
-            made = self.integrator.closed(system, given["t"], made, given["dt"])
+            return tuple(_flat(self.integrator.closed(system, given["t"], made, given["dt"])))
+        if self.method == "attempt":
+            new, *errors = made
+            return tuple(_flat((self.integrator.closed(system, given["t"], new, given["dt"]), *errors)))
         return tuple(_flat(made))
 
     def system(self, model: Model, parameters: Mapping[str, Any]) -> System:

@@ -65,10 +65,7 @@ class Variational(Iterative):
         middle, q, _ = self.asked(system, t, state, x, dt)
         model = resisting(system.at(middle), q, x, dt / 2)
         rest = p0 - self._end(system, t, state, x, dt, -1)
-        if system.model.loops:
-            change = self._closing(system, t, state, x, rest, dt)
-        else:
-            change = response(model, q, rest)
+        change = self._closing(system, t, state, x, rest, dt) if system.model.loops else response(model, q, rest)
         return x + change, relative(change, x)
 
     def _closing(self, system: System, t: Any, state: State, x: Any, rest: Any, dt: Any) -> Any:

@@ -36,7 +36,7 @@ class Solution:
     """The force through each joint (nb, 6): active and constraint forces, without what a rotor takes."""
 
 
-class _Joint(NamedTuple):
+class JointInBase(NamedTuple):
     """One joint in base coordinates: X from base to successor, T, T_a and the velocity-product acceleration."""
 
     X: Array
@@ -56,16 +56,16 @@ def forward_dynamics(
     if model.loops or model.couplings or model.algebra.dimension != 6:
         raise ValueError(f"{model.name} has loops or couplings or is planar: this oracle is for trees in space")
     nb, nv = model.nb, model.nv
-    joints = _in_base(model, q, v)
+    joints = in_base(model, q, v)
     wrench = np.zeros((nb, 6)) if f_ext is None else np.asarray(f_ext, dtype=float)
     a_g = np.concatenate([np.zeros(3), model.gravity])
     mass, force = np.zeros((6 * nb, 6 * nb)), np.zeros(6 * nb)
     P = np.zeros((6 * nb, 6 * nb))
     for i, (parent, joint) in enumerate(zip(model.parents, joints, strict=True)):
         own = _rows(i)
-        I = joint.X.T @ _array(model.I[i].matrix) @ joint.X
+        I = joint.X.T @ array(model.I[i].matrix) @ joint.X
         mass[own, own] = I
-        force[own] = I @ a_g + joint.X.T @ wrench[i] + _cross(joint.v).T @ (I @ joint.v)
+        force[own] = I @ a_g + joint.X.T @ wrench[i] + cross(joint.v).T @ (I @ joint.v)
         P[own, own] = np.eye(6)
         if parent != ROOT:
             P[_rows(parent), own] = -np.eye(6)
@@ -84,36 +84,36 @@ def forward_dynamics(
     return Solution(qdd.reshape(nv), a.reshape(nb, 6), transmitted.reshape(nb, 6))
 
 
-def _in_base(model: Model, q: ArrayLike, v: ArrayLike) -> list[_Joint]:
+def in_base(model: Model, q: ArrayLike, v: ArrayLike) -> list[JointInBase]:
     positions, velocities = (Vector(np.asarray(x, dtype=float).tolist()) for x in (q, v))
     Q, V = model.positions(positions), model.velocities(positions, velocities)
-    done: dict[int, _Joint] = {}
+    done: dict[int, JointInBase] = {}
     for i, parent, kind in model.outward():
         before = done.get(parent)
         X_parent = np.eye(6) if before is None else before.X
-        done[i] = _one(kind, Q[i], V[i], _array(model.X_tree[i].matrix) @ X_parent, before)
+        done[i] = one_joint(kind, Q[i], V[i], array(model.X_tree[i].matrix) @ X_parent, before)
     return list(done.values())
 
 
-def _one(kind: Joint, q: Vector, v: Vector, X_predecessor: Array, before: _Joint | None) -> _Joint:
+def one_joint(kind: Joint, q: Vector, v: Vector, X_predecessor: Array, before: JointInBase | None) -> JointInBase:
     XJ, _, vJ, cJ = kind.motion(q, v)
-    X = _array(XJ.matrix) @ X_predecessor
+    X = array(XJ.matrix) @ X_predecessor
     back = np.linalg.inv(X)
     v_J, c_J = back @ numbers(vJ.components), back @ numbers(cJ.components)
     velocity = v_J if before is None else before.v + v_J
-    T, T_a = (X.T @ _array(forces.matrix) for forces in (kind.constraints(q), kind.actuation(q)))
-    return _Joint(X, velocity, T, T_a, c_J + _cross(velocity) @ v_J)
+    T, T_a = (X.T @ array(forces.matrix) for forces in (kind.constraints(q), kind.actuation(q)))
+    return JointInBase(X, velocity, T, T_a, c_J + cross(velocity) @ v_J)
 
 
 def _rows(i: int) -> slice:
     return slice(6 * i, 6 * i + 6)
 
 
-def _array(A: Matrix) -> Array:
+def array(A: Matrix) -> Array:
     return np.array([numbers(row) for row in A.rows]).reshape(A.nrows, A.ncols)
 
 
-def _cross(v: Array) -> Array:
+def cross(v: Array) -> Array:
     """v×, the matrix of the cross product of motions (RBDA 2.31); −(v×)ᵀ is that of forces."""
     w, o = np.cross(np.eye(3), v[:3]), np.zeros((3, 3))
     return np.block([[w, o], [np.cross(np.eye(3), v[3:]), w]])

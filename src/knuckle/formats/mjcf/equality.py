@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import hypot
 from typing import Any, TypeAlias
 
-from knuckle.joints import Fixed, Joint, Spherical
+from knuckle.joints import Fixed, Joint, Revolute, Spherical
+from knuckle.joints.axis import unit
 from knuckle.model import Coupling, LoopJoint, Powers, mimic
-from knuckle.spatial import Transform
+from knuckle.spatial import Transform, rotation
 
 from .source import Source, numbers, transform
 from .tree import Tree
 
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
+_ENDS = ("below", "above")
 Link: TypeAlias = tuple[int, tuple[float, ...]]
 """The joint that is followed, and the coefficients of the polynomial in its position."""
 
@@ -36,7 +39,46 @@ def constraints(source: Source, tree: Tree, follow: bool) -> tuple[list[LoopJoin
             _couple(source, tree, e, name, follow, links)
         else:
             source.note("warning", name, f"an equality of type {types(code).name[5:].lower()}: ignored")
-    return loops, _resolved(source, tree, links)
+    return pinned(loops), _resolved(source, tree, links)
+
+
+def pinned(loops: Sequence[LoopJoint]) -> list[LoopJoint]:
+    """The loops, with pairs of points that this library wrote for a pin ("…/below", "…/above") as that pin again."""
+    found, by_name = list[LoopJoint](), {loop.name: loop for loop in loops}
+    for loop in loops:
+        name, _, end = loop.name.rpartition("/")
+        other = by_name.get(f"{name}/{'above' if end == 'below' else 'below'}")
+        pin = (
+            _pin(name, by_name[f"{name}/below"], by_name[f"{name}/above"]) if name and other and end in _ENDS else None
+        )
+        if pin is None:
+            found.append(loop)
+        elif end == "below":
+            found.append(pin)
+    return found
+
+
+def _pin(name: str, below: LoopJoint, above: LoopJoint) -> LoopJoint | None:
+    """The pin through two points of two bodies; None if these differ, or are not as far from each other on both."""
+    if (below.predecessor, below.successor) != (above.predecessor, above.successor):
+        return None
+    ends = [(low.r, high.r) for low, high in (
+        (below.X_predecessor, above.X_predecessor), (below.X_successor, above.X_successor)
+    )]  # fmt: skip
+    one, two = (hypot(*(float(b - a) for a, b in zip(*end, strict=True))) for end in ends)
+    if not one > 0 or abs(one - two) > 1e-9 * one:
+        return None
+    first, second = (_through(*end) for end in ends)
+    return LoopJoint(name, Revolute("z"), below.predecessor, below.successor, first, second)
+
+
+def _through(low: Any, high: Any) -> Transform:
+    """The frame between two points, with its z axis from one to the other."""
+    way = tuple(float(b - a) for a, b in zip(low, high, strict=True))
+    middle = tuple(float(a + b) / 2 for a, b in zip(low, high, strict=True))
+    axis = unit(way)
+    rows: Any = (*rotation.perpendicular(axis), axis)
+    return Transform(rows, middle)  # type: ignore[arg-type]
 
 
 def _loop(

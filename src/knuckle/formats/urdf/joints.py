@@ -82,7 +82,7 @@ def _kind(source: Source, element: Element, owner: str, name: str) -> Joint:
     word = source.attribute(element, "type", owner)
     axis = source.child(element, "axis", owner)
     if word in _ALONG_AXIS:
-        return _ALONG_AXIS[word](_axis(source, axis, owner, name))
+        return _ALONG_AXIS[word](axis_of(source, axis, owner, name))
     if word in _OTHERS:
         if axis is not None:
             source.note("info", axis, name, f"<axis> ignored: a {word} joint has none")
@@ -90,7 +90,8 @@ def _kind(source: Source, element: Element, owner: str, name: str) -> Joint:
     raise source.error(element, owner, f'type="{shorten(word)}"; URDF has: {", ".join(TYPES)}')
 
 
-def _axis(source: Source, element: Element | None, owner: str, name: str) -> tuple[float, ...]:
+def axis_of(source: Source, element: Element | None, owner: str, name: str) -> tuple[float, ...]:
+    """An <axis>, of length 1; x, where there is none."""
     if element is None:
         return (1.0, 0.0, 0.0)
     source.account(element, name, (), ("xyz",))

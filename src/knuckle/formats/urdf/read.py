@@ -14,6 +14,7 @@ from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from .geometry import Shapes
 from .inertia import inertial
 from .joints import JointEntry, read_joint
+from .loops import read_loops
 from .resources import Resources
 from .source import Source
 from .tree import arrange, couplings
@@ -59,7 +60,7 @@ def from_element(
     source = Source(file)
     refuse_xacro(robot, file)
     _refuse_other_documents(source, robot)
-    source.account(robot, "robot", ("link", "joint", "material"), ("name", "version"))
+    source.account(robot, "robot", ("link", "joint", "material", "knuckle"), ("name", "version"))
     name = robot.attributes.get("name", "").strip()
     if not name:
         name = os.path.splitext(os.path.basename(file))[0] if file else "robot"
@@ -77,6 +78,7 @@ def from_element(
     model = Model(
         bodies=tuple(bodies[joint.child] for joint in joints),
         joints=tuple(_tree_joint(joint, numbers[joint.parent]) for joint in joints),
+        loops=read_loops(source, robot, numbers, [joint.name for joint in joints]),
         couplings=tuple(coupled) if mimic else (),
         name=name,
         base=bodies[root],

@@ -10,6 +10,8 @@ from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Linear, Mesh
 from knuckle.model.coupling import described
 from knuckle.spatial import SPATIAL
 
+from .loops import TYPE_OF as LOOP_TYPE_OF
+
 TYPE_OF: dict[type[Joint], str] = {
     Fixed: "fixed", Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic", Free: "floating",
     Planar: "planar",
@@ -19,11 +21,14 @@ _JSON = 'save it as JSON instead: kn.save(model, "robot.json")'
 
 
 def check_sayable(model: Model) -> None:
-    """Refuse a model whose structure URDF cannot hold: its algebra, its loops, the types of its joints."""
+    """Refuse a model whose structure URDF cannot hold: its algebra, the types of its joints and loop joints."""
     if model.algebra is not SPATIAL:
         raise ModelError(f"URDF has no {model.algebra.name} models; {_JSON}", element=model.name)
     for loop in model.loops:
-        raise ModelError(f"URDF has no loop joints; {_JSON}, or model.without_loops()", element=loop.name)
+        if type(loop.kind) not in LOOP_TYPE_OF:
+            known = ", ".join(LOOP_TYPE_OF.values())
+            text = f"our <loop> in URDF has no joint for {type(loop.kind).__name__}, only {known}"
+            raise ModelError(f"{text}; {_JSON}, or model.without_loops()", element=loop.name)
     for c in model.couplings:
         if not (isinstance(c.law, Linear) and len(c.sources) == 1):
             text = f"URDF has <mimic> with one source and a ratio only; this joint {described(c, model.joint_names)}"

@@ -21,6 +21,7 @@ from knuckle.model import (
     Frame,
     Geometry,
     Linear,
+    LoopJoint,
     Material,
     Mesh,
     Model,
@@ -31,6 +32,7 @@ from knuckle.model import (
 from knuckle.spatial import IDENTITY, Inertia, Transform, rotation
 
 from .inertia import is_zero
+from .loops import TYPE_OF as LOOP_TYPE_OF
 from .unsayable import SHAPES, TYPE_OF, check_sayable, unsayable
 
 UNLIMITED = 1e16
@@ -42,11 +44,12 @@ def to_urdf(model: Model, *, lossy: bool = False) -> str:
     """The URDF text of a model; reading it gives the model again, up to rounding in the last digit.
 
     Bodies become links, frames become links on fixed joints, a floating base a joint of type "floating" on a link
-    without mass. `lossy=True` writes a model whose rotor inertias, springs, gravity or shapes URDF cannot state, and
-    lists what was left out in a comment; without it that is an error.
+    without mass, loop joints part of an element <knuckle>, which other programs pass over. `lossy=True` writes a model
+    whose rotor inertias, springs, gravity or shapes URDF cannot state, and lists what was left out in a comment;
+    without it that is an error.
 
     Raises:
-        ModelError: URDF cannot say it: a joint of another type, a loop, a planar model, numbers that are symbols.
+        ModelError: URDF cannot say it: a joint or loop joint of another type, a planar model, numbers that are symbols.
     """
     check_sayable(model)
     lost = list(unsayable(model))
@@ -68,6 +71,8 @@ def to_urdf(model: Model, *, lossy: bool = False) -> str:
     taken = set(joint_names)
     for frame in model.frames:
         lines += _indented(_frame(frame, parents[frame.body], taken))
+    if model.loops:
+        lines += _indented(_element("knuckle", {}, [line for loop in model.loops for line in _loop(loop, parents)]))
     return "\n".join([*lines, "</robot>", ""])
 
 
@@ -183,6 +188,19 @@ def _frame(frame: Frame, parent: str, taken: set[str]) -> list[str]:
     inside = _origin(frame.X, frame.name)
     inside += _element("parent", {"link": parent}) + _element("child", {"link": frame.name})
     return [*_element("link", {"name": frame.name}), *_element("joint", {"name": name, "type": "fixed"}, inside)]
+
+
+def _loop(loop: LoopJoint, links: Mapping[int, str]) -> list[str]:
+    """A loop joint, in an element that other programs pass over (`loops`)."""
+    ends = (
+        ("predecessor", loop.predecessor, loop.X_predecessor),
+        ("successor", loop.successor, loop.X_successor),
+    )
+    inside = [line for tag, body, X in ends for line in _element(tag, {"link": links[body]}, _origin(X, loop.name))]
+    axis = getattr(loop.kind, "axis", None) or getattr(loop.kind, "normal", None)
+    for tag, xyz in zip(("axis", "second_axis"), getattr(loop.kind, "axes", (axis,)), strict=False):
+        inside += [] if xyz is None else _element(tag, {"xyz": _texts(xyz, loop.name)})
+    return _element("loop", {"name": loop.name, "type": LOOP_TYPE_OF[type(loop.kind)]}, inside)
 
 
 def _origin(X: Transform, owner: str) -> list[str]:

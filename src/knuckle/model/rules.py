@@ -1,0 +1,39 @@
+"""The rules of a well-formed model (RBDA 4.1.2): numbering, unique names, sizes, couplings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from knuckle.errors import ModelError
+
+from .coupling import check_couplings
+from .parts import ROOT
+
+if TYPE_CHECKING:
+    from .model import Model
+
+
+def check(model: Model) -> None:
+    """An error that names what breaks a rule."""
+    if len(model.bodies) != len(model.joints):
+        raise ModelError(f"{len(model.bodies)} bodies but {len(model.joints)} tree joints: each body has one")
+    for i, joint in enumerate(model.joints):
+        if not ROOT <= joint.parent < i:
+            raise ModelError(f"parent {joint.parent} of body {i} is not numbered before it", element=joint.name)
+    for what, names in (
+        ("joint", (*model.joint_names, *(loop.name for loop in model.loops))),
+        ("frame", model.frame_names),
+    ):
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise ModelError(f"two {what}s are called {name!r}", element=name)
+            seen.add(name)
+    for loop in model.loops:
+        for end in (loop.predecessor, loop.successor):
+            if not ROOT <= end < model.nb:
+                raise ModelError(f"body {end} does not exist", element=loop.name)
+    for frame in model.frames:
+        if not ROOT <= frame.body < model.nb:
+            raise ModelError(f"body {frame.body} does not exist", element=frame.name)
+    check_couplings(model)
