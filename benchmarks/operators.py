@@ -133,7 +133,10 @@ def plot(records: list[dict[str, Any]], path: Path) -> None:
 
     figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     for (kind, title, unit), ax in zip(
-        (("operations", "Operations", "operations"), ("recursion", "Best time, recursions in Python", "time [s]")),
+        (
+            ("operations", "Operations", "operations"),
+            ("recursion", "Best processor time, recursions in Python", "time [s]"),
+        ),
         axes,
         strict=True,
     ):
@@ -171,7 +174,7 @@ def main() -> None:
     slopes = {
         shape: {
             kind: {name: slope([r for r in records if r["shape"] == shape], kind, name) for name in records[0][kind]}
-            for kind in ("operations", "recursion", "native")
+            for kind in ("operations", "recursion")
         }
         for shape in BRANCHING
     }

@@ -1,7 +1,7 @@
 """What the README, the docs and the examples say is run: every block of Python, and what it is said to print.
 
 The Python blocks of a page share one namespace and run in an empty folder. A block of text that follows one directly is
-what it prints. `python no-run` marks a block that needs something of the reader's own.
+what it prints. `{.python .no-run}` marks a block that needs something of the reader's own.
 """
 
 import contextlib
@@ -75,7 +75,7 @@ def test_pages_have_blocks():
 
 
 def test_blocks_are_python_or_another_known_kind():
-    known = {"python", "python no-run", "sh", "text", "xml", "json"}
+    known = {"python", "{.python .no-run}", "sh", "text", "xml", "json"}
     strange = {(path.name, block.line): block.info for path in PAGES for block in blocks(path.read_text("utf-8"))}
     assert {where: info for where, info in strange.items() if info not in known} == {}
 
@@ -190,7 +190,7 @@ def test_runner_compares_what_is_printed():
 
 
 def test_runner_leaves_out_what_it_is_told_to():
-    assert run_page("```python no-run\n1 / 0\n```\n\n```sh\nmake\n```\n", "page.md") == 0
+    assert run_page("```{.python .no-run}\n1 / 0\n```\n\n```sh\nmake\n```\n", "page.md") == 0
 
 
 def test_runner_runs_blocks_in_tabs():

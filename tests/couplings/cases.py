@@ -146,17 +146,20 @@ class Case:
         """The same mechanism in another state."""
         return dataclasses.replace(self, q=q, v=v)
 
-    def constrained(self, tau: Array, f_ext: Array | None = None) -> tuple[Array, Array]:
+    def constrained(
+        self, tau: Array, f_ext: Array | None = None, more: tuple[Array, Array] | None = None
+    ) -> tuple[Array, Array]:
         """(a, λ) of the tree: [H Kᵀ; K 0] (a, −λ) = (τ − C, k), densely (RBDA 8.36).
 
-        K has a row v_f − γ' v_s for each coupling, and then those of the loop joints.
+        K has a row v_f − γ' v_s for each coupling, then those of the loop joints, then `more` and what they are to be.
         """
         n, m = self.tree.nv, len(self.follow)
         rows = -self.slopes(self._y)
         rows[range(m), list(self.follow)] = 1.0
-        K = np.vstack([rows, self.K])
+        J, wanted = (np.zeros((0, n)), np.zeros(0)) if more is None else more
+        K = np.vstack([rows, self.K, J])
         bias = kn.constraint_bias(self.open, self.Q, self.V) if self.model.loops else np.zeros(0)
-        k = np.concatenate([self.slope_rates(self._y, self.V) @ self.V, bias])
+        k = np.concatenate([self.slope_rates(self._y, self.V) @ self.V, bias, wanted])
         H, C = kn.mass_matrix(self.tree, self.Q), kn.bias_force(self.tree, self.Q, self.V, f_ext)
         full = np.zeros(n)
         full[self.lead] = tau

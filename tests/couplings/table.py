@@ -139,6 +139,11 @@ simple(
 simple("mass_matrix", lambda c: kn.mass_matrix(c.model, c.q), lambda c: c.H)
 simple("mass_matrix_inverse", lambda c: kn.mass_matrix_inverse(c.model, c.q), lambda c: np.linalg.inv(c.H))
 simple(
+    "mass_matrix_inverse_product",
+    lambda c: kn.mass_matrix_inverse_product(c.model, c.q, c.tau),
+    lambda c: np.linalg.solve(c.H, c.tau),
+)
+simple(
     "coupling_forces",
     lambda c: kn.coupling_forces(c.model, c.q, c.v, c.constrained(c.tau)[0][c.lead]),
     lambda c: c.constrained(c.tau)[1][: len(c.follow)],
@@ -333,6 +338,44 @@ def actuator_forces(c: Case) -> Iterator[Pair]:
         tau = np.zeros(c.model.nv)
         tau[[j for i, j in enumerate(independent) if i != k]] = np.delete(u, k)
         yield c.constrained(tau + u[k] * slopes, c.f_ext)[0], c.A
+
+
+# other constraints: a frame that keeps its height
+
+
+def _level(c: Case) -> tuple[tuple[Any, ...], NDArray[Any], NDArray[Any]]:
+    """The constraint, its row on the tree, and the rate that it asks for."""
+    height = kn.pose(c.tree, c.Q, c.frame)[2, 3]
+    J = kn.jacobian(c.tree, c.Q, c.frame, "aligned")[5:]
+    falling = kn.acceleration(c.tree, c.Q, c.V, np.zeros(c.tree.nv), c.frame, "aligned", classical=True)[5:]
+    return (kn.constraints.Plane(c.frame, offset=height),), J, -falling
+
+
+@row("constrained_acceleration")
+def constrained_acceleration(c: Case) -> Iterator[Pair]:
+    constraints, J, k = _level(c)
+    found = kn.constrained_acceleration(c.model, c.q, c.v, c.tau, c.f_ext, constraints=constraints)
+    yield found, c.constrained(c.tau, c.f_ext, (J, k))[0][c.lead]
+
+
+@row("constrained_dynamics")
+def constrained_dynamics(c: Case) -> Iterator[Pair]:
+    constraints, J, k = _level(c)
+    for method in ("dense", "dual"):
+        found = kn.constrained_dynamics(c.model, c.q, c.v, c.tau, constraints, c.f_ext, method=method)
+        yield found.a, c.constrained(c.tau, c.f_ext, (J, k))[0][c.lead]
+
+
+@row("constrained_velocity")
+def constrained_velocity(c: Case) -> Iterator[Pair]:
+    """v⁺ with H v⁺ = H v + h(τ − C) + Jᵀλ and J v⁺ = 0, loops included, in the independent variables."""
+    constraints, J, _ = _level(c)
+    h, rows = 1e-3, np.vstack([J, c.K]) @ c.G
+    C = c.G.T @ (kn.bias_force(c.tree, c.Q, c.V) + kn.mass_matrix(c.tree, c.Q) @ c.g)
+    system = np.block([[c.H, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+    given = np.concatenate([c.H @ c.v + h * (c.tau - C), np.zeros(len(rows))])
+    found = kn.constrained_velocity(c.model, c.q, c.v, c.tau, constraints, step=h)
+    yield found.v, np.linalg.lstsq(system, given, rcond=1e-13)[0][: c.model.nv]
 
 
 # kinematics, energy and momentum

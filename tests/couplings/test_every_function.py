@@ -20,10 +20,10 @@ from .table import ROWS
 PAGE = Path(__file__).parents[2] / "docs" / "couplings.md"
 BEGIN, END = "<!-- the table, written by tests/couplings/test_every_function.py -->", "<!-- end of the table -->"
 WITHOUT_MODEL = {
-    "Actuation", "Assembly", "Audit", "BaseParameters", "Builder", "CompliantStops", "Event", "Mobility", "Model",
-    "ModelError", "RigidStops", "Rollout", "Trajectory", "formats", "get_threads", "integrators", "joints", "load",
-    "loads", "model", "replay_html", "resume", "robots", "save", "set_compilation", "set_threads", "spatial", "testing",
-    "to_planar", "view", "with_loop_closure",
+    "Actuation", "Assembly", "Audit", "BaseParameters", "Builder", "CompliantStops", "ConstrainedMotion",
+    "ConstrainedVelocity", "Event", "Mobility", "Model", "ModelError", "RigidStops", "Rollout", "Trajectory",
+    "constraints", "formats", "get_threads", "integrators", "joints", "load", "loads", "model", "replay_html", "resume",
+    "robots", "save", "set_compilation", "set_threads", "spatial", "testing", "to_planar", "view", "with_loop_closure",
 }  # fmt: skip
 """Public names that compute nothing of a model (files are rows of their own; `to_planar` is tested with edits; pictures
 are of `body_poses`; `with_loop_closure` makes couplings)."""

@@ -262,6 +262,8 @@ def test_what_a_coupling_refuses():
         edit.couple(model, "a_joint", ("b_joint", "b_joint"), (1.0, 1.0))
     with pytest.raises(kn.ModelError, match="its law is one of 1 joints, and it follows 2"):
         edit.couple(model, "a_joint", ("b_joint", "c_joint"), kn.model.Powers((0.0, 1.0)))
+    with pytest.raises(kn.ModelError, match="a_joint: its law is one of 1 joints, and it follows 2"):
+        edit.couple(model, "a_joint", ("b_joint", "c_joint"), lambda x: x * x)
     chained = edit.couple(model, "a_joint", "b_joint", 2.0)
     with pytest.raises(kn.ModelError, match="follows others itself: name an independent source"):
         edit.couple(chained, "c_joint", "a_joint", 2.0)

@@ -60,7 +60,7 @@ def test_redundant_actuators_share_by_the_least_norm():
         assert np.linalg.norm(u) < np.linalg.norm(kn.actuator_forces(model, q, v, a, actuated=some))
     report = kn.actuation(model, q, names)
     assert (report.mobility, report.actuators, report.rank) == (2, 5, 2)
-    assert str(report) == "5 actuators for 2 freedoms; redundant: 3 forces act against each other only"
+    assert str(report) == "actuators: 5, freedoms: 2; redundant, ways to work against each other: 3"
 
 
 def test_too_few_actuators_come_as_near_as_they_can():

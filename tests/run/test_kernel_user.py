@@ -360,11 +360,16 @@ def test_errors_of_source():
 @pytest.mark.parametrize("name", [name for name, f in vars(kn).items() if isinstance(f, Function)])
 def test_every_public_function_has_a_program(name: str):
     f = getattr(kn, name)
-    options = {"frame": "tool"} if "frame" in f.__signature__.parameters else {}
-    models = (ARM, TREE)
-    if "loop" in name or name.startswith(("constraint", "dependence")):
+    needed = f.__signature__.parameters
+    options: dict[str, Any] = {"frame": "tool"} if "frame" in needed else {}
+    models = (TREE,) if name == "floating_jacobian" else (ARM, TREE)
+    if name.startswith("coupling") or name == "tree_positions":
+        models = (kn.model.edit.couple(ARM, "hand_joint", "upper_joint", lambda x: x * x),)
+    if "loop" in name or name.startswith(("constraint", "dependence", "followed")):
         made = leg()
         models = (made.model,)
-        if "dependence" in name:
+        if "choice" in needed:
             options["choice"] = kn.independent_variables(made.model, made.q)
+    if "actuated" in needed:
+        models, options["actuated"] = (ARM,), ARM.joint_names
     assert sum(kn.operation_count(f, model, **options).total for model in models) > 0

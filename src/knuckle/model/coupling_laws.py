@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,6 +139,16 @@ class FunctionLaw(CouplingLaw):
     def __post_init__(self) -> None:
         if not callable(self.function):
             raise TypeError(f"function gives a position for those of the sources, which {self.function!r} cannot")
+
+    @property
+    def arity(self) -> int | None:
+        """How many arguments the function has, where that is one number."""
+        try:
+            given = inspect.signature(self.function).parameters.values()
+        except (TypeError, ValueError):  # a function of a package that does not say
+            return None
+        plain = all(x.kind in (x.POSITIONAL_ONLY, x.POSITIONAL_OR_KEYWORD) and x.default is x.empty for x in given)
+        return len(given) if plain else None
 
     def value(self, y: Vector) -> Any:
         return self.function(*y)

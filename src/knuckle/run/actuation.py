@@ -82,11 +82,11 @@ class Actuation:
         return self.actuators == self.rank == self.mobility
 
     def __str__(self) -> str:
-        parts = [f"{self.actuators} actuators for {self.mobility} freedoms"]
+        parts = [f"actuators: {self.actuators}, freedoms: {self.mobility}"]
         if self.is_underactuated:
-            parts.append(f"underactuated: {self.mobility - self.rank} freedoms are beyond them")
+            parts.append(f"underactuated, freedoms beyond them: {self.mobility - self.rank}")
         if self.is_redundant:
-            parts.append(f"redundant: {self.actuators - self.rank} forces act against each other only")
+            parts.append(f"redundant, ways to work against each other: {self.actuators - self.rank}")
         return "; ".join([*parts, "fully actuated"] if self.is_full else parts)
 
 

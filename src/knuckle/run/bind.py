@@ -11,7 +11,22 @@ from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from knuckle.model import Model
 
-from . import configuration, dynamics, floating, kinematics, loops, products, quantities, small
+from . import (
+    closure,
+    configuration,
+    constraint_terms,
+    coupled,
+    dynamics,
+    floating,
+    identification,
+    kinematics,
+    loops,
+    products,
+    quantities,
+    small,
+    wrenches,
+)
+from .actuation import actuator_forces
 from .function import ARGUMENTS, Function
 from .kernel import DTYPES, kernels
 from .one_state import code_of
@@ -240,6 +255,11 @@ class Bound:
     difference = _Method(configuration.difference)
     configuration_rate = _Method(configuration.configuration_rate)
     displacement_rate = _Method(configuration.displacement_rate)
+    tree_positions = _Method(coupled.tree_positions)
+    coupling_matrix = _Method(coupled.coupling_matrix)
+    coupling_bias = _Method(coupled.coupling_bias)
+    coupling_forces = _Method(coupled.coupling_forces)
+    regressor = _Method(identification.regressor)
     loop_error = _Method(loops.loop_error)
     loop_error_rate = _Method(loops.loop_error_rate)
     loop_gap = _Method(loops.loop_gap)
@@ -249,6 +269,12 @@ class Bound:
     active_loop_jacobian = _Method(loops.active_loop_jacobian)
     dependence = _Method(loops.dependence)
     dependence_bias = _Method(loops.dependence_bias)
+    loop_wrenches = _Method(wrenches.loop_wrenches)
+    mass_matrix_inverse_product = _Method(constraint_terms.mass_matrix_inverse_product)
+    followed_velocity = _Method(closure.followed_velocity)
+    loop_closure = _Method(closure.loop_closure)
+    constrained_acceleration = _Method(constraint_terms.constrained_acceleration)
+    actuator_forces = _Method(actuator_forces)
 
     def normalize(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
         """The same state with unit quaternions and every chart far from its singularities: (q, v)."""

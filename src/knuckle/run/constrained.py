@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
 
-from .constrained_rows import Rows, rows_of
+from .constrained_rows import Rows, rows_of, tree_of
 from .constrained_solve import Solution, Way, solve
 from .constraint import Constraint
 from .dynamics import forward_dynamics
@@ -100,8 +100,8 @@ def constrained_dynamics(
     """
     given = _Given.of(model, q, v, tau, f_ext)
     way = Way(method, solver)
-    rows = rows_of(model, tuple(constraints), given.q, given.v, dense=method == "dense")
-    free = forward_dynamics(model.without_loops(), given.q, given.v, given.tau, given.f_ext)
+    rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
+    free = forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
     wanted, acts = rows.accelerations(stabilization, tolerance)
     found = solve(way, model, given.q, rows, free, wanted, acts)
     return ConstrainedMotion(**given.shaped(rows, found), a=found.x.reshape(*given.batch, model.nv))
@@ -142,11 +142,19 @@ def constrained_velocity(
         raise ValueError(f"step is {step}, and must be positive")
     given = _Given.of(model, q, v, tau, f_ext)
     way = Way(method, solver)
-    rows = rows_of(model, tuple(constraints), given.q, given.v, dense=method == "dense")
-    free = given.v + step * forward_dynamics(model.without_loops(), given.q, given.v, given.tau, given.f_ext)
+    rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
+    free = given.v + step * forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
     wanted = rows.velocities(step, stabilization)
     found = solve(way, model, given.q, rows, free, wanted, np.ones(wanted.shape, bool))
     return ConstrainedVelocity(**given.shaped(rows, found), v=found.x.reshape(*given.batch, model.nv))
+
+
+def _several(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    if isinstance(constraints, Constraint):
+        raise TypeError(
+            f"constraints is one constraint, and must be a list of them: [{type(constraints).__name__}(...)]"
+        )
+    return tuple(constraints)
 
 
 @dataclass(frozen=True)
@@ -165,7 +173,11 @@ class _Given:
             raise TypeError(f"constrained dynamics need a knuckle.Model first, not {type(model).__name__}")
         shapes = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "f_ext": (model.nb, model.algebra.dimension)}
         values = {"q": q, "v": v, "tau": tau} | ({} if f_ext is None else {"f_ext": f_ext})
-        arrays = {name: numbers(name, value, shapes[name]).astype(float) for name, value in values.items()}
+        found = {name: numbers(name, value, shapes[name]) for name, value in values.items()}
+        for name, array in found.items():
+            if array.dtype.kind == "c":
+                raise TypeError(f"{name} holds complex numbers, which have no order; see constrained_acceleration")
+        arrays = {name: array.astype(float) for name, array in found.items()}
         axes = {name: array.shape[: array.ndim - len(shapes[name])] for name, array in arrays.items()}
         try:
             batch = np.broadcast_shapes(*axes.values())

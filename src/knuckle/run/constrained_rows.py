@@ -12,6 +12,7 @@ from knuckle.model import Model
 
 from .constraint import ACCELERATION, POSITION, Constraint
 from .constraint_terms import body_terms, dense_terms
+from .dense import spanning_tree
 from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate
 from .products import body_jacobian_product, body_jacobian_transpose_product
 
@@ -20,9 +21,9 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class Rows:
-    """m rows for a batch of states (s, …). Those in `on_bodies` are forces G_mᵀ on `bodies`, the others are rows of G.
+    """m rows for a batch of states: those `on_variables` are rows of G, those `on_bodies` forces G_mᵀ on `bodies`.
 
-    Products with the former go through the velocities of the bodies, and forces on them, in O(n) (notes 2.10).
+    Products with the latter go through the velocities of the bodies, and forces on them, in O(n) (notes 2.10).
     """
 
     model: Model
@@ -32,25 +33,22 @@ class Rows:
     equality: NDArray[np.bool_]
     level: Array
     G: Array
+    on_variables: Array
     on_bodies: Array
     bodies: Array
     wrenches: Array
-
-    @property
-    def _others(self) -> Array:
-        return np.setdiff1d(np.arange(len(self.equality)), self.on_bodies)
 
     def at(self, s: int) -> Rows:
         """The rows of one state, without a batch axis: products take any batch then."""
         return Rows(
             self.model, self.q[s], self.v[s], self.measured[s], self.equality, self.level,
-            self.G[s], self.on_bodies, self.bodies, self.wrenches[s],
+            self.G[s], self.on_variables, self.on_bodies, self.bodies, self.wrenches[s],
         )  # fmt: skip
 
     def product(self, x: Array) -> Array:
         """J x (..., m)."""
         found = np.zeros((*x.shape[:-1], len(self.equality)))
-        found[..., self._others] = np.einsum("...mn,...n->...m", self.G, x)
+        found[..., self.on_variables] = np.einsum("...mn,...n->...m", self.G, x)
         if len(self.on_bodies):
             moved = np.asarray(body_jacobian_product(self.model, self.q, x), float)
             moved = np.concatenate([moved, np.zeros_like(moved[..., :1, :])], axis=-2)  # ROOT is the last
@@ -60,7 +58,7 @@ class Rows:
 
     def transposed(self, y: Array) -> Array:
         """Jᵀ y (..., nv)."""
-        total = np.einsum("...mn,...m->...n", self.G, y[..., self._others])
+        total = np.einsum("...mn,...m->...n", self.G, y[..., self.on_variables])
         if len(self.on_bodies):
             each = (self.wrenches * y[..., self.on_bodies, None]).reshape(*y.shape[:-1], *self.bodies.shape, -1)
             f = np.zeros((*y.shape[:-1], self.model.nb + 1, self.model.algebra.dimension))
@@ -90,13 +88,18 @@ class Rows:
         return np.where(self.level == ACCELERATION, self.product(self.v) - step * bias, of_positions)
 
 
+def tree_of(model: Model) -> Model:
+    """The mechanism itself, or its spanning tree."""
+    return spanning_tree(model) if model.loops else model
+
+
 def rows_of(model: Model, constraints: tuple[Constraint, ...], q: Array, v: Array, *, dense: bool) -> Rows:
     """The rows of a model's loop joints and of constraints, in order, for states (s, nq) and (s, nv)."""
     for constraint in constraints:
         if not isinstance(constraint, Constraint):  # pyright: ignore[reportUnnecessaryIsInstance]
             kind = type(constraint).__name__
             raise TypeError(f"constraints are those of kn.constraints, not {kind}: {constraint!r}")
-    tree, states = model.without_loops(), len(q)
+    tree, states = tree_of(model), len(q)
     on_bodies = [i for i, constraint in enumerate(constraints) if not dense and constraint.bodies(tree) is not None]
     on_variables = [i for i in range(len(constraints)) if i not in on_bodies]
     loops = _loop_rows(model, q, v) if model.loops else np.zeros((states, 0, tree.nv + 3))
@@ -112,6 +115,7 @@ def rows_of(model: Model, constraints: tuple[Constraint, ...], q: Array, v: Arra
         np.array([said[i + 1][0] for i in owner[order]], bool),
         np.array([said[i + 1][1] for i in owner[order]], int),
         np.concatenate([loops[..., :-3], G[..., :-3]], axis=1),
+        np.flatnonzero(order < len(owner) - len(whose_too)),
         np.flatnonzero(order >= len(owner) - len(whose_too)),
         np.array(pairs, int).reshape(-1, 2),
         W[..., :-3],

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from knuckle.algorithms.constrained import RANK
 from knuckle.model import Model
 
-from .constrained_rows import Rows
+from .constrained_rows import Rows, tree_of
 from .constraint_terms import mass_matrix_inverse_product
 from .dynamics import mass_matrix
 from .iterative import bounded_gradients
@@ -56,7 +56,7 @@ class _Found(NamedTuple):
 def solve(way: Way, model: Model, q: Array, rows: Rows, free: Array, wanted: Array, acts: Flags) -> Solution:
     """x with the least ½ (x − free)ᵀ H (x − free), and J x = k or J x ≥ k in the rows that act."""
     states, m = wanted.shape
-    tree = model.without_loops()
+    tree = tree_of(model)
     H = np.asarray(mass_matrix(tree, q), float) if way.method == "dense" else None
     x, lam, status = free.copy(), np.zeros((states, m)), np.full(states, "solved", dtype="<U10")
     for s in range(states):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, ClassVar, cast
 
@@ -15,7 +15,7 @@ from knuckle.algorithms import relations
 from knuckle.joints import Prescribed
 from knuckle.model import Model
 from knuckle.model.reduction import rows
-from knuckle.scalar import ZERO, Dual, constant, parts, sqrt
+from knuckle.scalar import ONE, ZERO, Dual, constant, less, parts, select, sqrt
 from knuckle.spatial import SPATIAL, Matrix, Transform, Vector
 from knuckle.spatial.three import dot, matmul, sub, transpose, unskew
 
@@ -109,7 +109,10 @@ class Plane(_OnFrames):
 
 @dataclass(frozen=True)
 class Distance(_OnFrames):
-    """The distance between points of two frames, less a length: a rod, or with `"<="` a rope."""
+    """The distance between points of two frames, less a length: a rod, or with `"<="` a rope.
+
+    Where the points meet it has no direction, and no force.
+    """
 
     frame: str
     length: float
@@ -124,12 +127,17 @@ class Distance(_OnFrames):
 
     def condition(self, X: Transform) -> Iterable[Any]:
         d = sub(X.inv.point(_exact(self.at)), _exact(self.on))
-        return [sqrt(dot(d, d)) - self.length]
+        squared = dot(d, d)
+        apart = less(0, squared)
+        return [select(apart, sqrt(select(apart, squared, ONE)), ZERO) - self.length]
 
 
 @dataclass(frozen=True)
 class Pose(_OnFrames):
-    """A frame stays where it is in another: `pose` (4, 4) is what `kn.pose` gives. Three turns, then three lengths."""
+    """A frame stays where it is in another: `pose` (4, 4) is what `kn.pose` gives. Three turns, then three lengths.
+
+    Turns are measured by their sines: a frame that is half a turn away is not seen to be.
+    """
 
     frame: str
     pose: tuple[tuple[float, ...], ...] = HERE

@@ -7,7 +7,7 @@ nothing of the mass matrix is left, and what a solver gets are rows of length on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from knuckle.algorithms.constrained import RANK
 
 from .qp_solvers import Solver
 
-Array: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = NDArray[Any]
 Status = Literal["solved", "infeasible", "inaccurate", "undefined"]
 
 TOLERANCE = 1e-8
@@ -66,12 +66,13 @@ def least_distance(B: Array, c: Array, equalities: int, solver: Solver) -> Least
 
 def _equal(held: Array, at: Array) -> tuple[Array, Array, Array]:
     """The least y that keeps the equalities, or misses them least; the inverse of their rows, and a basis of these."""
+    y: Array = np.zeros(held.shape[1])
     if not len(held):
-        return np.zeros(held.shape[1]), held.T, held
+        return y, held.T, held
     U, s, Vt = np.linalg.svd(held, full_matrices=False)
     kept = s > RANK * s[0]
     inverse: Array = (Vt[kept].T / s[kept]) @ U[:, kept].T
-    y: Array = inverse @ at
+    y = inverse @ at
     return y, inverse, Vt[kept]
 
 

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Array: TypeAlias = NDArray[np.float64]
+Array: TypeAlias = NDArray[Any]
 Solver: TypeAlias = Callable[[Array, Array], "Array | None"]
 """(A, b) → the multipliers of the least |z|² with A z ≥ b, or None where there is no such z."""
 

@@ -68,7 +68,7 @@ def beginning_of(
         "external": _identity(external),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
         "stops": None if stops is None else [type(stops).__name__, _said(stops)],
-        "stabilization": dataclasses.asdict(stabilization) if isinstance(stabilization, Choice) else stabilization,
+        "stabilization": _said(stabilization) if isinstance(stabilization, Choice) else stabilization,
         "frames": list(frames),
     }
     return Beginning(arrays, facts)

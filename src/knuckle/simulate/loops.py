@@ -24,8 +24,8 @@ variables that are integrated alone while the others follow (8.56), or nothing."
 
 OPEN = 1e-6
 """How far open loops may be at the beginning, in radians and metres, and per second: projection closes them at once."""
-LONG_STEP = 60_000
-"""Operations of a step, about: more of them are not worth compiling in a row."""
+LONG_STEP = 100_000
+"""Operations of a step, about: more of them are not worth compiling in a row (`run.loop.MOST`)."""
 
 
 def stabilization_of(given: Any) -> Stabilization:

@@ -127,7 +127,8 @@ def resisting(model: Model, q: Any, v: Any, h: Any) -> Model:
 def _by_joint(model: Model, method: str, u: Any, f: Any) -> Vector:
     """A method of every joint on its parts of u and f."""
     parts: list[Any] = [ZERO] * model.nv
+    coupled = model.coupled
     for i, (joint, part) in enumerate(zip(model.joints, model.v_slices, strict=True)):
-        if i not in model.coupled:
+        if i not in coupled:
             parts[part] = getattr(joint.kind, method)(u[part], f[part])
     return Vector(parts)
