@@ -49,6 +49,7 @@ pictures: $(VENV)/.installed-test ## the pictures of the gallery, in a Chromium 
 
 bench: $(VENV)/.installed-test ## the benchmarks
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/loops.py --out benchmarks/results
 
 clean: ## remove the .venv and everything built
 	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis

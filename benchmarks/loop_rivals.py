@@ -108,7 +108,7 @@ def pinocchio(made: Moving, dt: float, steps: int, keep: int) -> Motion:
         if step % keep == 0:
             kept.append((q, v))
     states = [(there.q_from(q), there.v_from(q, v)) for q, v in kept]
-    return Motion(*map(np.array, zip(*states, strict=True)), spent / steps)
+    return Motion(np.array([q for q, _ in states]), np.array([v for _, v in states]), spent / steps)
 
 
 def _pinocchio_model(pin: Any, model: kn.Model) -> tuple[Any, Adapter]:
@@ -140,4 +140,4 @@ def mujoco(made: Moving, dt: float, steps: int, keep: int) -> Motion:
         spent += time.process_time() - began
         kept.append((data.qpos.copy(), data.qvel.copy()))
     states = [(there.q_from(q), there.v_from(q, v)) for q, v in kept]
-    return Motion(*map(np.array, zip(*states, strict=True)), spent / steps)
+    return Motion(np.array([q for q, _ in states]), np.array([v for _, v in states]), spent / steps)

@@ -30,8 +30,6 @@ from knuckle.run.dynamics import is_long
 from knuckle.testing.moving import MOVING, Moving
 
 DT, KEEP = 1e-3, 10
-SECONDS = {"ladder of fifty": 1.0}
-"""How long a mechanism moves, if not for ten seconds."""
 BATCH = 256
 NAMES = tuple(name for name in MOVING if name not in ("Bennett", "ladder"))
 RESULTS = ROOT / "benchmarks" / "results"
@@ -62,7 +60,6 @@ def batch_step(made: Moving, steps: int) -> float | None:
 def measure(name: str, seconds: float) -> dict[str, Any]:
     """Everything about one mechanism."""
     made = loop_rivals.split(MOVING[name]())
-    seconds = min(seconds, SECONDS.get(name, seconds))
     steps = round(seconds / DT)
     ways: dict[str, Callable[[], Motion]] = {
         "projection": lambda: simulated(made, seconds, "projection"),

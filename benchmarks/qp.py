@@ -1,6 +1,6 @@
 """Solvers of quadratic programs on the problems of constrained dynamics: which is right, and how long it takes.
 
-    python benchmarks/qp.py [--problems 40] [--out benchmarks/results]
+    python benchmarks/qp.py [--problems 20] [--out benchmarks/results]
 
     minimise ½ xᵀHx − fᵀx   subject to   G x = g,   C x ≥ c
 
@@ -133,7 +133,7 @@ def by_osqp(p: Problem) -> Answer:
     solver.setup(
         sparse.csc_matrix(np.triu(p.H)), -p.f, sparse.csc_matrix(np.vstack([p.G, p.C])),
         np.concatenate([p.g, p.c]), np.concatenate([p.g, np.full(len(p.c), np.inf)]),
-        verbose=False, polishing=True, eps_abs=1e-9, eps_rel=1e-9, max_iter=20000,
+        verbose=False, polishing=True, eps_abs=1e-9, eps_rel=1e-9, max_iter=10000,
     )  # fmt: skip
     found = solver.solve()
     if "infeasible" in found.info.status:
@@ -248,7 +248,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", type=int, default=40, help="of each kind")
+    parser.add_argument("--problems", type=int, default=20, help="of each kind")
     parser.add_argument("--out", type=Path, help="a folder for qp.md")
     arguments = parser.parse_args()
     said = table(measure(arguments.problems))

@@ -111,3 +111,15 @@ def test_a_stop_carries_what_presses_on_it():
         found = kn.constrained_dynamics(arm, q, np.zeros(arm.nv), tau, limits)
         assert np.isclose(found.multipliers.sum(), max(push, 0.0), atol=1e-9)
         assert np.abs(found.a).max() < 1e-8 if push > 0 else found.a[j] < 0
+
+
+def test_the_sign_of_the_notes_dual_problem():
+    """With λ_C ≤ 0 as printed in 2.123 a stop would not push: of min ½λ² − λ, for ∂a ≥ 1 and M = 1, λ = 1 is right."""
+    b = Builder("slider")
+    b.body("slider", joint=Prismatic("x"), mass=1.0, inertia=np.eye(3))
+    model = b.build()
+    found = kn.constrained_dynamics(
+        model, [0.0], [0.0], [-1.0], [C.JointAcceleration("slider_joint", 0.0, bound=">=")], method="dual"
+    )
+    assert np.allclose(found.multipliers, 1.0)
+    assert np.allclose(found.a, 0.0)

@@ -61,7 +61,7 @@ def test_most_of_them_have_a_solution():
     assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= 8
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", [0, 1, 3, 4])
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s = subject(seed)

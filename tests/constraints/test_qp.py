@@ -1,6 +1,9 @@
 """The least distance that constraints allow, against every choice of tight rows; and what happens without a solver."""
 
+import importlib.util
 import itertools
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +16,7 @@ from knuckle.run.qp import least_distance
 from knuckle.run.qp_solvers import SOLVERS, solver_named
 
 NAMES = sorted(SOLVERS)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def by_trying(B: np.ndarray, c: np.ndarray, equalities: int) -> np.ndarray | None:
@@ -110,3 +114,20 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch):
         kn.constrained_dynamics(arm, q, v, tau, [wall], stabilization=1.0)
     assert kn.constrained_dynamics(arm, q, v, tau, [wall], stabilization=1.0, method="iterative").solved
     assert kn.constrained_dynamics(arm, q, v, tau, [C.JointPosition(arm.joint_names[0])]).solved
+
+
+def test_the_benchmark_tells_right_from_wrong():
+    """It runs, and its measure of being right is one: a solution that is off by a millionth is wrong."""
+    spec = importlib.util.spec_from_file_location("benchmark_of_solvers", ROOT / "benchmarks" / "qp.py")
+    assert spec is not None
+    assert spec.loader is not None
+    bench = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = bench  # where its dataclasses look
+    spec.loader.exec_module(bench)
+    for problem in bench.problems(2, np.random.default_rng(0)):
+        answer = bench.reduced("quadprog")(problem)
+        assert (answer is not None) == problem.feasible
+        assert bench.error(problem, answer) <= bench.RIGHT
+        if answer is not None:
+            assert bench.error(problem, (answer[0] * (1 + 1e-6), *answer[1:])) > bench.RIGHT
+            assert bench.error(problem, None) == np.inf

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.run.projection import onto_constraints
 from knuckle.scalar import arctan2, cos, sin, sqrt
 from knuckle.testing.linkages import Linkage, four_bar, stewart
 
@@ -118,3 +119,35 @@ def test_independent_variables_through_time(integrator: str):
     ]
     assert np.abs(kn.loop_error(made.model, paths[0].q)).max() < 1e-14
     np.testing.assert_allclose(paths[0].q[-1], paths[1].q[-1], atol=1e-5 if integrator == "adaptive" else 1e-8)
+
+
+@pytest.mark.parametrize("kind", ["mpmath", "complex", "casadi"])
+def test_numbers_of_other_kinds(kind: str):
+    """The texts of closed loops run on any scalars: twenty digits, derivatives by complex steps, symbols."""
+    made = four_bar()
+    model, choice = made.model, kn.independent_variables(made.model, made.q, joints=["crank_joint"])
+    guess, v = made.q + np.array([0.2, 0.0, 0.0]), np.array([1.0, 0.3, -0.2])
+
+    def everything(q: Any, v: Any) -> list[Any]:
+        found = kn.loop_closure(model, q, choice=choice)
+        rate = kn.followed_velocity(model, found, v, choice=choice)
+        return [found, rate, *(onto_constraints(model, found, rate) if kind != "casadi" else ())]
+
+    wanted = everything(guess, v)
+    if kind == "mpmath":
+        mpmath = pytest.importorskip("mpmath")
+        with mpmath.workdps(40):
+            found = everything([mpmath.mpf(x) for x in guess], [mpmath.mpf(x) for x in v])
+            assert max(abs(x) for x in kn.loop_error(model, found[0])) < mpmath.mpf(10) ** -38
+    elif kind == "complex":
+        found = everything(guess + np.array([1e-30j, 0, 0]), v.astype(complex))
+        G = kn.dependence(model, wanted[0], choice=choice)[:, 0]
+        np.testing.assert_allclose(found[0].imag / 1e-30, G, atol=1e-13)
+        found = [x.real for x in found]
+    else:
+        casadi = pytest.importorskip("casadi")
+        q, rate = casadi.SX.sym("q", 3), casadi.SX.sym("v", 3)
+        made_of_symbols = casadi.Function("f", [q, rate], everything(q, rate))
+        found = [np.array(x).ravel() for x in made_of_symbols(guess, v)]
+    for ours, theirs in zip(wanted, found, strict=True):
+        np.testing.assert_allclose(np.array([float(x) for x in theirs]), ours, atol=1e-13)

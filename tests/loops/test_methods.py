@@ -42,7 +42,7 @@ def test_random_mechanisms(several_loops: Linkage, method: str, rng: np.random.G
 
 
 def test_a_ladder_of_fifty(rng: np.random.Generator):
-    """By stages, by independent variables, and by the whole system, which the oracle solves (RBDA methods 2, 3 and 1)."""
+    """By stages, by independent variables, and by the whole system, which the oracle solves (methods 2, 3 and 1)."""
     made = ladder(50)
     model, q = made.model, made.q
     v, tau = allowed(model, q, rng), rng.standard_normal(model.nv)

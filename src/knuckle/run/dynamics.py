@@ -148,7 +148,7 @@ def _by_stages(
     K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
     if stabilization is not None:
         k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    return Dense(H, K).response(k, force)
+    return Dense(H, K, model).response(k, force)
 
 
 def tree_parents(model: Model) -> tuple[int, ...]:

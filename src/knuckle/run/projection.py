@@ -51,7 +51,7 @@ def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -
 
 def _by_stages(model: Model, q: Any, v: Any, *, steps: int) -> Any:
     """The same with many loops, in matrices of numbers."""
-    made = Dense(mass_matrix(spanning_tree(model), q), constraint_jacobian(model, q))
+    made = Dense(mass_matrix(spanning_tree(model), q), constraint_jacobian(model, q), model)
     at, rate = np.asarray(q), np.asarray(v)
     for _ in range(steps):
         at = integrate(model, at, made.response(-loop_error(model, at)))

@@ -23,8 +23,8 @@ TOLERANCE = 1e-8
 """Rows of length one are tight when they miss by no more than this part of the sizes in them."""
 MOST = 1e-6
 """What they may miss by, and count as kept."""
-MARGIN = 1e-11
-"""What a solver may leave of each row: constraints that meet in one point meet in none after rounding."""
+MARGINS = (1e-11, 1e-8)
+"""What a solver may leave of each row, tried in turn: what meets in one point meets in none after rounding."""
 SOFT = 1e-4
 """How much a row of length one yields, against the variables, where constraints contradict each other."""
 
@@ -66,7 +66,7 @@ def least_distance(B: Array, c: Array, equalities: int, solver: Solver) -> Least
 
 def _equal(held: Array, at: Array) -> tuple[Array, Array, Array]:
     """The least y that keeps the equalities, or misses them least; the inverse of their rows, and a basis of these."""
-    y: Array = np.zeros(held.shape[1])
+    y: Array = np.zeros(int(held.shape[1]))
     if not len(held):
         return y, held.T, held
     U, s, Vt = np.linalg.svd(held, full_matrices=False)
@@ -85,7 +85,9 @@ def _unequal(A: Array, b: Array, solver: Solver) -> tuple[Array, bool]:
     rows, least = A[free] / size[free, None], b[free] / size[free]
     if not (least > 0).any():
         return mu, contradicted
-    found = solver(rows, least - MARGIN * (1 + np.abs(least)))
+    found = None
+    for margin in MARGINS:
+        found = solver(rows, least - margin * (1 + np.abs(least))) if found is None else found
     if found is None:
         contradicted = True
         rows = np.hstack([rows, SOFT * np.eye(len(rows))])
@@ -107,4 +109,4 @@ def _polished(A: Array, b: Array, mu: Array) -> Array:
     if better.min() < 0:
         return mu
     misses = [np.max(b - A @ (A.T @ x), initial=0.0) for x in (better, mu)]
-    return better if misses[0] <= max(misses[1], MARGIN) else mu
+    return better if misses[0] <= max(misses[1], MARGINS[0]) else mu

@@ -32,9 +32,10 @@ class RightHandSide:
         *,
         parameters: Mapping[str, ArrayLike] | None = None,
         external: Callable[..., Any] | ArrayLike | None = None,
+        stabilization: float | None = None,
     ) -> None:
         self.model = model
-        self._system = stepper(model, SemiImplicitEuler(), controller, parameters, external).system
+        self._system = stepper(model, SemiImplicitEuler(), controller, parameters, external, stabilization).system
         self._functions = bind(model)
         self._still = np.zeros(model.nv)
 
@@ -74,6 +75,7 @@ def ode_right_hand_side(
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
     external: Callable[..., Any] | ArrayLike | None = None,
+    stabilization: float | None = None,
 ) -> RightHandSide:
     """The motion in the form that SciPy's solvers want: a function f(t, y) of y = [q, v] that gives ẏ = [q̇, v̇].
 
@@ -82,8 +84,9 @@ def ode_right_hand_side(
         controller: as for `simulate`: a function or kernel of (model, t, q, v, …), a constant τ, or None.
         parameters: what controller and external forces ask for, by name.
         external: a wrench on each body, in the same way.
+        stabilization: the time in seconds in which errors of closed loops decay; None lets them grow.
 
     Returns:
         f, with `f.join(q, v)` for y and `f.split(y)` for q and v, of one state or of a whole solution.
     """
-    return RightHandSide(model, controller, parameters=parameters, external=external)
+    return RightHandSide(model, controller, parameters=parameters, external=external, stabilization=stabilization)

@@ -1,0 +1,59 @@
+"""Constraints in matrices of numbers: both ways give the motion that the code gives, and repeat to the last bit."""
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.algorithms.independent import choose
+from knuckle.run.dense import Dense, choice_of, chosen, spanning_tree
+from knuckle.spatial import Matrix
+from knuckle.testing.linkages import LINKAGES, ladder
+
+from .oracle import allowed
+
+
+@pytest.mark.parametrize("name", sorted(LINKAGES))
+def test_both_ways(name: str, rng: np.random.Generator):
+    """By independent variables and by constraint forces, for several forces at once."""
+    made = LINKAGES[name]()
+    model, q = made.model, made.q
+    v, tau = allowed(model, q, rng), rng.standard_normal((3, model.nv))
+    wanted = kn.forward_dynamics(model, q, v, tau)
+    tree = spanning_tree(model)
+    H, K, force = kn.mass_matrix(tree, q), kn.constraint_jacobian(model, q), tau - kn.bias_force(tree, q, v)
+    for found in (Dense(H, K, model), Dense(H, K)):
+        a = found.response(kn.constraint_bias(model, q, v), force)
+        assert np.abs(a - wanted).max() <= 1e-10 * (1 + np.abs(wanted).max())
+    assert (chosen(model) is None) == (name == "Bennett")  # whose neutral position is open
+
+
+def test_constraints_that_the_variables_do_not_know_are_not_forgotten():
+    """A choice with one constraint too few: its acceleration breaks the other, and the forces come first instead."""
+    made = LINKAGES["Stewart"]()
+    model, q = made.model, made.q
+    K, H = kn.constraint_jacobian(model, q), kn.mass_matrix(spanning_tree(model), q)
+    short = Dense(H, K, model)
+    short._choice = choice_of(K[:-1])
+    k = K @ np.arange(model.nv)
+    np.testing.assert_allclose(short.response(k), Dense(H, K).response(k), rtol=1e-12, atol=1e-11)
+
+
+@pytest.mark.parametrize("name", sorted(LINKAGES))
+def test_choices_are_those_of_the_text(name: str):
+    made = LINKAGES[name]()
+    K = np.asarray(kn.constraint_jacobian(made.model, made.q), float)
+    ours, theirs = choice_of(K), choose(Matrix(K.tolist(), made.model.nv))
+    assert len(ours.dependent) == len(theirs.dependent) == kn.mobility(made.model, made.q).rank
+    square = K[list(ours.constraints)][:, list(ours.dependent)]
+    assert np.linalg.cond(square) < 1e4
+
+
+def test_batches_of_a_long_mechanism(rng: np.random.Generator):
+    made = ladder(30)
+    model, q = made.model, made.q
+    v = np.array([allowed(model, q, rng) for _ in range(3)])
+    tau = rng.standard_normal((3, model.nv))
+    many = kn.forward_dynamics(model, q, v, tau)
+    for k in range(3):
+        one = kn.forward_dynamics(model, q, v[k], tau[k])
+        np.testing.assert_allclose(many[k], one, rtol=0, atol=1e-10 * np.abs(one).max())
