@@ -176,3 +176,22 @@ def test_driven_cranks():
     path = kn.simulate(model, made.q[1:], v, 0.2)
     wanted = kn.loop_closure(made.model, np.array([0.4, *path.q[-1]]), choice=choice)
     np.testing.assert_allclose(path.q[-1], wanted[1:], atol=1e-12)
+
+
+def test_rows_of_a_batch_are_alone(bar: Moving):
+    """A state that is no number stays alone, and mechanisms of other masses move in one batch."""
+    q = np.stack([bar.q, bar.q * np.nan, bar.q])
+    many = kn.rollout(bar.model, q, bar.v, None, 1e-3, steps=20, integrator="rk4")
+    assert [*np.isfinite(many.q[:, -1]).all(axis=-1)] == [True, False, True]
+
+    def heavier(model: kn.Model, mass: Any) -> kn.Model:
+        first, *others = model.bodies
+        return model.replace(bodies=(replace(first, inertia=first.inertia * mass[0]), *others))
+
+    masses = {"mass": np.array([[1.0], [2.0]])}
+    two = kn.rollout(
+        bar.model, bar.q, bar.v, None, 1e-3, steps=20, integrator="rk4", mechanism=heavier, parameters=masses
+    )
+    np.testing.assert_allclose(two.q[0, -1], many.q[0, -1], atol=1e-13)
+    assert np.abs(two.q[1, -1] - two.q[0, -1]).max() > 1e-6
+    assert error(bar, two.q) < 1e-14

@@ -44,7 +44,7 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "w": lambda model: (model.algebra.dimension,),
     "l": lambda model: (sum(loop.kind.nv for loop in model.loops),),
 }
-"""What an array argument holds: positions, velocity-like variables, a force per body, one force, those of loop joints."""
+"""What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops."""
 
 
 class Function(Generic[P]):

@@ -42,21 +42,24 @@ def stabilization_of(given: Any) -> Stabilization:
 
 
 def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilization, t: float = 0.0) -> None:
-    """An error if projection would move the first state, (..., nq) and (..., nv), by more than rounding explains."""
+    """An error if projection would move the first state, (..., nq) and (..., nv), by more than rounding explains.
+
+    States that are not numbers pass: they stay what they are, in a batch too.
+    """
     if not model.loops or stabilization is None or isinstance(stabilization, float):
         return
     now = model.at(t) if is_timed(model) else model
-    gaps = np.abs(loop_gap(now, q))
+    gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
     gaps = gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0)
     worst = int(np.argmax(gaps))
     advice = "or use stabilization=0.1, with which loops close in so many seconds"
-    if not gaps[worst] <= OPEN:
+    if gaps[worst] > OPEN:
         raise ValueError(
             f"q0: loop {model.loops[worst].name!r} is open by {gaps[worst]:.3g} (m, rad); start from "
             f"kn.close_loops(model, q0).q, {advice}"
         )
-    rate, size = float(np.abs(loop_error_rate(now, q, v)).max(initial=0.0)), float(np.abs(v).max(initial=0.0))
-    if not rate <= OPEN * (1 + size):
+    rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
+    if rate > OPEN * (1 + np.nan_to_num(np.abs(v)).max(initial=0.0)):
         raise ValueError(
             f"v0: the loops open with {rate:.3g} (m/s, rad/s); start from kn.project(model, q0, v0), {advice}"
         )
