@@ -37,7 +37,8 @@ def test_the_shell_is_offered_commands_robots_files_and_words(folder: Path):
     assert completed("knuckle info a", folder) == ["arm", "archive/", "arm_of_mine.urdf"]
     assert completed("knuckle info archive/", folder) == ["archive/old.json"]
     assert "floating" in completed("knuckle info arm --base f", folder)
-    assert completed("knuckle export arm --function mass_matrix_", folder) == ["mass_matrix_inverse"]
+    matrices = completed("knuckle export arm --function mass_matrix_", folder)
+    assert matrices == ["mass_matrix_inverse", "mass_matrix_inverse_product"]
 
 
 def test_models_and_folders_complete(folder: Path, monkeypatch: pytest.MonkeyPatch):

@@ -112,7 +112,7 @@ def test_solvers_agree(solver: str):
         s = subject(seed)
         one, two = (
             kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, solver=name)
-            for name in ("quadprog", solver)
+            for name in ("daqp", solver)
         )
         assert one.status == two.status
         assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())

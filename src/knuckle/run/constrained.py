@@ -75,7 +75,7 @@ def constrained_dynamics(
     method: Literal["dense", "dual", "iterative"] = "dense",
     stabilization: float | None = None,
     tolerance: float = 1e-9,
-    solver: str = "quadprog",
+    solver: str = "daqp",
 ) -> ConstrainedMotion:
     """The acceleration and the constraint forces of a mechanism with constraints (notes 2.101, 2.123).
 
@@ -92,7 +92,7 @@ def constrained_dynamics(
             approached faster than that: φ̈ ≥ −(2/T) φ̇ − φ/T². None adds nothing: an inequality acts when φ and φ̇ are
             zero or less.
         tolerance: what counts as zero there.
-        solver: of the quadratic program of inequalities, "quadprog", "clarabel" or "daqp".
+        solver: of the quadratic program of inequalities, "daqp", "quadprog" or "clarabel".
 
     Returns:
         A `ConstrainedMotion`. Nothing is raised and nothing is infinite where constraints contradict each other: its
@@ -118,7 +118,7 @@ def constrained_velocity(
     step: float,
     method: Literal["dense", "dual", "iterative"] = "dense",
     stabilization: float | None = None,
-    solver: str = "quadprog",
+    solver: str = "daqp",
 ) -> ConstrainedVelocity:
     """The velocity after a step that ends with the constraints kept (notes 2.95, 2.97, 2.103).
 
@@ -136,7 +136,7 @@ def constrained_velocity(
         step: h in seconds.
         method: "dense", "dual" or "iterative".
         stabilization: the time in seconds in which errors decay; None leaves them.
-        solver: "quadprog", "clarabel" or "daqp".
+        solver: "daqp", "quadprog" or "clarabel".
     """
     if not step > 0:
         raise ValueError(f"step is {step}, and must be positive")

@@ -39,7 +39,7 @@ def limbs_of(model: Model) -> Model | None:
 
     The free joint must have no rotors, and no joint may follow others.
     """
-    if not floats(model) or model.couplings or any(model.joints[0].rotor_inertia):
+    if not floats(model) or model.couplings or any(x is not ZERO for x in model.rotor[0]):
         return None
     joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in model.joints[1:])
     return model.replace(base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=())

@@ -66,4 +66,4 @@ def _clarabel(A: Array, b: Array) -> Array | None:
     return None if "Infeasible" in str(found.status) else np.asarray(found.z, float)
 
 
-SOLVERS: dict[str, Solver] = {"quadprog": _quadprog, "clarabel": _clarabel, "daqp": _daqp}
+SOLVERS: dict[str, Solver] = {"daqp": _daqp, "quadprog": _quadprog, "clarabel": _clarabel}

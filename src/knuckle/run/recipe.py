@@ -56,7 +56,7 @@ class Recipe:
 
     @property
     def wide(self) -> bool:
-        """Whether to compute in double precision whatever the arguments: loops tell dependent constraints by rounding."""
+        """Whether to compute in double precision: loops tell dependent constraints by what rounding leaves."""
         return bool(self.model.loops)
 
     def on_symbols(self, symbols: Mapping[str, Any]) -> Any:
