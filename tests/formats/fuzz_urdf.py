@@ -394,7 +394,7 @@ def megabytes() -> float:
 
 def run(seed: int, first: int, last: int) -> Outcome:
     """The cases from `first` up to `last`."""
-    outcome, base = Outcome(), bases()
+    outcome, base, before = Outcome(), bases(), megabytes()
     for case in range(first, last):
         try:
             name, seconds = run_case(base, seed, case)
@@ -406,8 +406,8 @@ def run(seed: int, first: int, last: int) -> Outcome:
         if seconds > MAX_SECONDS:
             outcome.failures.append(f"case {case} of seed {seed} took {seconds:.2f} s")
     outcome.megabytes = megabytes()
-    if outcome.megabytes > MAX_MEGABYTES:
-        outcome.failures.append(f"{outcome.megabytes:.0f} MB of memory")
+    if outcome.megabytes > max(MAX_MEGABYTES, before + 50):  # the process may have been large before
+        outcome.failures.append(f"{outcome.megabytes:.0f} MB of memory, {before:.0f} MB before")
     return outcome
 
 
