@@ -31,7 +31,7 @@ def name(path: Path) -> str:
 
 
 def test_there_are_robots() -> None:
-    assert len(FILES) > 70
+    assert len(FILES) > 60
 
 
 @pytest.mark.parametrize("path", FILES, ids=name)
@@ -52,4 +52,4 @@ def test_most_files_are_compared() -> None:
     pinocchio = [outcome(lambda f=f: against_pinocchio(f, "floating", states=1)) for f in FILES]
     mujoco = [outcome(lambda f=f: against_mujoco(f, states=1)) for f in FILES]
     assert sum(not isinstance(r, str) for r in pinocchio) >= len(FILES) - 3
-    assert sum(not isinstance(r, str) for r in mujoco) >= 45
+    assert sum(not isinstance(r, str) for r in mujoco) >= len(FILES) // 2
