@@ -118,7 +118,7 @@ def test_a_file_that_was_there_stays_if_writing_fails(swing, tmp_path, monkeypat
 
 def test_what_is_not_installed_is_named(swing, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "xarray", None)
-    with pytest.raises(ImportError, match="need (xarray|netCDF4), which is not installed: pip install xarray netCDF4"):
+    with pytest.raises(ImportError, match=r"need (xarray|netCDF4), which is not installed: pip install xarray netCDF4"):
         swing.save(tmp_path / "swing.nc")
     with pytest.raises(ImportError, match="xarray datasets need xarray"):
         swing.to_xarray()
