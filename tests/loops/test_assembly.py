@@ -48,6 +48,15 @@ def test_wrong_arguments_are_named():
         kn.close_loops(made.model, keep=["no_such"])
 
 
+@pytest.mark.parametrize("ask", [kn.close_loops, kn.project, kn.mobility])
+def test_positions_that_are_none_are_named(ask):
+    model = four_bar().model
+    with pytest.raises(ValueError, match="q has an entry that is not finite"):
+        ask(model, np.array([0.0, np.nan, 0.0]))
+    with pytest.raises(ValueError, match=r"q has shape \(2,\), and must have shape \(3,\)"):
+        ask(model, np.zeros(2))
+
+
 def test_a_tree_is_closed():
     model = kn.robots.load("arm")
     found = kn.close_loops(model)

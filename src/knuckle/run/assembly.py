@@ -59,9 +59,7 @@ def close_loops(
     Returns:
         An `Assembly`: its `closed` says whether it worked, and `str` of it why not.
     """
-    start = neutral(model) if q is None else np.asarray(q, float)
-    if start.shape != (model.nq,):
-        raise ValueError(f"q has shape {start.shape}, and must have shape ({model.nq},)")
+    start = neutral(model) if q is None else one_position(model, q)
     free = np.ones(model.nv, bool)
     for name in keep:
         free[list(model.variables(model.joint_index(name)))] = False
@@ -77,6 +75,16 @@ def close_loops(
     misses = np.linalg.norm(np.reshape(loop_gap(model, best), (-1, 6)), axis=-1)
     gaps = {loop.name: float(misses[k]) for k, loop in enumerate(model.loops)}
     return Assembly(best, size <= tolerance, gaps, tried)
+
+
+def one_position(model: Model, q: ArrayLike) -> Array:
+    """`q` as one position (nq,) of finite numbers, or an error that says what it is instead."""
+    at = np.asarray(q, float)
+    if at.shape != (model.nq,):
+        raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
+    if not np.isfinite(at).all():
+        raise ValueError(f"q has an entry that is not finite: {at}")
+    return at
 
 
 def _beginning(model: Model, start: Array, free: NDArray[np.bool_], attempt: int, rng: np.random.Generator) -> Array:
@@ -118,7 +126,7 @@ def project(
     Raises:
         ValueError: the loops do not close from here.
     """
-    at = np.asarray(q, float)
+    at = one_position(model, q)
     rate = np.zeros(model.nv) if v is None else np.asarray(v, float)
     for _ in range(steps):
         delta = loop_error(model, at)

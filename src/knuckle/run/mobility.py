@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.model import Model
 from knuckle.model.clusters import clusters
 
-from .assembly import project
+from .assembly import one_position, project
 from .configuration import integrate
 from .loops import constraint_jacobian
 
@@ -72,9 +72,7 @@ class Mobility:
 
 def mobility(model: Model, q: ArrayLike) -> Mobility:
     """The freedoms of a mechanism with loops in the position `q` (nq,), which closes them (RBDA 8.52-8.55)."""
-    at = np.asarray(q, float)
-    if at.shape != (model.nq,):
-        raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
+    at = one_position(model, q)
     K = np.asarray(constraint_jacobian(model, at), float)
     rng = np.random.default_rng(0)
     ranks = [rank_of(np.asarray(constraint_jacobian(model, near), float)) for near in _nearby(model, at, K, rng)]
