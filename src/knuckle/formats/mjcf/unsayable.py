@@ -56,6 +56,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for what in ("damping", "friction", "rotor_inertia", "stiffness"):
             if len(set(getattr(joint, what))) > 1:
                 yield joint.name, f"a {what.replace('_', ' ')} that is not the same for all its freedoms"
+        if isinstance(joint.kind, Free) and any(joint.rotor_inertia[3:]):
+            yield joint.name, "the rotor inertia of a free joint: its velocity terms are others there"
         if any(joint.stiffness) and joint.kind.nv != 1:
             yield joint.name, "the spring of a joint with several freedoms"
         limits = joint.limits
