@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +15,11 @@ from .crossing import Crossing, Step, event_crossings, in_order, stop_crossings
 from .events import Occurrence
 from .integrator import State
 from .iterative import ConvergenceError
-from .pace import Pace, advance, first_pace
+from .pace import Pace, StalledError, advance, first_pace
 from .plan import End, Plan, Position
 from .recorder import Recorder
 from .resting import Rigid
+from .singular import singularity
 from .stepper import Stepper
 from .watch import Watch
 
@@ -27,7 +28,9 @@ Array = NDArray[Any]
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
 BOUNCES, HITS = 1000, 3000
-"""Interruptions of one step after which impacts no longer bounce, and after which it is an error."""
+"""Interruptions of one step after which impacts no longer bounce, and after which it is the end."""
+MANY, MOST = 100_000, 1e12
+"""After so many adaptive steps the pace is looked at; if the whole would take so many of them, it is the end."""
 
 
 @dataclass
@@ -44,6 +47,7 @@ class March:
         self._watch = Watch(self.plan.events, self.plan.model, self.occurrences)
         self._watch.accept(self._watch.look(self.at.t, self.at.state.q, self.at.state.v))
         self._hits, self._released, self._held = 0, frozenset[int](), frozenset[int]()
+        self._milestone = -math.inf
 
     @classmethod
     def begin(cls, plan: Plan, q: Array, v: Array) -> March:
@@ -181,6 +185,8 @@ class March:
                 end = plan.time(at.n + 1)
                 h = plan.step if at.n < plan.even_steps and not self.is_between else end - at.t
                 new = self._stepped(stepper, h)
+        except StalledError as error:
+            self._stall(str(error))
         except ConvergenceError as error:
             raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
         self._check(new, end)
@@ -236,8 +242,22 @@ class March:
     def _hit(self) -> None:
         self._hits += 1
         if self._hits > HITS:
-            said = f"the step at t = {self.at.t:.9g} s was interrupted {HITS} times by stops and events"
-            raise RuntimeError(f"{said}: there is no getting on")
+            self._stall(f"the step was interrupted {HITS} times by stops and events")
+
+    def _stall(self, why: str) -> NoReturn:
+        """The march is over: time does not advance."""
+        at, model = self.at, self.plan.model
+        raise End("stalled", f"at t = {at.t:.9g} s: {why}{singularity(model, at.t, at.state.q)}")
+
+    def _must_get_on(self) -> None:
+        """The march is over if adaptive steps have become so short that it would never end."""
+        at, plan = self.at, self.plan
+        if plan.is_adaptive and at.n % MANY == 0:
+            if (at.t - self._milestone) * MOST < MANY * plan.duration:
+                self._stall(
+                    f"the last {MANY} steps took {at.t - self._milestone:.3g} s of {plan.duration:.6g} s together"
+                )
+            self._milestone = at.t
 
     def _go_on_from(self, t: float, q: Array, v: Array) -> None:
         """The march goes on from within a step."""
@@ -261,7 +281,10 @@ class March:
     def _settle(self, stops: Rigid) -> None:
         """Impacts at this instant, and what is rested on from now."""
         at, v = self.at, self.at.state.v
-        settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
+        try:
+            settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
+        except ConvergenceError as error:
+            self._stall(str(error))
         for kind, which in (
             ("impact", settled.hit),
             ("rest", sorted({*settled.resting} - {*at.resting})),
@@ -302,6 +325,7 @@ class March:
             self._restart(step.new.q, step.new.v)
         if not (plan.is_adaptive and plan.dt) and at.n % plan.keep == 0:
             self.recorder.add(at.t, at.state.q, at.state.v)
+        self._must_get_on()
 
     def _rows_within(self, step: Step, end: float) -> None:
         """The rows of an even grid that lie in a step of another length."""

@@ -140,8 +140,8 @@ def simulate(
             reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
             times, q_rows, v_rows = march.recorder.rows()
             tau = forces_along(model, control, asked, times, q_rows, v_rows)
-    if reason == "diverged":
-        warn(f"the simulation of {model.name} diverged {message}")
+    if reason in ("diverged", "stalled"):
+        warn(f"the simulation of {model.name} {reason} {message}")
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message,
         integrator if isinstance(integrator, str) else type(integrator).__name__, step,

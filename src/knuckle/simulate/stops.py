@@ -15,10 +15,11 @@ from knuckle.scalar import ZERO, constant, less, maximum, select
 from knuckle.spatial import Vector
 
 from .bounds import Bounds, bounds_of
+from .iterative import ConvergenceError
 
 Array = NDArray[Any]
-TURNS = 100
-"""Impacts in turn at one instant; in the second half of them nothing bounces."""
+TURNS, PIVOTS = 100, 10_000
+"""Impacts in turn at one instant, in the second half of which nothing bounces; and pivots to solve one of them."""
 ROUNDING, NOTHING = 1e-14, 1e-9
 """Speeds below this part of the terms that they are the sum of, or of the speed of rest, are none."""
 PerJoint: TypeAlias = float | Mapping[str, float]
@@ -151,7 +152,7 @@ def complementary(A: Array, b: Array) -> Array:
         return np.maximum(0.0, -b / A[0])
     A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
     pushing, x = np.zeros(n, bool), np.zeros(n)
-    for _ in range(4**n + 1):
+    for _ in range(min(4**n + 1, PIVOTS)):
         x = np.zeros(n)
         if pushing.any():
             x[pushing] = np.linalg.solve(A[np.ix_(pushing, pushing)], -b[pushing])
@@ -159,6 +160,6 @@ def complementary(A: Array, b: Array) -> Array:
         small = 1e-12 * np.max(np.abs(b), initial=0.0)
         wrong = np.flatnonzero(np.where(pushing, x < 0, ~pushing & (w < -small)))
         if not len(wrong):
-            break
+            return np.maximum(x, 0.0)
         pushing[wrong[0]] = not pushing[wrong[0]]
-    return np.maximum(x, 0.0)
+    raise ConvergenceError(f"which of {n} stops push was not found by {PIVOTS} pivots")
