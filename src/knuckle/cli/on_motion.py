@@ -78,7 +78,7 @@ def simulate(
 ) -> None:
     """Lets a model move: freely, held where it is, or pulled to a goal by a PD controller.
 
-    The exit code is 1 if the motion diverged or stalled, 130 after Ctrl-C; what was computed until then is written all the same.
+    The exit code is 1 if the motion diverged or stalled, 130 after Ctrl-C; what was computed until then is written.
 
     Examples:
 

@@ -16,6 +16,7 @@ from knuckle.run import neutral
 from knuckle.run.warning import warn
 
 from .beginning import beginning_of
+from .bounds import must_keep_coordinates
 from .checkpoint import Checkpoints, differences, read_start
 from .chunks import forces_along
 from .compliant import with_stops
@@ -110,6 +111,8 @@ def simulate(
     for name in frames:
         model.frame(name)  # says which there are
     watched, stopping = events_from(events), stops_from(stops, model)
+    if stopping is not None:
+        must_keep_coordinates(model, stopping.joints)
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 

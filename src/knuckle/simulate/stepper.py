@@ -103,8 +103,12 @@ class Stepper:
 
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
         """(q, v) at t + θ dt within a step that was done."""
-        between, system = self.integrator.dense(self.system, t, old, new, dt), self.system
-        return (lambda theta: system.closed(t + theta * dt, *between(theta))) if system.is_closed else between
+        system = self.system
+        new = State(*system.alongside(old.q, new.q, new.v), new.memory)
+        between = self.integrator.dense(system, t, old, new, dt)
+        if not (system.is_closed or system.has_charts):
+            return between
+        return lambda theta: system.in_charts(*system.closed(t + theta * dt, *between(theta)))
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""

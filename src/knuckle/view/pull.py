@@ -15,6 +15,7 @@ from typing import Any
 
 from knuckle.model import Model
 from knuckle.run import difference, forward_dynamics, integrate, pose, velocity
+from knuckle.run.configuration import has_charts, in_charts
 from knuckle.run.user import kernel
 from knuckle.scalar import ZERO, constant, less, maximum, minimum, select, sqrt
 from knuckle.spatial import SPATIAL, Inertia, Matrix, PlanarInertia, Vector
@@ -69,7 +70,8 @@ def live_step(
     stabilization = LOOPS_CLOSE_IN if model.loops else None
     a = forward_dynamics.reference(heavier, q, v, tau + force, f_ext, stabilization=stabilization)
     v_new = v + dt * a
-    return integrate(model, q, dt * v_new), v_new
+    q_new = integrate(model, q, dt * v_new)
+    return in_charts(model, q_new, v_new) if has_charts(model) else (q_new, v_new)
 
 
 def spring_force(
