@@ -199,8 +199,7 @@ class March:
         if not stepper.is_compiled:
             return stepper.step(self.at.t, self.at.state, h)
         new = self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
-        stepper.integrator.check(self.at.t, new, h)
-        return new
+        return stepper.checked(self.at.t, self.at.state, new, h)
 
     def _check(self, new: State, end: float) -> None:
         """The march is over where the state is no longer finite."""

@@ -18,7 +18,7 @@ from knuckle.run.user_recipe import UserRecipe
 
 from .control import Constant, Control, Parameters, control_of
 from .integrator import Adaptive, Dense, Integrator, State
-from .iterative import MOST_ITERATIONS, Iterative, Newton
+from .iterative import HALVINGS, MOST_ITERATIONS, PARTS, ConvergenceError, Iterative, Newton
 from .loops import Stabilization, must_fit, stabilization_of, takes_long
 from .system import System
 from .text import Text
@@ -80,16 +80,28 @@ class Stepper:
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
-            for part in self.integrator.parts:
-                state = self._solved(self.integrator, t, state, part * dt)
-                t += part * dt
-            return self.integrator.closed(self.system, t, state, 0.0)
+            return self.persistent(self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.asks_once):
             return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
         q, v, *memory = self._native("step", t, state, dt, self._forces(t, state.q, state.v))
-        new = State(q, v, tuple(memory))
-        self.integrator.check(t, new, dt)
+        return self.checked(t, state, State(q, v, tuple(memory)), dt)
+
+    def checked(self, t: float, state: State, new: State, dt: float) -> State:
+        """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
+        try:
+            self.integrator.check(t, new, dt)
+        except ConvergenceError:
+            if not isinstance(self.integrator, Iterative):
+                raise
+            return self.persistent(self.integrator, t, state, dt)
         return new
+
+    def persistent(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equation is solved with as many improvements as that takes."""
+        for part in integrator.parts:
+            state = self._solved(integrator, t, state, part * dt)
+            t += part * dt
+        return integrator.closed(self.system, t, state, 0.0)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
@@ -121,7 +133,27 @@ class Stepper:
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
-        x, size, forces = integrator.guess(self.system, t, state, dt), np.inf, ()
+        x, size, forces = self._root(integrator, t, state, dt)
+        integrator.check(t, State(state.q, state.v, (size,)), dt)
+        q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
+        return State(q, v, tuple(memory))
+
+    def _root(
+        self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
+        x, size, forces = self._improve(integrator, t, state, integrator.guess(self.system, t, state, dt), dt)
+        if not size <= integrator.tolerance and halvings:
+            nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
+            if left <= integrator.tolerance:
+                x, size, forces = self._improve(integrator, t, state, nearer, dt)
+        return x, size, forces
+
+    def _improve(
+        self, integrator: Iterative, t: float, state: State, x: Array, dt: float
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x improved as long as that helps, the last change and the forces."""
+        size, forces = np.inf, ()
         for _ in range(MOST_ITERATIONS):
             if not self._is_text:
                 forces = self._forces(*integrator.asked(self.system, t, state, x, dt))
@@ -129,9 +161,7 @@ class Stepper:
             x, size = self._improved(integrator, t, state, x, dt, forces)
             if integrator.is_enough(size, last) or not np.isfinite(size):
                 break
-        integrator.check(t, State(state.q, state.v, (size,)), dt)
-        q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
-        return State(q, v, tuple(memory))
+        return x, size, forces
 
     def _improved(
         self, integrator: Iterative, t: float, state: State, x: Array, dt: float, forces: tuple[Array, ...]
@@ -140,14 +170,22 @@ class Stepper:
         if not isinstance(integrator, Newton):
             x, size = self._native("improved", t, state, dt, forces, x=x)
             return x, size
-        (r,) = self._native("residual", t, state, dt, forces, x=x)
         (slopes,) = self._native("slope", t, state, dt, forces, x=x, direction=np.eye(self.model.nv))
-        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+
+        def change_at(y: Array) -> Array:
+            asked = () if self._is_text else self._forces(*integrator.asked(self.system, t, state, y, dt))
+            (r,) = self._native("residual", t, state, dt, asked, x=y)
             try:
-                change = np.linalg.solve(slopes.T, r)
+                return np.linalg.solve(slopes.T, r)
             except np.linalg.LinAlgError:
-                change = np.full_like(x, np.nan)
-            return x - change, float(np.linalg.norm(change) / (1 + np.linalg.norm(x)))
+                return np.full_like(y, np.nan)
+
+        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+            change, size = change_at(x), np.linalg.norm
+            lengths = [(float(np.nan_to_num(size(change_at(x - PARTS[0] * change)), nan=np.inf)), PARTS[0])]
+            if not lengths[0][0] < size(change) / 2:
+                lengths += [(float(size(change_at(x - part * change))), part) for part in PARTS[1:]]
+            return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
 
     def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
         """The forces of Python functions in a state, which native code takes as they are."""
