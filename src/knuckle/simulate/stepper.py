@@ -17,6 +17,7 @@ from knuckle.run.one import one_by_one
 from knuckle.run.user_recipe import UserRecipe
 
 from .control import Constant, Control, Parameters, control_of
+from .friction import begun, finished, friction_rows, held, kept, must_be_separate, stepped, within_modes
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import MOST_ITERATIONS, Iterative, Newton
 from .loops import Stabilization, must_fit, stabilization_of, takes_long
@@ -48,6 +49,8 @@ class Stepper:
     ) -> None:
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
+        self.has_friction = bool(friction_rows(model))
+        must_be_separate(model)
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
         self._is_text = controller.is_text and external.is_text
@@ -72,38 +75,64 @@ class Stepper:
         """What the kernel of a step is made of, for states with so many entries of memory."""
         return replace(self._step, method=method, memory=memory)
 
-    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float) -> State:
-        """The state to begin with, at time t."""
+    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float, modes: Array | None = None) -> State:
+        """The state to begin with, at time t; `modes` of dry friction, where they are known."""
         q, v = (_state(name, x, n) for name, x, n in (("q", q, self.model.nq), ("v", v, self.model.nv)))
-        return self.integrator.start(self.system, t, q, v, dt)
+        return begun(self.integrator, self.system, t, q, v, dt, modes)
+
+    def held(self, state: State) -> System:
+        """The mechanism in the modes of a state."""
+        return held(self.system, state.memory[0]) if self.has_friction else self.system
 
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
-            for part in self.integrator.parts:
-                state = self._solved(self.integrator, t, state, part * dt)
-                t += part * dt
-            return self.integrator.closed(self.system, t, state, 0.0)
+            return self._closed(t, state, self._in_parts(self.integrator, t, state, dt), dt)
         if self._is_long or (not self._is_text and not self.integrator.asks_once):
-            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
-        q, v, *memory = self._native("step", t, state, dt, self._forces(t, state.q, state.v))
+            return stepped(self.integrator, self.system, t, state, dt)
+        return self._stepped("step", t, state, dt)
+
+    def slid(self, t: float, state: State, dt: float) -> State:
+        """The state at t + dt if no joint with dry friction begins to slide or to stick."""
+        if isinstance(self.integrator, Iterative) and not self.is_compiled:
+            new = self._in_parts(self.integrator, t, state, dt)
+            return kept(self.integrator, self.system, t, state, new, state.memory[0], dt)
+        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+            return within_modes("slid", self.integrator, self.system, t, state, (), dt)
+        return self._stepped("slid", t, state, dt)
+
+    def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
         new = State(q, v, tuple(memory))
         self.integrator.check(t, new, dt)
         return new
+
+    def _in_parts(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equations are solved here, before its loops are closed; without its modes."""
+        for part in integrator.parts:
+            state = self._solved(integrator, t, state, part * dt)
+            t += part * dt
+        return State(state.q, state.v, state.memory[self.has_friction :])
+
+    def _closed(self, t: float, state: State, new: State, dt: float) -> State:
+        if self.has_friction:
+            return finished(self.integrator, self.system, t, state, new, dt)
+        return self.integrator.closed(self.system, t, new, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
-            new, *errors = self.integrator.attempt(self.system, t, state, dt)
-            return self.integrator.closed(self.system, t, new, dt), *errors
+            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
-        """(q, v) at t + θ dt within a step that was done."""
-        between, system = self.integrator.dense(self.system, t, old, new, dt), self.system
+        """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
+        system, n = self.held(old), int(self.has_friction)
+        old, new = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        between = self.integrator.dense(system, t, old, new, dt)
         return (lambda theta: system.closed(t + theta * dt, *between(theta))) if system.is_closed else between
 
     def force(self, t: float, q: Array, v: Array) -> Array:
@@ -117,10 +146,11 @@ class Stepper:
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
-        x, size, forces = integrator.guess(self.system, t, state, dt), np.inf, ()
+        system, own = self.held(state), State(state.q, state.v, state.memory[self.has_friction :])
+        x, size, forces = integrator.guess(system, t, own, dt), np.inf, ()
         for _ in range(MOST_ITERATIONS):
             if not self._is_text:
-                forces = self._forces(*integrator.asked(self.system, t, state, x, dt))
+                forces = self._forces(*integrator.asked(system, t, own, x, dt))
             last = size
             x, size = self._improved(integrator, t, state, x, dt, forces)
             if integrator.is_enough(size, last) or not np.isfinite(size):

@@ -15,6 +15,7 @@ from knuckle.scalar import ZERO, constant, less, maximum, select
 from knuckle.spatial import Vector
 
 from .bounds import Bounds, bounds_of
+from .boxed import boxed
 
 Array = NDArray[Any]
 TURNS = 100
@@ -141,24 +142,6 @@ def impact(N: Array, S: Array, v: Array, e: Array, rest_speed: float = 0.0) -> t
 
 
 def complementary(A: Array, b: Array) -> Array:
-    """λ ≥ 0 with A λ + b ≥ 0 and λ·(A λ + b) = 0, for a positive definite A (Murty's least-index pivoting).
-
-    Stops that say the same (a joint and one that mimics it) make A singular: a part of 1e-14 on its diagonal chooses
-    among the solutions.
-    """
+    """λ ≥ 0 with A λ + b ≥ 0 and λ·(A λ + b) = 0, for a positive definite A."""
     n = len(b)
-    if n == 1:
-        return np.maximum(0.0, -b / A[0])
-    A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
-    pushing, x = np.zeros(n, bool), np.zeros(n)
-    for _ in range(4**n + 1):
-        x = np.zeros(n)
-        if pushing.any():
-            x[pushing] = np.linalg.solve(A[np.ix_(pushing, pushing)], -b[pushing])
-        w = A @ x + b
-        small = 1e-12 * np.max(np.abs(b), initial=0.0)
-        wrong = np.flatnonzero(np.where(pushing, x < 0, ~pushing & (w < -small)))
-        if not len(wrong):
-            break
-        pushing[wrong[0]] = not pushing[wrong[0]]
-    return np.maximum(x, 0.0)
+    return np.maximum(0.0, -b / A[0]) if n == 1 else boxed(A, b, np.zeros(n), np.full(n, np.inf))
