@@ -14,23 +14,29 @@ an error of the second order in the step.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from knuckle.algorithms import sparse
 from knuckle.errors import ModelError
 from knuckle.model import Model, reduction
-from knuckle.run import integrate
+from knuckle.run import integrate, mass_matrix
+from knuckle.run.dynamics import tree_parents
 from knuckle.run.user import kernel
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
-from knuckle.spatial import Vector
+from knuckle.spatial import Matrix, Vector
 
 from .bounds import is_plain
 from .integrator import Integrator, State
 from .iterative import Iterative
 from .system import HOLD, System, held_model
 from .variational import response
+
+SMALL = 12
+"""Up to so many velocity variables the mass matrix and two solutions with it are shorter than two recursions."""
 
 
 def friction_rows(model: Model) -> tuple[int, ...]:
@@ -152,7 +158,7 @@ def kept(integrator: Integrator, system: System, t: Any, old: State, new: State,
 def finished(integrator: Integrator, system: System, t: Any, state: State, new: State, dt: Any) -> State:
     """The state at t + dt from what `slid` found: impulses for the modes that were wrong, and the modes from here on."""
     modes = state.memory[0]
-    q, v, after = settled(system.model, t + dt, new.q, new.v, state.v, modes, dt)
+    q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory
     if memory:  # a change of modes is a new beginning
         fresh = integrator.start(system, t + dt, q, v, dt).memory
@@ -181,24 +187,24 @@ class Row:
 
 
 @kernel
-def settled(model: Model, t: Any, q: Any, v: Any, before: Any, modes: Any, dt: Any) -> Any:
-    """(q, v, modes) at the end of a step which had the velocity `before` and kept its modes.
+def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, dt: Any) -> Any:
+    """(q, v, modes) at the end of a step that came from q₀, v₀ to q, v and kept its modes.
 
     The impulses p ≥ 0 that were left out are at most 2 f (1 − θ) dt for a joint that stood still at θ dt and came back,
     and what is more than f dt for one that was held. Two rounds, each an O(n) solution with the joints that stick held:
     the first with all of these impulses; the second with joints held that they would drive the other way.
     """
     model = model.at(t)
-    F, rows = friction_limits(model, q), {}
+    F, rows, pushed = friction_limits(model, q0), {}, _pushes(model, q0)
     for i in friction_rows(model):
-        rows[i] = _row(v[i], before[i], modes[i], F[i] * dt)
+        rows[i] = _row(v[i], v0[i], modes[i], F[i] * dt)
     was: Any = Vector(x * (1 - rows[i].sticks) if i in rows else x for i, x in enumerate(v))
     holds = {i: r.sticks - r.slips for i, r in rows.items()}
-    first = was + _pushed(model, q, holds, {i: r.push for i, r in rows.items()})
+    first = was + pushed(holds, {i: r.push for i, r in rows.items()})
     stops = {i: select(less(r.way * first[i], 0), r.slips, r.turns) for i, r in rows.items()}
     holds = {i: holds[i] + stops[i] for i in rows}
     push = {i: select(less(0.5, stops[i]), -HOLD * was[i], r.push) for i, r in rows.items()}
-    new = was + _pushed(model, q, holds, push)
+    new = was + pushed(holds, push)
     new = Vector(x * (1 - holds[i]) if i in rows else x for i, x in enumerate(new))
     rest: Any = ZERO
     for r in rows.values():
@@ -226,11 +232,18 @@ def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
     return response(held_model(model.at(t), sticking), q, push)
 
 
-def _pushed(model: Model, q: Any, holds: dict[int, Any], push: dict[int, Any]) -> Any:
-    """The change of velocity by impulses, with some joints held."""
-    n = model.nv
-    stiff = held_model(model, Vector(holds.get(i, ZERO) for i in range(n)))
-    return response(stiff, q, Vector(push.get(i, ZERO) for i in range(n)))
+def _pushes(model: Model, q: Any) -> Callable[[dict[int, Any], dict[int, Any]], Any]:
+    """(held, impulses) → the change of velocity: by the mass matrix of a small tree, else in O(n)."""
+    n, is_small = model.nv, model.nv <= SMALL and not model.loops
+    H = mass_matrix.reference(model, q) if is_small else None
+
+    def pushed(holds: dict[int, Any], push: dict[int, Any]) -> Any:
+        held, p = (Vector(x.get(i, ZERO) for i in range(n)) for x in (holds, push))
+        if H is None:
+            return response(held_model(model, held), q, p)
+        return sparse.solve(H + Matrix.diagonal(HOLD * held), tree_parents(model), p)
+
+    return pushed
 
 
 def _like(x: Any, entries: Any) -> Any:
