@@ -7,7 +7,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Composite, Prismatic, Revolute, Spherical
-from knuckle.simulate import march, stops
+from knuckle.simulate import boxed, march, stops
 from knuckle.simulate.integrators import ConvergenceError, DormandPrince
 from knuckle.simulate.singular import singular_joints, singularity
 
@@ -90,8 +90,9 @@ def test_impacts_of_many_stops_are_solved_or_said(monkeypatch: pytest.MonkeyPatc
     assert x.min() >= 0
     assert (A @ x + b).min() > -1e-9
     assert abs(x @ (A @ x + b)) < 1e-9
-    monkeypatch.setattr(stops, "PIVOTS", 3)
-    with pytest.raises(ConvergenceError, match="which of 14 stops push was not found by 3 pivots"):
+    monkeypatch.setattr(boxed, "TOGETHER", 0)
+    monkeypatch.setattr(boxed, "PIVOTS", 3)
+    with pytest.raises(ConvergenceError, match="14 forces between bounds were not found by 3 pivots"):
         stops.complementary(A, b)
 
 

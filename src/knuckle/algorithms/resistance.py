@@ -5,21 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from knuckle.model import Model
-from knuckle.scalar import ZERO, constant, sqrt
+from knuckle.scalar import ZERO, constant, less, select, sign
 from knuckle.spatial import Vector
 
 from .types import PerJoint
 
 
-def resistance(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Vector]:
-    """d v + f v/√(v² + ε²) + Rᵀk (q ⊖ rest): added to what RNEA finds, subtracted from what ABA is given.
+def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None) -> dict[int, Vector]:
+    """d v + f sign v + Rᵀk (q ⊖ rest): added to what RNEA finds, subtracted from what ABA is given.
 
     R v is the rate of the displacement q ⊖ rest, and 1 for joints with q̇ = v: springs keep energy at ball joints too.
 
-    Coulomb friction is smoothed: at the speed ε = `model.friction_velocity` it has 71 % of its full value.
+    Dry friction has the direction of the motion. A joint at rest begins to move with its acceleration, where that is
+    given; else its friction is any force from −f to f, and counts as none here: a step finds it (`simulate.friction`).
     """
+    directions = v if a is None else {i: Vector(map(_direction, v[i], a[i])) for i in range(model.nb)}
     tau = {
-        i: Vector(map(_drag, joint.damping, joint.friction, v[i], (model.friction_velocity,) * len(v[i])))
+        i: Vector(map(_drag, joint.damping, joint.friction, v[i], directions[i]))
         for i, joint in enumerate(model.joints)
     }
     for i, k, rest in model.springs:
@@ -27,6 +29,10 @@ def resistance(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Vector]:
     return tau
 
 
-def _drag(damping: float, friction: float, v: Any, smoothing: float) -> Any:
-    coulomb = v / sqrt(v * v + smoothing * smoothing) if friction else ZERO
-    return constant(damping) * v + constant(friction) * coulomb
+def _drag(damping: float, friction: float, v: Any, direction: Any) -> Any:
+    return constant(damping) * v + constant(friction) * (sign(direction) if friction else ZERO)
+
+
+def _direction(v: Any, a: Any) -> Any:
+    """v, or a where v is zero."""
+    return select(less(v, 0), v, select(less(0, v), v, a))

@@ -34,7 +34,6 @@ class Model:
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
     `nq` position and `nv` velocity variables: those of the joints in order, without the joints that follow others.
-    Coulomb friction is smoothed over `friction_velocity`: f v/√(v² + ε²).
     """
 
     bodies: tuple[Body, ...]
@@ -43,7 +42,6 @@ class Model:
     loops: tuple[LoopJoint, ...] = ()
     couplings: tuple[Coupling, ...] = ()
     gravity: tuple[float, float, float] = STANDARD_GRAVITY
-    friction_velocity: float = 0.01
     name: str = "mechanism"
     base: Body = GROUND
     algebra: Algebra = SPATIAL
@@ -272,7 +270,6 @@ class Model:
             self.couplings,
             self.gravity,
             self.base,
-            self.friction_velocity,
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 

@@ -62,7 +62,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     """
     Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
     tau = rnea.inverse_dynamics(model, Q, V, A, wrenches(model, f_ext))
-    return model.forces(q, plus(tau, resistance.resistance(model, Q, V)))
+    return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
 
 
 @function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=LONG)
@@ -226,7 +226,7 @@ def gravity_force(model: Model, q: ArrayLike) -> Array:
 
 @function(q="q", v="v", loops=True)
 def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """What damping, smoothed Coulomb friction and springs at the joints ask for (..., nv)."""
+    """What damping, dry friction and springs at the joints ask for (..., nv). Friction at rest counts as none."""
     return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))
 
 

@@ -73,6 +73,11 @@ def absolute(x: Any) -> Any:
     return select(less(x, 0), -x, x) if own is None else own(x)
 
 
+def sign(x: Any) -> Any:
+    """−1, 0 or 1."""
+    return ZERO if x is ZERO else select(less(x, 0), -1, select(less(0, x), 1, 0))
+
+
 def value_of(x: Any) -> Any:
     """The plain number that stands for `x` in comparisons."""
     return kind_of(x).value(_plain(x))

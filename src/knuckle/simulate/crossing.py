@@ -47,7 +47,8 @@ class Step:
 
 
 class Crossing(NamedTuple):
-    """Something that happens at t + θ h: `kind` is "event", "gap" (a stop is reached) or "push" (it is left).
+    """Something that happens at t + θ h: `kind` is "event", "gap" (a stop is reached), "push" (it is left),
+    "stop" (a joint with dry friction comes to rest) or "slip" (one that stuck is held against too much).
 
     Of what happens at one instant, `rank` says what comes first: events that are only seen, those that act, those that
     end the simulation, stops.
@@ -85,7 +86,7 @@ def stop_crossings(step: Step, rigid: Rigid, resting: Sequence[int]) -> tuple[li
         def gap(theta: float, k: int = int(k)) -> float:
             return float(bounds.gaps(step.state(theta)[0])[k])
 
-        start, end, value = (0.0, 1.0, float(old[k])) if old[k] > bounds.slack[k] else _opened(gap)
+        start, end, value = (0.0, 1.0, float(old[k])) if old[k] > bounds.slack[k] else opened(gap)
         if value > 0:
             found.append(Crossing(root(gap, start, end, value, gap(end)), 3, "gap", int(k)))
         else:
@@ -93,7 +94,7 @@ def stop_crossings(step: Step, rigid: Rigid, resting: Sequence[int]) -> tuple[li
     return found + _left(step, rigid, resting), held
 
 
-def _opened(gap: Any) -> tuple[float, float, float]:
+def opened(gap: Any) -> tuple[float, float, float]:
     """A place where a gap that was closed at the beginning is open, and one twice as far where it is closed again."""
     theta = 0.5
     while theta > 1e-12:

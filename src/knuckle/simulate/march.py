@@ -27,8 +27,9 @@ Array = NDArray[Any]
 
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
-BOUNCES, HITS = 1000, 3000
-"""Interruptions of one step after which impacts no longer bounce, and after which it is the end."""
+BOUNCES, HITS, CHANGES = 1000, 3000, 100
+"""Interruptions of one step after which impacts no longer bounce, and after which it is the end; and after which joints
+begin to slide and to stick at the ends of steps only."""
 MANY, MOST = 100_000, 1e12
 """After so many adaptive steps the pace is looked at; if the whole would take so many of them, it is the end."""
 
@@ -48,11 +49,14 @@ class March:
         self._watch.accept(self._watch.look(self.at.t, self.at.state.q, self.at.state.v))
         self._hits, self._released, self._held = 0, frozenset[int](), frozenset[int]()
         self._milestone = -math.inf
+        self._slipping: dict[int, float] = {}
+        """Directions in which joints with dry friction have just begun to slide, 0 for those that have to stick"""
 
     @classmethod
     def begin(cls, plan: Plan, q: Array, v: Array) -> March:
         """At the first state, which is the first row."""
-        state = plan.stepper.start(0.0, q, v, plan.step)
+        modes = None if plan.sticking is None else plan.sticking.modes(0.0, q, v, {})
+        state = plan.stepper.start(0.0, q, v, plan.step, modes)
         pace = first_pace(plan.stepper, 0.0, state) if plan.is_adaptive else None
         recorder = Recorder(plan.model.nq, plan.model.nv)
         recorder.add(0.0, q, v)
@@ -95,7 +99,7 @@ class March:
         if full < 1:  # the last step, which is shorter
             return self._run(1, 1, plan.duration - at.t)
         count = min(self._length, full)
-        if plan.events or plan.stops is not None:
+        if plan.events or plan.stops is not None or plan.sticking is not None:
             return self._run(count, 1, plan.step)
         if at.n % plan.keep or count < plan.keep:
             count = min(count, plan.keep - at.n % plan.keep)
@@ -138,6 +142,8 @@ class March:
         if self.plan.stops is not None:
             bounds = self.plan.stops.bounds
             fine &= np.all(bounds.gaps(rows.q) > bounds.slack, axis=-1)
+        if self.plan.sticking is not None:
+            fine &= np.all(rows.memory[0] == self.at.state.memory[0], axis=-1)
         good = len(fine) if fine.all() else int(np.argmin(fine))
         for k in range(good if self.plan.events else 0):
             values = self._watch.look(self.plan.time(self.at.n + k + 1), rows.q[k], rows.v[k])
@@ -153,6 +159,7 @@ class March:
         at, plan = self.at, self.plan
         if plan.stops is not None:
             self._settle(plan.stops)
+            plan.stops.modes = at.state.memory[0] if plan.sticking is not None else None
         step, pace = self._taken(self._stepper())
         values = self._watch.look(step.end, step.new.q, step.new.v)
         found, held = event_crossings(step, plan.events, self._watch.values, values), []
@@ -163,6 +170,8 @@ class March:
             self._held |= frozenset(held)
             self._hit()
             return
+        if plan.sticking is not None and self._hits < CHANGES:
+            found += plan.sticking.crossings(step)
         self._watch.left_zero(at.pending, step.t, step.old.q, step.old.v, values)
         at.pending = ()
         for crossing in in_order(found):
@@ -185,13 +194,16 @@ class March:
                 end = plan.time(at.n + 1)
                 h = plan.step if at.n < plan.even_steps and not self.is_between else end - at.t
                 new = self._stepped(stepper, h)
+                if plan.sticking is not None and self._hits < CHANGES and np.any(new.memory[0] != at.state.memory[0]):
+                    new = stepper.slid(at.t, at.state, h)
         except StalledError as error:
             self._stall(str(error))
         except ConvergenceError as error:
             raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
         self._check(new, end)
         if at.resting and plan.stops is not None:
-            new = State(*plan.stops.held(new.q, new.v, end, at.resting), new.memory)
+            q, v = plan.stops.held(new.q, new.v, end, at.resting)
+            new = State(q, v if plan.sticking is None else plan.sticking.still(v, new), new.memory)
         return Step(stepper, at.t, end, at.state, new, h), pace
 
     def _stepped(self, stepper: Stepper, h: float) -> State:
@@ -216,7 +228,9 @@ class March:
 
     def _cross(self, step: Step, crossing: Crossing) -> bool:
         """Something happens within a step; whether the motion goes on from there."""
-        t, (q, v) = step.time(crossing.theta), step.state(crossing.theta)
+        t, (q, v), sticking = step.time(crossing.theta), step.state(crossing.theta), self.plan.sticking
+        if sticking is not None:
+            v = sticking.still(v, step.old)
         self._rows_within(step, t)
         if crossing.kind == "event":
             new = self._fire(crossing.which, t, q, v, v)
@@ -227,6 +241,13 @@ class March:
             return True
         if crossing.kind == "push":
             self._released |= {crossing.which}
+        if sticking is not None and crossing.kind == "stop":
+            v[crossing.which] = 0.0
+            self._slipping.pop(crossing.which, None)
+            if crossing.theta == 0:
+                self._slipping[crossing.which] = 0.0
+        if sticking is not None and crossing.kind == "slip":
+            self._slipping[crossing.which] = sticking.way(t, q, v, step.old, crossing.which)
         self._go_on_from(t, q, v)
         return True
 
@@ -275,7 +296,8 @@ class March:
         """The state is another: the integrator begins anew."""
         at, plan = self.at, self.plan
         rest = plan.time(at.n + 1) - at.t if self.is_between and not plan.is_adaptive else plan.step
-        at.state = self._stepper().start(at.t, q, v, rest)
+        modes = None if plan.sticking is None else plan.sticking.modes(at.t, q, v, self._slipping)
+        at.state = self._stepper().start(at.t, q, v, rest, modes)
 
     def _settle(self, stops: Rigid) -> None:
         """Impacts at this instant, and what is rested on from now."""
@@ -319,7 +341,7 @@ class March:
         self._rows_within(step, step.end)
         at.n, at.t, at.state, at.pace = at.n + 1, step.end, step.new, pace
         self._watch.accept(values)
-        self._hits, self._released, self._held = 0, frozenset(), frozenset()
+        self._hits, self._released, self._held, self._slipping = 0, frozenset(), frozenset(), {}
         if at.state.memory and (at.resting or step.h != plan.step) and not (plan.is_adaptive or self.is_done):
             self._restart(step.new.q, step.new.v)
         if not (plan.is_adaptive and plan.dt) and at.n % plan.keep == 0:

@@ -13,6 +13,7 @@ from .integrator import Adaptive, State
 from .pace import Pace
 from .resting import Rigid
 from .stepper import Stepper
+from .sticking import Sticking
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Plan:
     keep: int
     events: tuple[Event, ...] = ()
     stops: Rigid | None = None
+    sticking: Sticking | None = None
 
     @property
     def is_adaptive(self) -> bool:

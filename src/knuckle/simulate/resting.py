@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,8 +15,13 @@ from knuckle.run.dense import Dense, spanning_tree
 
 from .bounds import Bounds, bounds_of
 from .control import Control
+from .friction import held, responses
 from .stepper import Stepper
 from .stops import RigidStops, complementary, impact, restitutions
+from .system import System
+
+if TYPE_CHECKING:
+    from .sticking import Sticking
 
 Array = NDArray[Any]
 
@@ -38,8 +43,11 @@ class Settled:
 class Rigid:
     """The rigid stops of a mechanism that a stepper moves."""
 
-    def __init__(self, stops: RigidStops, stepper: Stepper, external: Control) -> None:
-        self.stops, self.free, self._external = stops, stepper, external
+    def __init__(
+        self, stops: RigidStops, stepper: Stepper, external: Control, sticking: Sticking | None = None
+    ) -> None:
+        self.stops, self.free, self._external, self._sticking = stops, stepper, external, sticking
+        self.modes: Array | None = None
         self.model = stepper.model
         self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
         self._e = restitutions(stops, self.bounds)
@@ -78,6 +86,8 @@ class Rigid:
         loud = impulses * np.diag(S @ N) > SILENT * self.stops.rest_speed
         hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
         slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
+        if self._sticking is not None:
+            self.modes = self._sticking.modes(t, at, new, {})
         resting = tuple(sorted({*self._pushing(t, at, new, [k for k in slow if k not in {*released}]), *held}))
         q_new = self.bounds.snapped(q, [k for k in touched if k in hit or k in resting or gaps[k] < 0])
         changed = bool(hit) or not np.array_equal(q_new, q) or not np.array_equal(new, v)
@@ -87,21 +97,21 @@ class Rigid:
         """Of the stops that are touched without speed, those that keep the acceleration from going beyond them."""
         if not which:
             return []
-        S, N = self._mobile(t, q, which)
-        a = self.free.system.acceleration(t, q, v)
+        S, N = self._mobile(t, q, which, self._held)
+        a = self._held.acceleration(t, q, v)
         push = complementary(S @ N, S @ a + self.bounds.bias(q, v, which))
         return [k for k, x in zip(which, push, strict=True) if x > 0]
 
     def pushes(self, t: float, q: Array, v: Array, which: Sequence[int]) -> Array:
         """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
-        S, N = self._mobile(t, q, which)
-        a = self.free.system.acceleration(t, q, v)
+        S, N = self._mobile(t, q, which, self._held)
+        a = self._held.acceleration(t, q, v)
         return _solved(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
 
     def held(self, q: Array, v: Array, t: float, which: Sequence[int]) -> tuple[Array, Array]:
         """The nearest state in which these gaps are closed and stay so (nearest by kinetic energy)."""
         at = self.bounds.snapped(q, which)
-        S, N = self._mobile(t, at, which)
+        S, N = self._mobile(t, at, which, self._held)
         return at, v - N @ _solved(S @ N, S @ v)
 
     def stepper(self, resting: tuple[int, ...]) -> Stepper:
@@ -122,10 +132,17 @@ class Rigid:
             )
         return self._steppers[resting]
 
-    def _mobile(self, t: float, q: Array, which: Sequence[int]) -> tuple[Array, Array]:
-        """S and H⁻¹Sᵀ of some stops; with loops, the part of it that keeps them closed."""
+    @property
+    def _held(self) -> System:
+        """The mechanism in its modes of dry friction."""
+        return self.free.system if self.modes is None else held(self.free.system, self.modes)
+
+    def _mobile(self, t: float, q: Array, which: Sequence[int], system: System | None = None) -> tuple[Array, Array]:
+        """S and H⁻¹Sᵀ of some stops; with loops, the part of it that keeps them closed; with friction, what it holds."""
         S = self.bounds.rows(q, which)
         is_timed = self.free.system.is_timed
+        if system is not None and system.sticking is not None:
+            return S, responses(self.model, t, q, S, system.sticking).T
         if self.model.loops:
             now = self.model.at(t) if is_timed else self.model
             K = constraint_jacobian(now, q)

@@ -18,6 +18,7 @@ from knuckle.run.warning import warn
 
 from .asking import Asking, in_code, in_python
 from .control import Control
+from .friction import friction_rows, must_be_separate
 from .integrator import Integrator
 from .iterative import Iterative
 from .loops import Stabilization, must_be_closed, must_be_short, stabilization_of
@@ -102,6 +103,7 @@ def rollout(
     native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
     closing, method = stabilization_of(stabilization), integrator_of(integrator)
     must_be_short(model)
+    must_be_separate(model)
     if mechanism is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = Round("step", method, *native, asked.get("mechanism"), stabilization=closing)
@@ -163,7 +165,7 @@ def _recipe(text: Round, model: Model, inputs: Inputs) -> UserRecipe:
 
 def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> tuple[Round, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).start is Integrator.start:
+    if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.mechanism is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
     given = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}

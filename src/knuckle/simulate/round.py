@@ -10,6 +10,7 @@ from knuckle.model import Model
 from knuckle.spatial import Vector
 
 from .control import Control
+from .friction import begun, stepped
 from .integrator import Integrator, State
 from .loops import Stabilization
 from .system import System
@@ -36,11 +37,10 @@ class Round:
     def __call__(self, model: Model, **given: Any) -> tuple[Any, ...]:
         system, t, dt = self.system(model, given), given["t"], given["dt"]
         if self.method == "start":
-            new = self.integrator.start(system, t, given["q"], given["v"], dt)
+            new = begun(self.integrator, system, t, given["q"], given["v"], dt)
             return new.q, new.v, *new.memory
         memory = tuple(given[f"memory{k}"] for k in range(len(self.numbers)))
-        new = self.integrator.step(system, t, State(given["q"], given["v"], memory), dt)
-        new = self.integrator.closed(system, t, new, dt)
+        new = stepped(self.integrator, system, t, State(given["q"], given["v"], memory), dt)
         return new.q, new.v, *(Vector([x]) if number else x for x, number in zip(new.memory, self.numbers, strict=True))
 
     def system(self, model: Model, given: Mapping[str, Any]) -> System:

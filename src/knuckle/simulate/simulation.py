@@ -31,6 +31,7 @@ from .progress import Interrupt, Progress, Reporter, interruptible
 from .resting import Rigid
 from .steady import steady_digits
 from .stepper import Stepper
+from .sticking import Sticking
 from .stops import CompliantStops, RigidStops, Stops, stops_from
 from .trajectory import Trajectory
 
@@ -123,10 +124,11 @@ def simulate(
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
     force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
     stepper = Stepper(model, method, force, wrenches, {**asked, **also}, closing)
-    rigid = Rigid(stopping, stepper, wrenches) if isinstance(stopping, RigidStops) else None
+    sticking = Sticking(stepper) if stepper.has_friction else None
+    rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
     if rigid is not None:
         _must_be_inside(rigid, q)
-    plan = Plan(model, stepper, _positive("duration", duration), step, keep, watched, rigid)
+    plan = Plan(model, stepper, _positive("duration", duration), step, keep, watched, rigid, sticking)
 
     with steady_digits():
         if checkpoint is None:

@@ -17,6 +17,7 @@ from knuckle.run.one import one_by_one
 from knuckle.run.user_recipe import UserRecipe
 
 from .control import Constant, Control, Parameters, control_of
+from .friction import begun, finished, friction_rows, held, kept, must_be_separate, stepped, within_modes
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import HALVINGS, MOST_ITERATIONS, PARTS, ConvergenceError, Iterative, Newton
 from .loops import Stabilization, must_fit, stabilization_of, takes_long
@@ -48,6 +49,8 @@ class Stepper:
     ) -> None:
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
+        self.has_friction = bool(friction_rows(model))
+        must_be_separate(model)
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
         self._is_text = controller.is_text and external.is_text
@@ -72,50 +75,71 @@ class Stepper:
         """What the kernel of a step is made of, for states with so many entries of memory."""
         return replace(self._step, method=method, memory=memory)
 
-    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float) -> State:
-        """The state to begin with, at time t."""
+    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float, modes: Array | None = None) -> State:
+        """The state to begin with, at time t; `modes` of dry friction, where they are known."""
         q, v = (_state(name, x, n) for name, x, n in (("q", q, self.model.nq), ("v", v, self.model.nv)))
-        return self.integrator.start(self.system, t, q, v, dt)
+        return begun(self.integrator, self.system, t, q, v, dt, modes)
+
+    def held(self, state: State) -> System:
+        """The mechanism in the modes of a state."""
+        return held(self.system, state.memory[0]) if self.has_friction else self.system
 
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
-            return self.persistent(self.integrator, t, state, dt)
+            return self._persistent("step", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.asks_once):
-            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
-        q, v, *memory = self._native("step", t, state, dt, self._forces(t, state.q, state.v))
-        return self.checked(t, state, State(q, v, tuple(memory)), dt)
+            return stepped(self.integrator, self.system, t, state, dt)
+        return self._stepped("step", t, state, dt)
 
-    def checked(self, t: float, state: State, new: State, dt: float) -> State:
+    def slid(self, t: float, state: State, dt: float) -> State:
+        """The state at t + dt if no joint with dry friction begins to slide or to stick."""
+        if isinstance(self.integrator, Iterative) and not self.is_compiled:
+            return self._persistent("slid", self.integrator, t, state, dt)
+        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+            return within_modes("slid", self.integrator, self.system, t, state, (), dt)
+        return self._stepped("slid", t, state, dt)
+
+    def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
+        return self.checked(t, state, State(q, v, tuple(memory)), dt, method)
+
+    def checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
         """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
         try:
             self.integrator.check(t, new, dt)
         except ConvergenceError:
             if not isinstance(self.integrator, Iterative):
                 raise
-            return self.persistent(self.integrator, t, state, dt)
+            return self._persistent(method, self.integrator, t, state, dt)
         return new
 
-    def persistent(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
-        """A step whose equation is solved with as many improvements as that takes."""
+    def _persistent(self, method: str, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equations are solved here, with as many improvements as that takes."""
+        new, at = state, t
         for part in integrator.parts:
-            state = self._solved(integrator, t, state, part * dt)
-            t += part * dt
-        return integrator.closed(self.system, t, state, 0.0)
+            new = self._solved(integrator, at, new, part * dt)
+            at += part * dt
+        new = State(new.q, new.v, new.memory[self.has_friction :])
+        if method == "slid":
+            return kept(integrator, self.system, t, state, new, state.memory[0], dt)
+        if self.has_friction:
+            return finished(integrator, self.system, t, state, new, dt)
+        return integrator.closed(self.system, t, new, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
-            new, *errors = self.integrator.attempt(self.system, t, state, dt)
-            return self.integrator.closed(self.system, t, new, dt), *errors
+            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
-        """(q, v) at t + θ dt within a step that was done."""
-        system = self.system
+        """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
+        system, n = self.held(old), int(self.has_friction)
+        old, new = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
         new = State(*system.alongside(old.q, new.q, new.v), new.memory)
         between = self.integrator.dense(system, t, old, new, dt)
         if not (system.is_closed or system.has_charts):
@@ -142,7 +166,8 @@ class Stepper:
         self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
     ) -> tuple[Array, float, tuple[Array, ...]]:
         """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
-        x, size, forces = self._improve(integrator, t, state, integrator.guess(self.system, t, state, dt), dt)
+        guess = integrator.guess(self.held(state), t, self._own(state), dt)
+        x, size, forces = self._improve(integrator, t, state, guess, dt)
         if not size <= integrator.tolerance and halvings:
             nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
             if left <= integrator.tolerance:
@@ -155,9 +180,7 @@ class Stepper:
         """x improved as long as that helps, the last change and the forces."""
         size, forces = np.inf, ()
         for _ in range(MOST_ITERATIONS):
-            if not self._is_text:
-                forces = self._forces(*integrator.asked(self.system, t, state, x, dt))
-            last = size
+            forces, last = self._forces_at(integrator, t, state, x, dt), size
             x, size = self._improved(integrator, t, state, x, dt, forces)
             if integrator.is_enough(size, last) or not np.isfinite(size):
                 break
@@ -173,8 +196,7 @@ class Stepper:
         (slopes,) = self._native("slope", t, state, dt, forces, x=x, direction=np.eye(self.model.nv))
 
         def change_at(y: Array) -> Array:
-            asked = () if self._is_text else self._forces(*integrator.asked(self.system, t, state, y, dt))
-            (r,) = self._native("residual", t, state, dt, asked, x=y)
+            (r,) = self._native("residual", t, state, dt, self._forces_at(integrator, t, state, y, dt), x=y)
             try:
                 return np.linalg.solve(slopes.T, r)
             except np.linalg.LinAlgError:
@@ -186,6 +208,16 @@ class Stepper:
             if not lengths[0][0] < size(change) / 2:
                 lengths += [(float(size(change_at(x - part * change))), part) for part in PARTS[1:]]
             return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
+
+    def _forces_at(self, integrator: Iterative, t: float, state: State, x: Array, dt: float) -> tuple[Array, ...]:
+        """The forces of Python functions where an equation asks for them."""
+        if self._is_text:
+            return ()
+        return self._forces(*integrator.asked(self.held(state), t, self._own(state), x, dt))
+
+    def _own(self, state: State) -> State:
+        """A state as the integrator knows it: without the modes of dry friction."""
+        return State(state.q, state.v, state.memory[self.has_friction :])
 
     def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
         """The forces of Python functions in a state, which native code takes as they are."""

@@ -15,11 +15,11 @@ from knuckle.scalar import ZERO, constant, less, maximum, select
 from knuckle.spatial import Vector
 
 from .bounds import Bounds, bounds_of
-from .iterative import ConvergenceError
+from .boxed import boxed
 
 Array = NDArray[Any]
-TURNS, PIVOTS = 100, 10_000
-"""Impacts in turn at one instant, in the second half of which nothing bounces; and pivots to solve one of them."""
+TURNS = 100
+"""Impacts in turn at one instant; in the second half of them nothing bounces."""
 ROUNDING, NOTHING = 1e-14, 1e-9
 """Speeds below this part of the terms that they are the sum of, or of the speed of rest, are none."""
 PerJoint: TypeAlias = float | Mapping[str, float]
@@ -142,24 +142,6 @@ def impact(N: Array, S: Array, v: Array, e: Array, rest_speed: float = 0.0) -> t
 
 
 def complementary(A: Array, b: Array) -> Array:
-    """λ ≥ 0 with A λ + b ≥ 0 and λ·(A λ + b) = 0, for a positive definite A (Murty's least-index pivoting).
-
-    Stops that say the same (a joint and one that mimics it) make A singular: a part of 1e-14 on its diagonal chooses
-    among the solutions.
-    """
+    """λ ≥ 0 with A λ + b ≥ 0 and λ·(A λ + b) = 0, for a positive definite A."""
     n = len(b)
-    if n == 1:
-        return np.maximum(0.0, -b / A[0])
-    A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
-    pushing, x = np.zeros(n, bool), np.zeros(n)
-    for _ in range(min(4**n + 1, PIVOTS)):
-        x = np.zeros(n)
-        if pushing.any():
-            x[pushing] = np.linalg.solve(A[np.ix_(pushing, pushing)], -b[pushing])
-        w = A @ x + b
-        small = 1e-12 * np.max(np.abs(b), initial=0.0)
-        wrong = np.flatnonzero(np.where(pushing, x < 0, ~pushing & (w < -small)))
-        if not len(wrong):
-            return np.maximum(x, 0.0)
-        pushing[wrong[0]] = not pushing[wrong[0]]
-    raise ConvergenceError(f"which of {n} stops push was not found by {PIVOTS} pivots")
+    return np.maximum(0.0, -b / A[0]) if n == 1 else boxed(A, b, np.zeros(n), np.full(n, np.inf))

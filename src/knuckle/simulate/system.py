@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,6 +17,8 @@ from knuckle.run.user import kernel
 
 from .loops import Stabilization, is_timed
 
+HOLD = 1e20
+"""The rotor inertia of a joint that is held: nothing moves it, and its velocity tells the impulse against it."""
 Force = Callable[[Model, Any, Any, Any], Any]
 
 
@@ -31,12 +33,17 @@ class System:
     """(model, t, q, v) → f_ext, a wrench per body"""
     stabilization: Stabilization = None
     """What keeps loops closed"""
+    sticking: Any = None
+    """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
         """v̇ under the forces at this instant."""
         forces = self.forces(t, q, v)
-        if self.is_timed or self.choice is not None:
-            return _acceleration_at(self.model, t, q, v, *forces, stabilization=self.decay_time, choice=self.choice)
+        if self._is_kernel:
+            tau, f_ext = forces if len(forces) > 1 else (forces[0], None)
+            return _acceleration_at(
+                self.model, t, q, v, tau, f_ext, self.sticking, stabilization=self.decay_time, choice=self.choice
+            )
         return self._forward(q, v, *forces)
 
     def closed(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
@@ -46,8 +53,8 @@ class System:
         """
         if not self.is_closed:
             return q, v
-        if self.is_timed or self.choice is not None:
-            return _closed_at(self.model, t, q, v, choice=self.choice)
+        if self._is_kernel:
+            return _closed_at(self.model, t, q, v, self.sticking, choice=self.choice)
         return onto_constraints(self.model, q, v)
 
     @property
@@ -67,7 +74,7 @@ class System:
 
     def forces(self, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
         """(τ,) or (τ, f_ext) at this instant."""
-        model = self.at(t)
+        model = self._moving(t)
         tau = self.force(model, t, q, v)
         return (tau,) if self.external is None else (tau, self.external(model, t, q, v))
 
@@ -97,8 +104,16 @@ class System:
         return has_charts(self.model)
 
     def at(self, t: Any) -> Model:
-        """The mechanism at time t: itself, unless some joint moves by a law of time."""
+        """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
+        return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
+
+    def _moving(self, t: Any) -> Model:
         return self.model.at(t) if self.is_timed else self.model
+
+    @property
+    def _is_kernel(self) -> bool:
+        """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
+        return self.is_timed or self.choice is not None or self.sticking is not None
 
     @cached_property
     def is_timed(self) -> bool:
@@ -124,12 +139,13 @@ def _acceleration_at(
     v: Any,
     tau: Any,
     f_ext: Any = None,
+    sticking: Any = None,
     *,
     stabilization: float | None,
     choice: Choice | None,
 ) -> Any:
     """The time is an argument, so that one piece of code serves every instant."""
-    now = model.at(t)
+    now = _then(model, t, sticking)
     if choice is None:
         return forward_dynamics.reference(now, q, v, tau, f_ext, stabilization=stabilization)
     q, v = _followed(now, q, v, choice)
@@ -137,9 +153,30 @@ def _acceleration_at(
 
 
 @kernel
-def _closed_at(model: Model, t: Any, q: Any, v: Any, *, choice: Choice | None) -> Any:
-    now = model.at(t)
+def _closed_at(model: Model, t: Any, q: Any, v: Any, sticking: Any = None, *, choice: Choice | None) -> Any:
+    now = _then(model, t, sticking)
     return onto_constraints(now, q, v) if choice is None else _followed(now, q, v, choice)
+
+
+def _then(model: Model, t: Any, sticking: Any) -> Model:
+    now = model.at(t)
+    return now if sticking is None else held_model(now, sticking)
+
+
+def held_model(model: Model, sticking: Any) -> Model:
+    """The mechanism without dry friction, with some velocity variables held."""
+    free = model.replace(joints=tuple(replace(joint, friction=()) for joint in model.joints))
+    return with_rotors(free, [HOLD * x for x in sticking])
+
+
+def with_rotors(model: Model, rotor: Any) -> Model:
+    """The model with rotor inertia more at each velocity variable."""
+    joints = list(model.joints)
+    for i, joint in enumerate(joints):
+        if i not in model.coupled:
+            total = tuple(a + b for a, b in zip(joint.rotor_inertia, rotor[model.v_slices[i]], strict=True))
+            joints[i] = replace(joint, rotor_inertia=total)
+    return model.replace(joints=tuple(joints))
 
 
 def _followed(model: Model, q: Any, v: Any, choice: Choice) -> tuple[Any, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 from knuckle.model import Model
 
 from .control import Control
+from .friction import stepped, within_modes
 from .integrator import Integrator, State
 from .loops import Stabilization
 from .system import System
@@ -58,15 +59,11 @@ class Text:
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> Any:
         given = dict(zip(self.names, args, strict=False)) | kwargs
         state = State(given["q"], given["v"], tuple(given[f"memory{k}"] for k in range(self.memory)))
-        system = self.system(model, {name: given[name] for name in self.parameters})
-        besides = (given[name] for name in self.besides)
-        made = getattr(self.integrator, self.method)(system, given["t"], state, *besides, given["dt"])
+        system, t, dt = self.system(model, {name: given[name] for name in self.parameters}), given["t"], given["dt"]
         if self.method == "step":
-            return tuple(_flat(self.integrator.closed(system, given["t"], made, given["dt"])))
-        if self.method == "attempt":
-            new, *errors = made
-            return tuple(_flat((self.integrator.closed(system, given["t"], new, given["dt"]), *errors)))
-        return tuple(_flat(made))
+            return tuple(_flat(stepped(self.integrator, system, t, state, dt)))
+        besides = tuple(given[name] for name in self.besides)
+        return tuple(_flat(within_modes(self.method, self.integrator, system, t, state, besides, dt)))
 
     def system(self, model: Model, parameters: Mapping[str, Any]) -> System:
         """The mechanism under the forces of these parameters."""

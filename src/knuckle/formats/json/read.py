@@ -21,7 +21,6 @@ _ALGEBRAS = {"spatial": SPATIAL, "planar": PLANAR}
 _PARTS: dict[str, Any] = {
     "name": str,
     "gravity": tuple[float, float, float],
-    "friction_velocity": float,
     "base": Body,
     "bodies": tuple[Body, ...],
     "joints": tuple[TreeJoint, ...],

@@ -18,7 +18,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
-_TOP = ("name", "gravity", "friction_velocity", "base", "bodies", "joints", "frames", "loops", "couplings")
+_TOP = ("name", "gravity", "base", "bodies", "joints", "frames", "loops", "couplings")
 
 
 def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) -> str:

@@ -45,8 +45,6 @@ def check_sayable(model: Model) -> None:
 
 def unsayable(model: Model) -> Iterator[tuple[str, str]]:
     """(where, what) of every property that is lost in MJCF, or is another one there."""
-    if model.friction_velocity != Model.friction_velocity:
-        yield model.name, f"friction_velocity {model.friction_velocity:g}"
     if not wraps_base(model) and model.base.name != "world":
         yield model.base.name, "the name of the base, which is 'world' there"
     order = depth_first(model)

@@ -44,8 +44,6 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
     """(where, what) of every property that is lost in URDF."""
     if tuple(model.gravity) != STANDARD_GRAVITY:
         yield model.name, f"gravity {model.gravity}"
-    if model.friction_velocity != Model.friction_velocity:
-        yield model.name, f"friction_velocity {model.friction_velocity:g}"
     for joint in model.joints:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):
