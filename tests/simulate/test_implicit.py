@@ -1,10 +1,13 @@
 """Stiff springs, dampers and gains: implicit integrators do not need small steps for them."""
 
+import time
+
 import numpy as np
 import pytest
 
 import knuckle as kn
 from knuckle.joints import Prismatic, Spherical
+from knuckle.simulate import implicit
 from knuckle.simulate.integrators import (
     BDF1,
     BDF2,
@@ -16,8 +19,9 @@ from knuckle.simulate.integrators import (
     Variational,
     stepper,
 )
+from knuckle.simulate.slopes import local_slopes
 
-from .mechanisms import BODY, pair, run, start
+from .mechanisms import AHEAD, BODY, pair, run, start
 
 STIFF = [ImplicitEuler(), BDF1(), BDF2()]
 
@@ -153,6 +157,108 @@ def test_in_a_rollout_no_solution_is_not_a_number():
     with pytest.warns(RuntimeWarning, match="Variational did not solve its equations"):
         found = kn.rollout(model, q, 30 * v, None, 0.2, steps=3, integrator=Variational(iterations=2))
     assert np.isnan(found.q[-1]).all()
+
+
+@kn.kernel
+def computed_torque(model, q, v, kp, kd):
+    return kn.inverse_dynamics(model, q, v, -kp * q - kd * v)
+
+
+def branched(sprung_ball: bool = False) -> kn.Model:
+    """Springs and dampers at hinges, sliders, followers and a ball joint."""
+    builder = kn.Builder("branched")
+    stiff = {"stiffness": 30.0} if sprung_ball else {}
+    builder.body("ball", joint=Spherical(), damping=(0.3, 0.2, 0.1), **stiff, **BODY)
+    builder.body("hinge", "ball", kn.joints.Revolute("x"), AHEAD, stiffness=300.0, damping=5.0, rest=0.1, **BODY)
+    builder.body("slider", "ball", Prismatic("y"), AHEAD, stiffness=3e3, damping=20.0, rotor_inertia=0.2, **BODY)
+    builder.body("wheel", "hinge", kn.joints.Revolute("z"), AHEAD, stiffness=2.0, damping=0.4, **BODY)
+    builder.couple("wheel_joint", "hinge_joint", 2.5)
+    return builder.build()
+
+
+def by_matrices(model: kn.Model, dt: float, **forces: object) -> State:
+    """One step by the matrices of the equation."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implicit, "local_slopes", lambda *_: None)
+        return run(model, ImplicitEuler(), dt, 1, **forces)
+
+
+@pytest.mark.parametrize("dt", [1e-3, 0.05])
+@pytest.mark.parametrize("what", ["nothing", "constant", "python", "PD", "computed torque", "loop", "sprung ball"])
+def test_a_step_by_forward_dynamics_is_the_step_by_matrices(what: str, dt: float):
+    model, forces = branched(what == "sprung ball"), dict[str, object]()
+    if what == "loop":
+        model = kn.robots.load("four_bar")
+        model = kn.model.edit.with_joint(model, model.joint_names[0], stiffness=50.0, damping=2.0)
+    elif what == "constant":
+        forces = {"controller": np.linspace(-1, 1, model.nv)}
+    elif what == "python":
+        forces = {"controller": lambda model, q, v: -3.0 * v}
+    elif what == "PD":
+        model = kn.robots.load("arm").without_friction()
+        forces = {"controller": pd, "parameters": {"kp": 500.0, "kd": 40.0}}
+    elif what == "computed torque":
+        model = kn.robots.load("arm").without_friction()
+        forces = {"controller": computed_torque, "parameters": {"kp": 500.0, "kd": 40.0}}
+    if what == "loop":
+        q, v = kn.project(model, kn.close_loops(model, kn.neutral(model)).q, np.ones(model.nv))
+        stepping = stepper(model, ImplicitEuler())
+        fast = stepping.step(0.0, stepping.start(0.0, q, v, dt), dt)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(implicit, "local_slopes", lambda *_: None)
+            slow = stepper(model, ImplicitEuler())
+            slow = slow.step(0.0, slow.start(0.0, q, v, dt), dt)
+    else:
+        fast, slow = run(model, ImplicitEuler(), dt, 1, **forces), by_matrices(model, dt, **forces)
+    np.testing.assert_allclose(fast.v, slow.v, rtol=0, atol=1e-10 * (1 + np.abs(slow.v).max()))
+    np.testing.assert_allclose(fast.q, slow.q, rtol=0, atol=1e-10)
+
+
+def test_which_slopes_are_local():
+    def is_local(model: kn.Model, controller: object = None, **parameters: float) -> bool:
+        found = list[bool]()
+
+        def look(system, t, q, v):
+            found.append(local_slopes(system, t, q, v) is not None)
+            return None
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(implicit, "local_slopes", look)
+            run(model, ImplicitEuler(), 0.01, 1, controller=controller, parameters=parameters)
+        return found[-1]
+
+    arm = kn.robots.load("arm").without_friction()
+    assert is_local(arm)
+    assert is_local(arm, pd, kp=3.0, kd=1.0)
+    assert not is_local(arm, computed_torque, kp=3.0, kd=1.0)
+    assert is_local(branched())
+    assert not is_local(branched(sprung_ball=True))
+
+    @kn.kernel
+    def between(model, q):
+        return kn.spatial.Vector([q[0] - q[1], q[1] - q[0]])
+
+    assert not is_local(kn.robots.load("double_pendulum"), between), "the sum of its slopes is zero"
+
+
+def test_large_stiff_mechanisms_are_stepped_in_native_code():
+    """A chain of seventy stiff hinges comes to rest; by matrices a step takes about a second in Python."""
+    builder = kn.Builder("chain", gravity=(0, 0, -0.1))
+    for k in range(70):
+        on = f"link{k - 1}" if k else None
+        builder.body(
+            f"link{k}", on, kn.joints.Revolute("xyz"[k % 3]), (0.1, 0, 0), mass=0.1, inertia=(1e-4,) * 3,
+            stiffness=500.0, damping=500.0,
+        )  # fmt: skip
+    model = builder.build()
+    assert kn.simulate(model, None, None, 0.2, dt=0.02, integrator="implicit", progress=False).reason == "finished"
+    began = time.monotonic()
+    motion = kn.simulate(model, None, None, 40.0, dt=0.02, integrator="implicit", progress=False)
+    assert motion.reason == "finished"
+    assert time.monotonic() - began < 5.0
+    assert np.abs(motion.v[1]).max() > 1e-4
+    assert np.abs(motion.v[-1]).max() < 1e-9
+    assert np.abs(kn.forward_dynamics(model, motion.q[-1], 0 * motion.v[-1], np.zeros(70))).max() < 1e-4
 
 
 def test_options_are_checked():
