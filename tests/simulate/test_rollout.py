@@ -12,6 +12,7 @@ from knuckle.model import Model
 from knuckle.run import loop as native_loop
 from knuckle.run import trajectories
 from knuckle.run.kernel import kernels
+from knuckle.simulate import friction
 from knuckle.simulate.integrator import State
 from knuckle.simulate.integrators import stepper
 from knuckle.simulate.named import INTEGRATORS, integrator_of
@@ -36,15 +37,17 @@ def forces(model: Model, *shape: int, dtype: Any = float) -> Array:
 
 def stepped(model: Model, q: Array, v: Array, tau: Array, integrator: str) -> tuple[Array, Array]:
     """The same trajectories, one step at a time by a kernel of a step; tau is (..., steps, nv)."""
-    method = integrator_of(integrator)
+    method, is_dry = integrator_of(integrator), bool(friction.friction_rows(model))
 
     @kn.kernel
-    def step(model: Model, q: Any, v: Any, t: Any, dt: Any, tau: Any) -> Any:
-        return method.step(System(model, lambda model, t, q, v: tau), t, State(q, v), dt)[:2]
+    def step(model: Model, q: Any, v: Any, modes: Any, t: Any, dt: Any, tau: Any) -> Any:
+        state = State(q, v, (modes,) if is_dry else ())
+        new = friction.stepped(method, System(model, lambda model, t, q, v: tau), t, state, dt)
+        return new.q, new.v, new.memory[0] if is_dry else modes
 
-    qs, vs = [q], [v]
+    qs, vs, modes = [q], [v], np.sign(v)
     for s in range(tau.shape[-2]):
-        q, v = step(model, q, v, s * DT, DT, tau[..., s, :])
+        q, v, modes = step(model, q, v, modes, s * DT, DT, tau[..., s, :])
         qs.append(q)
         vs.append(v)
     return np.stack(qs, -2), np.stack(vs, -2)

@@ -224,8 +224,6 @@ class March:
     def _cross(self, step: Step, crossing: Crossing) -> bool:
         """Something happens within a step; whether the motion goes on from there."""
         t, (q, v), sticking = step.time(crossing.theta), step.state(crossing.theta), self.plan.sticking
-        if sticking is not None:
-            v = sticking.still(v, step.old)
         self._rows_within(step, t)
         if crossing.kind == "event":
             new = self._fire(crossing.which, t, q, v, v)
@@ -237,7 +235,7 @@ class March:
         if crossing.kind == "push":
             self._released |= {crossing.which}
         if sticking is not None and crossing.kind == "stop":
-            v[crossing.which] = 0.0
+            v = sticking.stopped(v, crossing.which)
             self._slipping.pop(crossing.which, None)
             if crossing.theta == 0:
                 self._slipping[crossing.which] = 0.0
