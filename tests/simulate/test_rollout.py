@@ -137,8 +137,8 @@ def test_nan_stays_in_its_row():
     assert not np.isfinite(found.v[4, -1]).all()
 
 
-def test_angles_beyond_the_reach_of_the_fast_sine(monkeypatch: pytest.MonkeyPatch):
-    """Some are there from the start, some get there, some come back; the rest of the batch does not notice."""
+def test_large_angles(monkeypatch: pytest.MonkeyPatch):
+    """A wheel that has turned for long is as right as any other joint; the rest of the batch does not notice."""
     q, v = states(ARM, 12)
     steps = 20
     tau = np.zeros((12, steps, ARM.nv))
