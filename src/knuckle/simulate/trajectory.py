@@ -259,10 +259,11 @@ class Trajectory:
 
 
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:
-    """A function of the model and rows of states: at once, or row by row where the model changes with time."""
+    """A function of the model and rows of states (..., n, :): at once, or row by row where time changes the model."""
     if not depends_on_time(model):
         return function(model, *rows)
-    return np.stack([function(model.at(float(t)), *(x[k] for x in rows)) for k, t in enumerate(times)])
+    said = [function(model.at(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
+    return np.stack(said, axis=rows[0].ndim - 2)
 
 
 def depends_on_time(model: Model) -> bool:
