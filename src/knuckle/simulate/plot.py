@@ -149,6 +149,6 @@ def _draw_many(times: NDArray[Any], values: NDArray[Any], axis: Any, line: dict[
     low, middle, high = np.full((3, len(times)), np.nan)
     low[there], middle[there], high[there] = np.nanquantile(finite[:, there], (0.05, 0.5, 0.95), axis=0)
     for one in finite[:: max(1, len(finite) // _SHOWN)][:_SHOWN]:
-        axis.plot(times, one, color=line["color"], linewidth=0.5, alpha=0.25)
+        axis.plot(times, one, color=line["color"], linewidth=0.6, alpha=0.5)
     axis.fill_between(times, low, high, color=line["color"], alpha=shade, linewidth=0)
     axis.plot(times, middle, **line)
