@@ -15,7 +15,7 @@ from knuckle.model import Model
 
 from .acting import Acting, part_of
 from .divergence import finite
-from .trajectory import Trajectory
+from .trajectory import Trajectory, played
 
 Array = NDArray[Any]
 
@@ -183,9 +183,7 @@ class Rollout:
 
     def play(self, **options: Any) -> Any:
         """Plays a few of them side by side in the viewer, as `rollout[:4].play()`; see `knuckle.view.play`."""
-        from knuckle.view import play
-
-        return play(self, **options)
+        return played(self, **options)
 
     def __repr__(self) -> str:
         count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"

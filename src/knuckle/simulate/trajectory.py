@@ -237,9 +237,7 @@ class Trajectory:
 
     def play(self, **options: Any) -> Any:
         """Plays it in the viewer; see `knuckle.view.play`."""
-        from knuckle.view import play
-
-        return play(self, **options)
+        return played(self, **options)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -256,6 +254,13 @@ class Trajectory:
             counts = [(name, kind, sum((o.name, o.kind) == (name, kind) for o in self.events)) for name, kind in names]
             lines.append("  events: " + ", ".join(f"{kind} {name!r} × {n}" for name, kind, n in counts[:8]))
         return "\n".join(lines) + ">"
+
+
+def played(motion: Any, **options: Any) -> Any:
+    """Motions in the viewer."""
+    from knuckle.view import play
+
+    return play(motion, **options)
 
 
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:
