@@ -99,7 +99,8 @@ if TYPE_CHECKING:
     from .simulate.drive import drive_forces
     from .simulate.events import Event
     from .simulate.ode import ode_right_hand_side
-    from .simulate.rollout import Rollout, rollout
+    from .simulate.rollout import rollout
+    from .simulate.rollout_result import Rollout
     from .simulate.simulation import simulate
     from .simulate.stops import CompliantStops, RigidStops
     from .simulate.trajectory import Trajectory
@@ -239,7 +240,7 @@ _WHERE = {
     "ConstrainedVelocity": "run.constrained",
     "Event": "simulate.events",
     "RigidStops": "simulate.stops",
-    "Rollout": "simulate.rollout",
+    "Rollout": "simulate.rollout_result",
     "Trajectory": "simulate.trajectory",
     "constrained_acceleration": "run.constraint_terms",
     "constrained_dynamics": "run.constrained",

@@ -180,7 +180,7 @@ def test_other_precisions_run_as_text(built: list[str]):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, 1e6, -3e8])
 def test_a_strange_row_leaves_the_others_alone(bad: float):
-    """NaN, and angles beyond the reach of the fast sine, which go to the C library's."""
+    """NaN, and large angles."""
     model = MODELS["arm"]
     s = states(model, (13,))
     expected = kn.inverse_dynamics(model, s.q, s.v, s.a)
@@ -197,7 +197,7 @@ def test_a_strange_row_leaves_the_others_alone(bad: float):
         assert np.isnan(found[5]).any()
 
 
-def test_all_angles_beyond_reach():
+def test_all_angles_large():
     model = MODELS["arm"]
     s = states(model, (3, 2))
     turns = 2 * np.pi * 1e5

@@ -51,7 +51,10 @@ def simulate(
         Controller,
         typer.Option("--controller", "-c", help="Nothing, a spring to where it starts, or one to --goal."),
     ] = Controller.none,
-    integrator: Annotated[Method, typer.Option("--integrator", "-i", help="How time is stepped through.")] = Method.rk4,
+    integrator: Annotated[
+        Method | None,
+        typer.Option("--integrator", "-i", help="How time is stepped through.", show_default="as the model needs it"),
+    ] = None,
     start: Annotated[
         list[str] | None,
         typer.Option("--start", help="Where it starts: joint=value, in rad or m; several with commas.", metavar="J=X"),
@@ -97,8 +100,9 @@ def simulate(
         check_suffixes(out=out, plot=plot, html=html)
         model = open_model(file, base.value, mimic)
         done = run(
-            model if friction else model.without_friction(), duration, dt, controller.value, integrator.value,
-            start or (), speed or (), goal or (), bandwidth, None if stops is AtLimits.none else stops.value,
+            model if friction else model.without_friction(), duration, dt, controller.value,
+            integrator.value if integrator else None, start or (), speed or (), goal or (), bandwidth,
+            None if stops is AtLimits.none else stops.value,
         )  # fmt: skip
         files = write_files(done.trajectory, out, plot, html)
         if json:

@@ -35,7 +35,7 @@ class Kernel:
     code: Native
     dtype: np.dtype[Any]
     width: int
-    entry: Callable[..., int]
+    entry: Callable[..., None]
     layout: Any = None
 
     @classmethod
@@ -46,24 +46,21 @@ class Kernel:
             raise RuntimeError(f"the code of {recipe.name} has no way in")
         return cls(tuple(arguments.values()), code, dtype, width, code.entry, recipe.layout())
 
-    def __call__(self, arrays: list[Array], batch: Shape) -> tuple[Array, list[int]]:
-        """The result for arrays of `batch` and this kernel's shapes and dtype.
-
-        Also the states, counted through the batch, that are not to be used: there a sine was asked beyond its reach.
-        """
+    def __call__(self, arrays: list[Array], batch: Shape) -> Array:
+        """The result for arrays of `batch` and this kernel's shapes and dtype."""
         states, shape = math.prod(batch), self.code.shape
         out = memory.empty((states, math.prod(shape)), self.dtype)
         if not out.size:
-            return out.reshape(batch + shape), []
+            return out.reshape(batch + shape)
         laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
         inputs = [x for flat, stride in laid_out for x in (flat.ctypes.data, stride)]
         target = out.ctypes.data
 
-        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> int:
-            return self.entry(start, end, *inputs, target)
+        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> None:
+            self.entry(start, end, *inputs, target)
 
-        far = _far(work, 0, states) if in_parallel(states, self.width, work) else []
-        return out.reshape(batch + shape), far
+        in_parallel(states, self.width, work)
+        return out.reshape(batch + shape)
 
 
 def _laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
@@ -80,16 +77,6 @@ def _in_order(array: Array) -> Array:
     if array.flags.carray:
         return array
     return np.ascontiguousarray(array if array.flags.aligned else array.copy())
-
-
-def _far(work: Callable[[int, int], int], start: int, end: int) -> list[int]:
-    """The states from `start` to `end` that are beyond reach, by halving. The others are computed as before."""
-    if not work(start, end):
-        return []
-    if end - start == 1:
-        return [start]
-    middle = (start + end) // 2
-    return _far(work, start, middle) + _far(work, middle, end)
 
 
 Policy: TypeAlias = Literal["auto", "always", "never"]

@@ -29,7 +29,7 @@ MOST = 100_000
 class Loop:
     """Native code for many steps of many trajectories, the numbers of trajectories side by side and of operations."""
 
-    entry: Callable[..., int]
+    entry: Callable[..., None]
     width: int
     operations: int
 
@@ -58,15 +58,6 @@ def _loops_of(model: Model) -> dict[Any, Loop | None]:
     return _loops[number][1]
 
 
-def patient_loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop:
-    """The loop for trajectories in which a sine is asked beyond the reach of the fast one."""
-    known = _loops_of(recipe.model)
-    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype, "patient")
-    loop = known.get(key) or _code(recipe, arguments, feedback, DTYPES[dtype], patient=True)
-    known[key] = loop
-    return loop
-
-
 def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:
     """The code, or None: the text then runs step by step, or says why it cannot."""
     try:
@@ -82,7 +73,7 @@ class _TooLongError(Exception):
     """A step of more operations than are worth compiling in a row."""
 
 
-def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str, *, patient: bool = False) -> Loop:
+def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop:
     """The code, from the disk if it is there."""
     host = native.host()
     lanes = Lanes(dtype, host.lanes(dtype))
@@ -90,11 +81,11 @@ def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: s
         program = recipe.program(arguments)
         if len(program.nodes) > MOST:
             raise _TooLongError
-        name = store.key(store.library_hash(), host, lanes, _sorted(feedback), patient, program)
+        name = store.key(store.library_hash(), host, lanes, _sorted(feedback), program)
         if found := store.read(name):
             with contextlib.suppress(Exception):  # code that does not load is as good as none
                 return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
-        code = native.compile_text(to_loop(program, lanes, feedback, patient=patient))
+        code = native.compile_text(to_loop(program, lanes, feedback))
         loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
     said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
     store.write(name, said, code)
@@ -106,7 +97,7 @@ def _sorted(feedback: Feedback) -> tuple[Any, ...]:
     return "loop", feedback.state, feedback.kept, feedback.clock, *sorted(feedback.moving)
 
 
-def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..., int]:
+def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..., None]:
     """The loop as a Python callable. Runs without the GIL."""
     loaded = native.Loaded(code)
     size, parts = 0, 0
@@ -116,7 +107,7 @@ def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     inputs = [pointer, number, number] * (len(arguments) - parts)
     kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
+        None, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
     )  # fmt: skip
     call: Any = kind(loaded.address("loop"))
     call.keeps = loaded

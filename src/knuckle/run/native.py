@@ -76,10 +76,10 @@ class Loaded:
         return self._engine.get_function_address(name)
 
 
-def entry(loaded: Loaded, name: str, arguments: int) -> Callable[..., int]:
+def entry(loaded: Loaded, name: str, arguments: int) -> Callable[..., None]:
     """The kernel as a Python callable: start, end, (pointer, stride) per argument, output. Runs without the GIL."""
     kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * arguments, ctypes.c_void_p
+        None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * arguments, ctypes.c_void_p
     )
     call: Any = kind(loaded.address(name))
     call.keeps = loaded

@@ -35,7 +35,7 @@ class Native:
 
     shape: Shape
     loaded: Any  # what keeps the code alive: `native.Loaded`, where there is one piece of it
-    entry: Callable[..., int] | None = None
+    entry: Callable[..., None] | None = None
 
 
 _natives: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary()

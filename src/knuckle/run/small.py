@@ -212,7 +212,7 @@ def _works(gate: Gate) -> bool:
     if (sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(result)) != (*before, 2):
         return False
     others = [
-        (x, y, y), (x,), (), (y, x), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (x, y.reshape(1, 2)),
+        (x, y, y), (x,), (), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (x, y.reshape(1, 2)),
         (x.astype(np.float32), y), (x, y.astype(">f8")),
     ]  # fmt: skip
     return (

@@ -13,7 +13,7 @@ from knuckle.spatial import Vector
 
 from .container import Shape, apart, common_batch
 from .kernel import DTYPES, Array, Kernel, Slot, kernels, warn_plain
-from .lanes import numbers, states_of
+from .lanes import numbers
 from .layout import Layout, laid_out
 from .recipe import Recipe
 from .scalars import inside_a_kernel
@@ -59,11 +59,7 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
         if slot.refused is not None:
             warn_plain(slot, recipe.name)
     else:
-        flat, far = native(list(lanes.values()), batch)
-        layout = native.layout
-        if far:
-            few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
-            flat.reshape(math.prod(batch), -1)[far] = state_by_state(recipe, few, shapes, (len(far),), dtype)
+        flat, layout = native(list(lanes.values()), batch), native.layout
 
     def array(part: Array, shape: Shape) -> Any:
         result: Array = part.reshape(batch + shape).astype(asked, copy=False)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .chunks import Chunks, Rows
 from .crossing import Crossing, Step, event_crossings, in_order, stop_crossings
+from .divergence import advice
 from .events import Occurrence
 from .integrator import State
 from .iterative import ConvergenceError
@@ -218,7 +219,7 @@ class March:
                 raise End(
                     "diverged",
                     f"at t = {end:.9g} s: {name} of joint {joint!r} became {x[k]:g}, from {before[k]:.6g} at "
-                    f"t = {self.at.t:.9g} s. A shorter dt or smaller forces may help",
+                    f"t = {self.at.t:.9g} s. {advice(self.plan.stepper.integrator)}",
                 )
 
     def _cross(self, step: Step, crossing: Crossing) -> bool:
