@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from knuckle.errors import ModelError
@@ -37,3 +38,17 @@ def check(model: Model) -> None:
         if not ROOT <= frame.body < model.nb:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
+    _check_keyframes(model)
+
+
+def _check_keyframes(model: Model) -> None:
+    seen: set[str] = set()
+    for key in model.keyframes:
+        if key.name in seen:
+            raise ModelError(f"two keyframes are called {key.name!r}", element=key.name)
+        seen.add(key.name)
+        for what, values, n in (("q", key.q, model.nq), ("v", key.v, model.nv)):
+            if len(values) != n:
+                raise ModelError(f"{what} of the keyframe has {len(values)} entries; expected {n}", element=key.name)
+            if not all(map(math.isfinite, values)):
+                raise ModelError(f"{what} of the keyframe has an entry that is not finite", element=key.name)

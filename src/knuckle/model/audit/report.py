@@ -100,6 +100,8 @@ def summary(model: Model) -> list[str]:
         f" loops: {len(model.loops)}, coupled joints: {len(model.couplings)}",
         f"  mass {sum(b.mass for b in bulks):.6g} kg; from {low:.3g} m to {high:.3g} m high at the neutral position",
     ]
+    if model.keyframes:
+        lines.append(f"  keyframes: {', '.join(key.name for key in model.keyframes)}")
     if b := bulk(model.base.inertia):
         lines.append(f"  base {model.base.name!r}" + (f", {b.mass:.6g} kg, does not move" if b.mass else ""))
     return lines
