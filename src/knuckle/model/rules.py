@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 
 from .coupling import check_couplings
 from .parts import ROOT
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 def check(model: Model) -> None:
     """An error that names what breaks a rule."""
+    check_name(model.name, "model")
     if len(model.bodies) != len(model.joints):
         raise ModelError(f"{len(model.bodies)} bodies but {len(model.joints)} tree joints: each body has one")
     for i, joint in enumerate(model.joints):
@@ -27,6 +28,7 @@ def check(model: Model) -> None:
     ):
         seen: set[str] = set()
         for name in names:
+            check_name(name, what)
             if name in seen:
                 raise ModelError(f"two {what}s are called {name!r}", element=name)
             seen.add(name)
@@ -41,9 +43,16 @@ def check(model: Model) -> None:
     _check_keyframes(model)
 
 
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that a terminal would obey: it is shown in tables, errors and progress bars."""
+    if printable(name) != name:
+        raise ModelError(f"the name of a {what} holds a control character: {printable(name)!r}", element=name)
+
+
 def _check_keyframes(model: Model) -> None:
     seen: set[str] = set()
     for key in model.keyframes:
+        check_name(key.name, "keyframe")
         if key.name in seen:
             raise ModelError(f"two keyframes are called {key.name!r}", element=key.name)
         seen.add(key.name)

@@ -12,6 +12,7 @@ from knuckle.model import Body, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
+from .bounds import check_bounds
 from .equality import constraints
 from .keyframes import keyframes
 from .remarks import remark
@@ -41,13 +42,13 @@ def read_mjcf(
     """
     check_base(base)
     mujoco = _mujoco()
-    parse_xml(data, file=file)
+    check_bounds(parse_xml(data, file=file), file)
     try:
         if file is not None:
             compiled = mujoco.MjModel.from_xml_path(file)
         else:
             compiled = mujoco.MjModel.from_xml_string(data if isinstance(data, str) else data.decode())
-    except (ValueError, mujoco.FatalError) as error:
+    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         text = " ".join(str(error).split())
         line = _LINE.search(text)
         number = int(line.group(1)) if line else None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.errors import printable
 from knuckle.joints import Joint, Reversed
 from knuckle.model.model import Model
 from knuckle.model.parts import Note
@@ -86,7 +87,7 @@ def report(audit: Audit) -> str:
     lines += _section("Notes of its reading", sorted(read, key=lambda note: LEVELS.index(note.level)), levels=True)
     verdict = "fit for use" if audit.ok else "not fit for use as it is"
     lines.append(f"Errors: {len(audit.errors)}, warnings: {len(audit.warnings)}; {verdict}.")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def summary(model: Model) -> list[str]:
