@@ -229,7 +229,7 @@ def test_numbers_and_names_that_xml_cannot_say():
     with pytest.raises(ModelError, match="URDF cannot say nan"):
         to_urdf(one_joint(Revolute(), X_tree=Transform.translation((math.nan, 0, 0))))
     with pytest.raises(ModelError, match="a character that XML cannot"):
-        to_urdf(one_joint(Revolute()).replace(name="a\0b"))
+        to_urdf(one_joint(Revolute()).replace(name="a\uffffb"))
     massless = Body("b", Inertia(0.0, (1.0, 0.0, 0.0), Sym3.zero()))
     with pytest.raises(ModelError, match="without a mass"):
         to_urdf(one_joint(Revolute()).replace(bodies=(massless,)))

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from knuckle.errors import printable
+
 from .errors import FAILED, INTERRUPTED, clean_errors
 from .options import Base, BaseOption, File, JsonOption, MimicOption, complete_model
 
@@ -111,7 +113,7 @@ def simulate(
             screen = console()
             report.show(done.trajectory, done.wall, screen, done.is_conserved)
             for what, path in files.items():
-                screen.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
+                screen.print(printable(f"{what}: {path}"), highlight=False, markup=False, soft_wrap=True)
         code = {"diverged": FAILED, "interrupted": INTERRUPTED}.get(done.trajectory.reason, 0)
         if code:
             raise typer.Exit(code)
