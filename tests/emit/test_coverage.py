@@ -26,6 +26,7 @@ def every_operation(x: Any, y: Any) -> list[Any]:
     alone = [
         a + b, a - b, a * b, a / b, -a, sqrt(a), sin(a), cos(a), arctan2(a, b), absolute(a), minimum(a, b),
         maximum(a, b), select(less(a, b), a, b), select(less(b, a), 2.0, b),
+        select(a <= b, a, b), select(a == b, 2.0, 3.0), select(a != b, 2.0, 3.0), select(a >= b, 2.0, 3.0),
     ]  # fmt: skip
     together = [
         minimum(a, 0.25) * maximum(b, -0.25) + absolute(a - b),

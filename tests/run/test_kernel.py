@@ -329,11 +329,11 @@ def test_auto_takes_large_batches_at_once(built: list[str], monkeypatch: pytest.
 
 def test_auto_does_not_compile_models_that_change_every_call(built: list[str], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(kernels, "policy", "auto")
-    model, before = chain(2), len(kernels._of)
+    model, before = chain(2), len(kernels._slots._of)
     for k in range(2 * CALLS):
         kn.gravity_force(model.with_gravity((0, 0, -9.0 - k)), np.zeros(2))
     assert built == []
-    assert len(kernels._of) < before + CALLS, "models that are gone are forgotten"
+    assert len(kernels._slots._of) < before + CALLS, "models that are gone are forgotten"
 
 
 def test_never(built: list[str], monkeypatch: pytest.MonkeyPatch):

@@ -21,7 +21,10 @@ def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None
     given; else its friction is any force from −f to f, and counts as none here: a step finds it (`simulate.friction`).
     """
     directions = v if a is None else {i: Vector(map(_direction, v[i], a[i])) for i in range(model.nb)}
-    tau = {i: Vector(map(_drag, joint.damping, joint.friction, v[i], directions[i])) for i, joint in enumerate(model.joints)}
+    tau = {
+        i: Vector(map(_drag, joint.damping, joint.friction, v[i], directions[i]))
+        for i, joint in enumerate(model.joints)
+    }
     for i, k, d in spring_displacements(model, q):
         tau[i] = tau[i] + model.joints[i].kind.velocity_force(d, k * d)
     return tau

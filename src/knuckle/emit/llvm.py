@@ -160,6 +160,12 @@ class Printer:
     def less(self, x: str, y: str) -> str:
         return self.body.put(f"fcmp olt {self.lanes.vector} {x}, {y}")
 
+    def at_most(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp ole {self.lanes.vector} {x}, {y}")
+
+    def equal(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp oeq {self.lanes.vector} {x}, {y}")
+
     def select(self, condition: str, x: str, y: str) -> str:
         return self.body.choose(condition, x, y)
 
@@ -190,8 +196,8 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum, "less": less, "select": select,
-        "sin": sin, "cos": cos, "arctan2": arctan2,
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2,
     }  # fmt: skip
 
     def load(self, number: int) -> str:

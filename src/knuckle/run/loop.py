@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,8 @@ from knuckle.emit.loop import Feedback, to_loop
 from knuckle.model import Model
 
 from . import large, native, store
+from .captured import Surroundings
+from .kept import PerModel
 from .kernel import DTYPES, kernels
 from .recipe import Announced, Arguments, UntraceableError
 from .user_recipe import UserRecipe
@@ -34,8 +35,16 @@ class Loop:
     operations: int
 
 
-_loops: dict[int, tuple[Any, dict[Any, Loop | None]]] = {}
-"""The loops of this process by model object, forgotten with it; None where there can be no native code."""
+@dataclass(frozen=True)
+class _Made:
+    """A loop, or None where there can be no native code, and what it was made of besides its text."""
+
+    loop: Loop | None
+    around: Surroundings | None
+
+
+_loops: PerModel[_Made] = PerModel()
+"""The loops of this process, by model object."""
 
 
 def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop | None:
@@ -44,18 +53,22 @@ def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype
         return None
     if recipe.wide and dtype != np.float64:
         return None
-    known = _loops_of(recipe.model)
     key = (*recipe.key(), tuple(arguments.items()), feedback, dtype)
-    if key not in known:
-        known[key] = _made(recipe, arguments, feedback, DTYPES[dtype])
-    return known[key]
+    return _kept(recipe, key, lambda: _made(recipe, arguments, feedback, DTYPES[dtype]))
 
 
-def _loops_of(model: Model) -> dict[Any, Loop | None]:
-    number = id(model)
-    if number not in _loops:
-        _loops[number] = weakref.ref(model, lambda _: _loops.pop(number, None)), {}
-    return _loops[number][1]
+def _kept(recipe: UserRecipe, key: Any, make: Callable[[], Loop | None]) -> Loop | None:
+    """What there is for a key, made if there is nothing or what it was made of has changed."""
+    known = _loops.get(recipe.model, key)
+    if known is None or not (known.around is None or known.around.is_same()):
+        loop = make()
+        known = _loops.put(recipe.model, key, _Made(loop, recipe.surroundings()))
+    return known.loop
+
+
+def loops_of(model: Model) -> list[Loop | None]:
+    """The loops that there are for a model object."""
+    return [made.loop for made in _loops.values(model)]
 
 
 def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:

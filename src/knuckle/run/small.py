@@ -187,7 +187,7 @@ def _loaded(offsets: Offsets) -> native.Loaded:
     """The code of `enter`, from the disk if it is there."""
     for symbol in SYMBOLS:
         address = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value
-        native.llvm.add_symbol(symbol, address)  # pyright: ignore[reportUnknownMemberType]
+        native.add_symbol(symbol, address or 0)
     name = store.key(store.library_hash(), native.host(), "python entry", offsets)
     found = store.read(name)
     if found is None:

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.scalar import inside_a_kernel
 from knuckle.spatial import Vector
 
 from .container import Shape, apart, common_batch
-from .kernel import DTYPES, Array, Kernel, Slot, kernels, warn_plain
+from .kernel import DTYPES, Array, kernels, warn_plain
 from .lanes import numbers
 from .layout import Layout, laid_out
 from .recipe import Recipe
-from .scalars import inside_a_kernel
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,8 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
     dtype = np.result_type(asked, np.float64) if recipe.wide else asked
     lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
     slot = kernels.slot(recipe, shapes, dtype)
-    native = _native(slot, recipe, shapes, dtype)
+    is_compiled = kernels.policy != "never" and dtype in DTYPES
+    native = kernels.filled(slot, recipe, shapes, dtype) if is_compiled else None
     if native is None:
         flat = state_by_state(recipe, lanes, shapes, batch, dtype)
         layout = recipe.layout()
@@ -66,14 +67,6 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
         return result[()]
 
     return layout.together(flat, array)
-
-
-def _native(slot: Slot, recipe: UserRecipe, shapes: Mapping[str, Shape], dtype: np.dtype[Any]) -> Kernel | None:
-    if kernels.policy == "never" or dtype not in DTYPES:
-        return None
-    if slot.kernel is None:
-        kernels.fill(slot, recipe, shapes, dtype)
-    return slot.kernel
 
 
 def precision(given: Mapping[str, Array], weak: set[str]) -> np.dtype[Any]:

@@ -24,7 +24,7 @@ def boxed(A: Array, b: Array, lower: Array, upper: Array) -> Array:
     A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
     side, x = np.zeros(n, int), np.zeros(n)
     side[lower == 0] = -1  # what only pushes begins with no force
-    for turn in range(TOGETHER + 4**min(n, 12)):
+    for turn in range(TOGETHER + 4 ** min(n, 12)):
         x = np.where(side < 0, lower, np.where(side > 0, upper, 0.0))
         free = side == 0
         if free.any():

@@ -156,7 +156,7 @@ def kept(integrator: Integrator, system: System, t: Any, old: State, new: State,
 
 
 def finished(integrator: Integrator, system: System, t: Any, state: State, new: State, dt: Any) -> State:
-    """The state at t + dt from what `slid` found: impulses for the modes that were wrong, and the modes from here on."""
+    """The state at t + dt from what `slid` found: impulses where modes were wrong, and the modes from here on."""
     modes = state.memory[0]
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory

@@ -28,7 +28,7 @@ Array = NDArray[Any]
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
 BOUNCES, HITS, CHANGES = 1000, 3000, 100
-"""Interruptions of one step after which impacts no longer bounce, and after which it is an error; and after which joints
+"""Interruptions of one step after which impacts no longer bounce, after which it is an error, and after which joints
 begin to slide and to stick at the ends of steps only."""
 
 
