@@ -131,7 +131,8 @@ class Stepper:
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
         """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
         system, n = self.held(old), int(self.has_friction)
-        between = self.integrator.dense(system, t, *(State(x.q, x.v, x.memory[n:]) for x in (old, new)), dt)
+        first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        between = self.integrator.dense(system, t, first, last, dt)
 
         def closed(theta: float) -> tuple[Array, Array]:
             q, v = system.closed(t + theta * dt, *between(theta))
