@@ -41,11 +41,11 @@ def pair() -> kn.Model:
 
 
 def mixed(joint: Joint) -> kn.Model:
-    """A body on this joint that carries a ball joint, a planar joint with damping and a sprung hinge."""
+    """A body on this joint with a ball joint, a planar joint with damping and a sprung hinge on it, all with rotors."""
     builder = kn.Builder("mixed")
     builder.body("trunk", joint=joint, **BODY)
-    builder.body("ball", "trunk", Spherical(), AHEAD, **BODY)
-    builder.body("slide", "trunk", Planar("y"), AHEAD, damping=(0.1, 0.5, 0.2), **BODY)
+    builder.body("ball", "trunk", Spherical(), AHEAD, rotor_inertia=(0.3, 0.1, 0.02), **BODY)
+    builder.body("slide", "trunk", Planar("y"), AHEAD, damping=(0.1, 0.5, 0.2), rotor_inertia=(0.1, 0.4, 0.9), **BODY)
     builder.body("hinge", "slide", Revolute("x"), stiffness=3.0, rotor_inertia=0.05, **BODY)
     return builder.build()
 

@@ -62,7 +62,7 @@ def test_a_tumbling_body_keeps_its_angular_momentum():
 
 
 def test_a_flying_mechanism_keeps_its_momentum():
-    """Joints of every kind, inner forces and dampers; without weight the whole momentum stays."""
+    """Joints of every kind, inner forces, dampers and rotors; without weight the whole momentum stays."""
     model = mixed(kn.joints.Free()).with_gravity((0.0, 0.0, 0.0))
     stepping = stepper(model, Variational())
     state = stepping.start(0.0, *start(model, speed=0.5), 1e-3)

@@ -109,6 +109,34 @@ def test_linearly_implicit_euler_holds_the_force_of_a_python_controller():
     np.testing.assert_array_equal(new.v, run(model, ImplicitEuler(), 0.01, 1, controller=seen[0]).v)
 
 
+@pytest.mark.parametrize("integrator", [BDF1(), BDF2()], ids=lambda x: type(x).__name__)
+def test_newton_gets_there_from_afar(integrator: Integrator):
+    """A double pendulum that turns by a tenth of a radian, and then by half of one, in a step."""
+    model, rng, dt = kn.robots.load("double_pendulum"), np.random.default_rng(0), 0.02
+    q, v = rng.uniform(-3, 3, (40, 2)), 5 * rng.normal(size=(40, 2))
+    found = kn.rollout(model, q, v, None, dt, steps=5, integrator=integrator)
+    assert np.isfinite(found.q).all()
+    if isinstance(integrator, BDF1):
+        a = np.diff(found.v, axis=1) / dt
+        tau = kn.inverse_dynamics(model, found.q[:, 1:], found.v[:, 1:], a)
+        assert np.abs(tau).max() < 1e-6
+    states = zip(q[:8], 2 * v[:8], strict=True)
+    ends = [kn.simulate(model, *state, 1.0, dt=0.05, integrator=integrator, progress=False) for state in states]
+    assert [end.reason for end in ends] == ["finished"] * 8
+
+
+def test_what_the_code_of_a_step_does_not_solve_is_solved_by_more_iterations():
+    """One improvement is not enough; `simulate` goes on from there, with the result of a step that has enough."""
+    model = kn.robots.load("double_pendulum")
+    short, long = (stepper(model, BDF1(iterations=n)) for n in (1, 8))
+    assert short.is_compiled
+    state = short.start(0.0, [1.0, 0.5], [3.0, -2.0], 0.02)
+    np.testing.assert_allclose(short.step(0.0, state, 0.02).v, long.step(0.0, state, 0.02).v, rtol=0, atol=1e-9)
+    some = {"dt": 0.02, "progress": False}
+    ends = [kn.simulate(model, [1.0, 0.5], [3.0, -2.0], 0.5, integrator=BDF1(iterations=n), **some) for n in (1, 8)]
+    np.testing.assert_allclose(ends[0].v, ends[1].v, rtol=0, atol=1e-8)
+
+
 def test_no_solution_is_an_error_that_says_where():
     """A controller that grows without bound within the step: nothing satisfies the equation."""
 

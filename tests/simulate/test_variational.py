@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.joints import Free
+from knuckle.joints import Composite, Free, Joint, Planar, Revolute, Spherical
 from knuckle.simulate import iterative
 from knuckle.simulate.integrators import DormandPrince, Variational, stepper
 
-from .mechanisms import ball, distance, mixed, pair, run, start
+from .mechanisms import AHEAD, BODY, ball, distance, mixed, pair, run, start
 
 PENDULUM = kn.robots.load("double_pendulum")
 
@@ -79,3 +79,43 @@ def test_rollouts_and_single_steps_agree(monkeypatch: pytest.MonkeyPatch):
     for k in range(5):
         state = stepping.step(k * 1e-3, state, 1e-3)
     np.testing.assert_allclose(found.v[-1], state.v, rtol=0, atol=1e-12)
+
+
+ROTORS: dict[str, tuple[Joint, tuple[float, ...]]] = {
+    "ball": (Spherical(), (0.3, 0.1, 0.02)),
+    "free": (Free(), (0.3, 0.1, 0.02, 0.5, 0.1, 0.9)),
+    "free of one size": (Free(), (0.1,) * 6),
+    "planar": (Planar("y"), (0.1, 0.4, 0.9)),
+    "composite": (Composite((Planar("z"), Revolute("x"))), (0.1, 0.4, 0.9, 0.2)),
+    "reversed": (Spherical().reversed(), (0.3, 0.1, 0.02)),
+}
+
+
+def geared(name: str) -> kn.Model:
+    """A body on a joint of several freedoms that has rotors, and a hinge with a rotor on it."""
+    kind, rotors = ROTORS[name]
+    builder = kn.Builder(name, gravity=(0, 0, -1.0))
+    builder.body("body", joint=kind, rotor_inertia=rotors, **BODY)
+    builder.body("hinge", "body", Revolute("x"), AHEAD, rotor_inertia=0.2, **BODY)
+    return builder.build()
+
+
+@pytest.mark.parametrize(("name", "order"), [*((name, 4) for name in ROTORS), ("free", 2)])
+def test_rotors_of_any_joint_move_as_in_forward_dynamics(name: str, order: int):
+    """ρ v̇ in the variables of the joint, without terms of velocity: what H + ρ and C say."""
+    model = geared(name)
+    exact = run(model, DormandPrince(), 0.4, 160)
+    coarse, fine = (distance(model, run(model, Variational(order=order), 0.4, n), exact) for n in (20, 40))
+    assert fine > 1e-13
+    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.25)
+
+
+@pytest.mark.parametrize("name", ["ball", "free", "planar"])
+def test_rotors_of_any_joint_leave_the_energy(name: str):
+    model = geared(name).with_gravity((0, 0, 0 if name == "planar" else -1.0))
+    found = kn.rollout(model, *start(model), None, 5e-3, steps=10_000, keep=25, integrator="variational")
+    kinetic = kn.kinetic_energy(model, found.q, found.v)
+    error = (kinetic + kn.potential_energy(model, found.q)) / kinetic.max()
+    error = np.abs(error - error[0])
+    assert 1e-9 < error.max() < 1e-4
+    assert error[-100:].max() < 3 * error[:100].max()

@@ -11,7 +11,7 @@ from .types import PerBody, PerJoint
 
 
 def slopes(model: Model, q: PerJoint, v: PerJoint, f_ext: PerBody) -> tuple[dict[int, Vector], dict[int, Vector]]:
-    """∂T/∂v, and ∂T/∂q + the force of gravity and of `f_ext`, by joint; joint springs are not counted.
+    """∂T/∂v, and ∂T/∂q + the force of gravity and of `f_ext`, by joint, of the bodies: no rotors, no joint springs.
 
     A joint that moves with S δ changes V = X V_p + S v of all bodies outward of it by (X V_p) × S δ + S̊(δ) v. What
     that does to T is the product with the momentum h of these bodies together.
@@ -27,7 +27,7 @@ def slopes(model: Model, q: PerJoint, v: PerJoint, f_ext: PerBody) -> tuple[dict
         h[i] = model.I[i] @ V[i]
         F[i] = model.I[i] @ G[i] + f_ext[i]
     for i, k, joint in model.inward():
-        p[i] = S[i].T @ h[i] + model.rotor[i] * v[i]
+        p[i] = S[i].T @ h[i]
         s[i] = W[i].cross(S[i]).T @ h[i] + _bending(joint, q[i], v[i], h[i]) + S[i].T @ F[i]
         h[k] = h[k] + X[i].T @ h[i]
         F[k] = F[k] + X[i].T @ F[i]

@@ -8,7 +8,6 @@ from knuckle.model import Model
 from knuckle.scalar import ZERO, constant, less, select, sign
 from knuckle.spatial import Vector
 
-from .energy import spring_displacements
 from .types import PerJoint
 
 
@@ -25,8 +24,8 @@ def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None
         i: Vector(map(_drag, joint.damping, joint.friction, v[i], directions[i]))
         for i, joint in enumerate(model.joints)
     }
-    for i, k, d in spring_displacements(model, q):
-        tau[i] = tau[i] + model.joints[i].kind.velocity_force(d, k * d)
+    for i, k, rest in model.springs:
+        tau[i] = tau[i] + model.joints[i].kind.spring_force(rest, q[i], k)
     return tau
 
 

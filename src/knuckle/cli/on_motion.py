@@ -83,7 +83,7 @@ def simulate(
 ) -> None:
     """Lets a model move: freely, held where it is, or pulled to a goal by a PD controller.
 
-    The exit code is 1 if the motion diverged, 130 after Ctrl-C; what was computed until then is written all the same.
+    The exit code is 1 if the motion diverged or stalled, 130 after Ctrl-C; what was computed until then is written.
 
     Examples:
 
@@ -114,7 +114,7 @@ def simulate(
             report.show(done.trajectory, done.wall, screen, done.is_conserved)
             for what, path in files.items():
                 screen.print(printable(f"{what}: {path}"), highlight=False, markup=False, soft_wrap=True)
-        code = {"diverged": FAILED, "interrupted": INTERRUPTED}.get(done.trajectory.reason, 0)
+        code = {"diverged": FAILED, "stalled": FAILED, "interrupted": INTERRUPTED}.get(done.trajectory.reason, 0)
         if code:
             raise typer.Exit(code)
 

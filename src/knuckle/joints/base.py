@@ -125,9 +125,30 @@ class Joint(ABC):
         """Rᵀ."""
         return Matrix(self.displacement_rate(u, Vector(e)) for e in Matrix.identity(self.nv).rows)
 
+    def spring_force(self, rest: Vector, q: Vector, stiffness: Vector) -> Vector:
+        """Rᵀ k d for the displacement d = difference(rest, q) with ḋ = R v: the gradient of ½ k d²."""
+        d = self.difference(rest, q)
+        return self.velocity_force(d, stiffness * d)
+
+    @property
+    def has_charts(self) -> bool:
+        """Whether the coordinates end somewhere, so that every step has to be followed by `normalized`.
+
+        A joint that gives `normalized` has charts, unless it says otherwise: quaternions need no such call, `integrate`
+        keeps them unit. `difference` of a joint with charts takes the short way, across their ends.
+        """
+        return type(self).normalized is not Joint.normalized
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """The same state with unit quaternions and charts far from their singularities."""
         return q, v
+
+    def alongside(self, q0: Vector, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        """The state (q, v) in the chart of q0, from which q is a `difference` away."""
+        if not self.has_charts:
+            return q, v
+        near = self.integrate(q0, self.difference(q0, q))
+        return near, self.actuation(near).T @ (self.subspace(q) @ v)
 
     def constraints(self, q: Vector) -> Subspace:
         """T: the constraint forces, a basis of the forces that do no work on S (RBDA 3.36)."""

@@ -109,9 +109,20 @@ class Composite(Joint):
             i += joint.nv
         return Vector(parts)
 
+    def spring_force(self, rest: Vector, q: Vector, stiffness: Vector) -> Vector:
+        pairs = zip(self._each(rest, stiffness), self._each(q, stiffness), strict=True)
+        return Vector(x for (joint, r, k), (_, qk, _) in pairs for x in joint.spring_force(r, qk, k))
+
+    @property
+    def has_charts(self) -> bool:
+        return any(joint.has_charts for joint in self.joints)
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
-        parts = [joint.normalized(qk, vk) for joint, qk, vk in self._each(q, v)]
-        return Vector(x for qk, _ in parts for x in qk), Vector(x for _, vk in parts for x in vk)
+        return _states(joint.normalized(qk, vk) for joint, qk, vk in self._each(q, v))
+
+    def alongside(self, q0: Vector, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        pairs = zip(self._each(q0, v), self._each(q, v), strict=True)
+        return _states(joint.alongside(a, qk, vk) for (joint, a, _), (_, qk, vk) in pairs)
 
     def at(self, t: Any) -> Joint:
         return Composite(joint.at(t) for joint in self.joints)
@@ -119,3 +130,9 @@ class Composite(Joint):
     def _spread(self, fractions: Sequence[float]) -> Vector:
         parts = self._each(Vector.zero(self.nq), Vector(fractions))
         return Vector(x for joint, _, part in parts for x in joint._spread(part.items))
+
+
+def _states(states: Iterable[tuple[Vector, Vector]]) -> tuple[Vector, Vector]:
+    """The states of parts as one."""
+    parts = list(states)
+    return Vector(x for qk, _ in parts for x in qk), Vector(x for _, vk in parts for x in vk)

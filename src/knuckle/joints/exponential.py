@@ -11,8 +11,10 @@ from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rot
 from knuckle.spatial.series import cosc, coscc, sincc, sinccc
 from knuckle.spatial.three import IDENTITY3, ZERO3, Vec3, add, cross, dot, neg, scale, sub
 
-from .axis import wrapped
+from .axis import unwound, wrapped
 from .spherical import Ball, random_quaternion
+
+_TINY = 1e-24
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,24 @@ class ExponentialSpherical(Ball):
         """Uniform over all rotations."""
         return Vector(rotation.quaternion_log(random_quaternion(rng)))  # type: ignore[arg-type]
 
+    def difference(self, q0: Vector, q1: Vector) -> Vector:
+        """q1 − q0 with that of the vectors q1 (1 + 2πk/|q1|), which are one rotation, that is nearest to q0."""
+        return Vector(self._nearest(q0, q1)) - q0
+
+    def spring_force(self, rest: Vector, q: Vector, stiffness: Vector) -> Vector:
+        """S(q)ᵀ S(q')⁻ᵀ k d for the vector q' = rest + d that is q's rotation: S(q') q̇' = S(q) q̇."""
+        near = self._nearest(rest, q)
+        f = stiffness * (Vector(near) - rest)
+        there = lie.left_jacobian(q.items, lie.left_jacobian_inverse(near, f.items))
+        return Vector(select(_is_beyond(rest, q), a, b) for a, b in zip(there, f, strict=True))
+
+    def _nearest(self, q0: Vector, q1: Vector) -> Vec3:
+        """The rotation vector of q1's rotation, along q1, that is nearest to q0."""
+        length, along = _length(q1), _along(q0, q1)
+        other = scale(unwound(length, along) / length, q1.items)
+        x, y, z = (select(_is_beyond(q0, q1), a, b) for a, b in zip(other, q1.items, strict=True))
+        return x, y, z
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         """q (1 − 2πk/|q|) where |q| > π, and the v that keeps v_J: S⁻¹ S_prev v."""
         phi = q.items
@@ -70,6 +90,23 @@ class ExponentialSpherical(Ball):
 
     def locate(self, X: Transform) -> Vector:
         return Vector(rotation.log(X.E))
+
+
+def _length(q: Vector) -> Any:
+    """|q|, and one instead of zero."""
+    n = dot(q.items, q.items)
+    return sqrt(select(less(_TINY, n), n, ONE))
+
+
+def _along(q0: Vector, q1: Vector) -> Any:
+    """q0 along q1."""
+    return dot(q0.items, q1.items) / _length(q1)
+
+
+def _is_beyond(q0: Vector, q1: Vector) -> Any:
+    """Whether another vector of the same rotation as q1 is nearer to q0."""
+    apart = _length(q1) - _along(q0, q1)
+    return less(pi * pi, apart * apart)
 
 
 def _turns(columns: Any) -> Subspace:

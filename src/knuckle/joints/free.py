@@ -72,6 +72,10 @@ class Free(ConstantSubspace):
         linear = lie.left_jacobian(phi, f.items[3:])
         return Vector([*sub(lie.left_jacobian(phi, f.items[:3]), _coupling(u, linear)), *linear])
 
+    @property
+    def has_charts(self) -> bool:
+        return False
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector([*rotation.normalized(q.items[:4]), *q.items[4:]]), v
 

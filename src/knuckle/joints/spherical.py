@@ -69,6 +69,10 @@ class Spherical(Ball, ConstantSubspace):
     def displacement_force(self, u: Vector, f: Vector) -> Vector:
         return Vector(lie.left_jacobian(u.items, f.items))
 
+    @property
+    def has_charts(self) -> bool:
+        return False
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return Vector(rotation.normalized(q.items)), v
 

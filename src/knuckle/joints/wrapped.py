@@ -53,8 +53,18 @@ class Wrapped(Joint):
     def displacement_force(self, u: Vector, f: Vector) -> Vector:
         return self.joint.displacement_force(u, f)
 
+    def spring_force(self, rest: Vector, q: Vector, stiffness: Vector) -> Vector:
+        return self.joint.spring_force(rest, q, stiffness)
+
+    @property
+    def has_charts(self) -> bool:
+        return self.joint.has_charts
+
     def normalized(self, q: Vector, v: Vector) -> tuple[Vector, Vector]:
         return self.joint.normalized(q, v)
+
+    def alongside(self, q0: Vector, q: Vector, v: Vector) -> tuple[Vector, Vector]:
+        return self.joint.alongside(q0, q, v)
 
     def _spread(self, fractions: Sequence[float]) -> Vector:
         return self.joint._spread(fractions)

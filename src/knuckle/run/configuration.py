@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,9 @@ from knuckle.spatial import Vector
 
 from .function import Array, function
 from .per_joint import as_vector
+
+State: TypeAlias = tuple[Vector, Vector]
+"""q and v of a joint."""
 
 
 def _independent(model: Model) -> Iterator[tuple[TreeJoint, slice, slice]]:
@@ -83,14 +86,66 @@ def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
 
 def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
-    both: Any = _normalize(model, q, v)
-    if isinstance(both, Vector):
-        return both[: model.nq], both[model.nq :]  # pyright: ignore[reportReturnType]
-    return both[..., : model.nq], both[..., model.nq :]
+    return _split(model, _normalize(model, q, v))
 
 
 @function(q="q", v="v", loops=True)
 def _normalize(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     Q, V = as_vector(q), as_vector(v)
-    parts = [joint.kind.normalized(Q[qs], V[vs]) for joint, qs, vs in _independent(model)]
+    followed = _followed(model)
+    return _joined([
+        (Q[qs], V[vs]) if joint.name in followed else joint.kind.normalized(Q[qs], V[vs])
+        for joint, qs, vs in _independent(model)
+    ])  # fmt: skip
+
+
+def has_charts(model: Model) -> bool:
+    """Whether the coordinates of some joint end somewhere, so that `in_charts` has something to do."""
+    followed = _followed(model)
+    return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
+
+
+def in_charts(model: Model, q: Any, v: Any) -> tuple[Any, Any]:
+    """The same state with every chart far from its singularities; quaternions stay as they are."""
+    return _split(model, _in_charts(model, q, v))
+
+
+def alongside(model: Model, q0: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
+    return _split(model, _alongside(model, q0, q, v))
+
+
+@function(q="q", v="v", loops=True)
+def _in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    Q, V = as_vector(q), as_vector(v)
+    return _with_charts(model, Q, V, lambda joint, qs, vs: joint.normalized(Q[qs], V[vs]))
+
+
+@function(q0="q", q="q", v="v", loops=True)
+def _alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> Array:
+    Q0, Q, V = as_vector(q0), as_vector(q), as_vector(v)
+    return _with_charts(model, Q, V, lambda joint, qs, vs: joint.alongside(Q0[qs], Q[qs], V[vs]))
+
+
+def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> Vector:
+    """What f makes of the states of joints with charts; the others stay as they are."""
+    followed = _followed(model)
+    return _joined([
+        f(joint.kind, qs, vs) if joint.kind.has_charts and joint.name not in followed else (q[qs], v[vs])
+        for joint, qs, vs in _independent(model)
+    ])  # fmt: skip
+
+
+def _followed(model: Model) -> set[str]:
+    """The joints that others follow. Where these are is read off their coordinates, which must not begin anew."""
+    return {model.joints[source].name for coupling in model.couplings for source in coupling.sources}
+
+
+def _joined(parts: list[State]) -> Vector:
     return Vector([*(x for part, _ in parts for x in part), *(x for _, part in parts for x in part)])
+
+
+def _split(model: Model, both: Any) -> tuple[Any, Any]:
+    if isinstance(both, Vector):
+        return both[: model.nq], both[model.nq :]
+    return both[..., : model.nq], both[..., model.nq :]

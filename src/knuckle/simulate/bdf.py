@@ -65,8 +65,8 @@ class BDF2(Newton):
         return t + dt, system.moved(state.q, u), x
 
     def residual(self, system: System, t: Any, state: State, x: Any, dt: Any) -> Any:
-        _, v_before, pace, _ = state.memory
-        w = dt * pace
+        q_before, v_before, pace, _ = state.memory
+        w, v_before = dt * pace, system.alongside(state.q, q_before, v_before)[1]
         known = ((1 + w) * (1 + w)) * state.v - (w * w) * v_before
         a = ((1 + 2 * w) * x - known) / ((1 + w) * dt)
         return unbalanced(system, *self.asked(system, t, state, x, dt), a)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,6 +24,10 @@ SLACK = 1e-10
 """Gaps smaller than this part of the limit (or this many radians or metres) are closed."""
 STEPS, EXACT = 8, 1e-3
 """Newton's steps to close gaps, and the part of `slack` that they may leave."""
+
+
+FAR = 1e3
+"""Where a variable without a limit may get to, in radians or metres."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +92,25 @@ def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
                     scales = sign * ratio, sign * (offset - limit)
                     found.append(Bound(joint.name, end, place, *scales, owner, coupling))
     return tuple(found)
+
+
+def must_keep_coordinates(model: Model, joints: Iterable[str] | None) -> None:
+    """An error for limits on coordinates that begin anew within them: their charts end there."""
+    chosen = set(model.joint_names if joints is None else joints)
+    for joint in model.joints:
+        ends = list(zip(joint.limits.lower, joint.limits.upper, strict=True))
+        is_limited = any(math.isfinite(x) for pair in ends for x in pair)
+        if joint.name not in chosen or not joint.kind.has_charts or not is_limited:
+            continue
+        for corner in itertools.product(*([min(max(x, -FAR), FAR) for x in pair] for pair in ends)):
+            q = Vector(map(float, corner))
+            moved = joint.kind.normalized(q, Vector.zero(joint.kind.nv))[0] - q
+            if any(abs(float(x)) > SLACK for x in moved):
+                raise ValueError(
+                    f"stops: the limits of joint {joint.name!r} ({type(joint.kind).__name__}) reach to "
+                    f"{[round(float(x), 6) for x in corner]}, where its coordinates begin anew; keep them within one "
+                    "chart, or name in stops the joints that are to have some"
+                )
 
 
 def _leader(coupling: Coupling) -> tuple[float, float, int, Coupling | None]:

@@ -7,10 +7,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from .iterative import ConvergenceError
+
 Array: TypeAlias = NDArray[Any]
 
-TOGETHER = 20
-"""Rounds in which all wrong entries change at once; after that one by one, which always ends."""
+TOGETHER, PIVOTS = 20, 10_000
+"""Rounds in which all wrong entries change at once, and after that one by one: that always ends, but for rounding."""
 
 
 def boxed(A: Array, b: Array, lower: Array, upper: Array) -> Array:
@@ -24,7 +26,7 @@ def boxed(A: Array, b: Array, lower: Array, upper: Array) -> Array:
     A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
     side, x = np.zeros(n, int), np.zeros(n)
     side[lower == 0] = -1  # what only pushes begins with no force
-    for turn in range(TOGETHER + 4 ** min(n, 12)):
+    for turn in range(TOGETHER + PIVOTS):
         x = np.where(side < 0, lower, np.where(side > 0, upper, 0.0))
         free = side == 0
         if free.any():
@@ -36,7 +38,7 @@ def boxed(A: Array, b: Array, lower: Array, upper: Array) -> Array:
         new[(side > 0) & (w > small)] = 0
         wrong = np.flatnonzero(new != side)
         if not len(wrong):
-            break
+            return np.clip(x, lower, upper)
         which = wrong if turn < TOGETHER else wrong[:1]
         side[which] = new[which]
-    return np.clip(x, lower, upper)
+    raise ConvergenceError(f"{n} forces between bounds were not found by {PIVOTS} pivots")

@@ -103,7 +103,7 @@ def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
             if row not in rows:
                 continue
             v[row] = v[row] * (now[row] * now[row])
-            if is_plain(joint.kind):
+            if is_plain(joint.kind) and not joint.kind.has_charts:
                 k = model.q_slices[i].start + n
                 q[k] = select(less(was[row] * was[row] + now[row] * now[row], 0.5), before.q[k], q[k])
     return _like(after.q, q), _like(after.v, v)

@@ -45,8 +45,8 @@ class Integrator(ABC):
         """The state at t + dt."""
 
     def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
-        """The state at t + dt with its loops closed, if projection is to do that."""
-        return State(*system.closed(t + dt, state.q, state.v), state.memory)
+        """The state at t + dt with its loops closed, if projection is to do that, and far from where charts end."""
+        return State(*system.in_charts(*system.closed(t + dt, state.q, state.v)), state.memory)
 
     @property
     def evaluations(self) -> int | None:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.run import difference, displacement_rate, integrate
+from knuckle.run.configuration import alongside, has_charts, in_charts
 
 Array = NDArray[Any]
 
@@ -27,11 +28,16 @@ def interpolated(model: Model, times: Array, q: Array, v: Array, at: Array) -> t
     x = np.where(h > 0, (at - times[k]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
     q0, v0, q1, v1 = q[k], v[k], q[k + 1], v[k + 1]
     h = h[:, None]
+    is_charted = has_charts(model)
+    if is_charted:  # of which v and the displacement are smooth between the rows
+        v1 = alongside(model, q0, q1, v1)[1]
     u1 = difference(model, q0, q1)
     rate1 = h * displacement_rate(model, u1, v1)
     u = x * x * (3 - 2 * x) * u1 + x * (1 - x) * ((1 - x) * h * v0 - x * rate1)
     rate = 6 * x * (1 - x) * u1 + (1 - x) * (1 - 3 * x) * h * v0 + x * (3 * x - 2) * rate1
     new_q, new_v = integrate(model, q0, u), _velocity(model, u, rate / np.where(h > 0, h, 1.0))
+    if is_charted:
+        (new_q, new_v), v1 = in_charts(model, new_q, new_v), v[k + 1]
     first, last = (x == 0), (x == 1)
     return np.where(first, q0, np.where(last, q1, new_q)), np.where(first, v0, np.where(last, v1, new_v))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from knuckle.scalar import less, maximum, select, sqrt
+from knuckle.scalar import constant, less, maximum, select, sqrt
 from knuckle.spatial import Vector
 from knuckle.spatial.elimination import solve
 
@@ -15,8 +15,11 @@ from .integrator import Integrator, State
 from .linear import along, derivative_of, jacobian
 from .system import System
 
-MOST_ITERATIONS = 50
+MOST_ITERATIONS, HALVINGS = 50, 5
+"""Improvements of a guess, and how often the step is halved for a better one."""
 ROUNDING = 1e-15
+PARTS, PARTS_IN_CODE = (1.0, 1 / 4, 1 / 16, 1 / 64), 2
+"""Of a change by Newton's method so much may be taken; and where a step is one piece of code, the first so many."""
 SHORT = 12
 """Up to so many freedoms, over all parts of a step, it compiles within seconds."""
 
@@ -105,11 +108,15 @@ class ConvergenceError(RuntimeError):
 class Newton(Iterative):
     """An equation residual(x) = 0, solved by Newton's method with exact derivatives.
 
+    A change d = J⁻¹r(x) is taken as a whole where the next one, d' = J⁻¹r(x − d) with the same J, is at most half as
+    long. Elsewhere that part of it is taken after which the next is shortest: a measure that does not depend on units
+    (Deuflhard, Newton Methods for Nonlinear Problems, 2004, 3.3).
+
     A step as one piece of code holds the equations of all its iterations. For mechanisms of many freedoms that is long:
     `simulate` has one piece of code for a direction, and takes all directions as a batch.
     """
 
-    iterations: int = 4
+    iterations: int = 8
     tolerance: float = 1e-10
 
     @abstractmethod
@@ -117,9 +124,25 @@ class Newton(Iterative):
         """What must vanish."""
 
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
-        r = self.residual(system, t, state, x, dt)
-        change = solve(jacobian(lambda y: self.residual(system, t, state, y, dt), x), r)
-        return x - change, relative(change, x)
+        def residual(y: Any) -> Any:
+            return self.residual(system, t, state, y, dt)
+
+        J = jacobian(residual, x)
+        change = solve(J, residual(x))
+
+        def left(part: float) -> Any:
+            """The square of the change that follows after a part of this one."""
+            following = solve(J, residual(x - part * change))
+            return following @ following
+
+        whole, *others = PARTS[:PARTS_IN_CODE]
+        best, shortest = constant(whole), left(whole)
+        is_fine = less(shortest, change @ change / 4)
+        for part in others:
+            size = left(part)
+            is_better = less(select(is_fine, shortest, size), shortest)
+            best, shortest = select(is_better, part, best), select(is_better, size, shortest)
+        return x - best * change, relative(change, x)
 
     def is_short(self, nv: int) -> bool:
         return nv <= SHORT / 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,11 @@ from .divergence import advice
 from .events import Occurrence
 from .integrator import State
 from .iterative import ConvergenceError
-from .pace import Pace, advance, first_pace
+from .pace import Pace, StalledError, advance, first_pace
 from .plan import End, Plan, Position
 from .recorder import Recorder
 from .resting import Rigid
+from .singular import singularity
 from .stepper import Stepper
 from .watch import Watch
 
@@ -28,8 +29,10 @@ Array = NDArray[Any]
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
 BOUNCES, HITS, CHANGES = 1000, 3000, 100
-"""Interruptions of one step after which impacts no longer bounce, after which it is an error, and after which joints
+"""Interruptions of one step after which impacts no longer bounce, after which it is the end, and after which joints
 begin to slide and to stick at the ends of steps only."""
+MANY, MOST = 100_000, 1e12
+"""After so many adaptive steps the pace is looked at; if the whole would take so many of them, it is the end."""
 
 
 @dataclass
@@ -46,6 +49,7 @@ class March:
         self._watch = Watch(self.plan.events, self.plan.model, self.occurrences)
         self._watch.accept(self._watch.look(self.at.t, self.at.state.q, self.at.state.v))
         self._hits, self._released, self._held = 0, frozenset[int](), frozenset[int]()
+        self._milestone = -math.inf
         self._slipping: dict[int, float] = {}
         """Directions in which joints with dry friction have just begun to slide, 0 for those that have to stick"""
 
@@ -193,6 +197,8 @@ class March:
                 new = self._stepped(stepper, h)
                 if plan.sticking is not None and self._hits < CHANGES and np.any(new.memory[0] != at.state.memory[0]):
                     new = stepper.slid(at.t, at.state, h)
+        except StalledError as error:
+            self._stall(str(error))
         except ConvergenceError as error:
             raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
         self._check(new, end)
@@ -206,8 +212,7 @@ class March:
         if not stepper.is_compiled:
             return stepper.step(self.at.t, self.at.state, h)
         new = self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
-        stepper.integrator.check(self.at.t, new, h)
-        return new
+        return stepper.checked(self.at.t, self.at.state, new, h)
 
     def _check(self, new: State, end: float) -> None:
         """The march is over where the state is no longer finite."""
@@ -256,8 +261,22 @@ class March:
     def _hit(self) -> None:
         self._hits += 1
         if self._hits > HITS:
-            said = f"the step at t = {self.at.t:.9g} s was interrupted {HITS} times by stops and events"
-            raise RuntimeError(f"{said}: there is no getting on")
+            self._stall(f"the step was interrupted {HITS} times by stops and events")
+
+    def _stall(self, why: str) -> NoReturn:
+        """The march is over: time does not advance."""
+        at, model = self.at, self.plan.model
+        raise End("stalled", f"at t = {at.t:.9g} s: {why}{singularity(model, at.t, at.state.q)}")
+
+    def _must_get_on(self) -> None:
+        """The march is over if adaptive steps have become so short that it would never end."""
+        at, plan = self.at, self.plan
+        if plan.is_adaptive and at.n % MANY == 0:
+            if (at.t - self._milestone) * MOST < MANY * plan.duration:
+                self._stall(
+                    f"the last {MANY} steps took {at.t - self._milestone:.3g} s of {plan.duration:.6g} s together"
+                )
+            self._milestone = at.t
 
     def _go_on_from(self, t: float, q: Array, v: Array) -> None:
         """The march goes on from within a step."""
@@ -282,7 +301,10 @@ class March:
     def _settle(self, stops: Rigid) -> None:
         """Impacts at this instant, and what is rested on from now."""
         at, v = self.at, self.at.state.v
-        settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
+        try:
+            settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
+        except ConvergenceError as error:
+            self._stall(str(error))
         for kind, which in (
             ("impact", settled.hit),
             ("rest", sorted({*settled.resting} - {*at.resting})),
@@ -323,6 +345,7 @@ class March:
             self._restart(step.new.q, step.new.v)
         if not (plan.is_adaptive and plan.dt) and at.n % plan.keep == 0:
             self.recorder.add(at.t, at.state.q, at.state.v)
+        self._must_get_on()
 
     def _rows_within(self, step: Step, end: float) -> None:
         """The rows of an even grid that lie in a step of another length."""

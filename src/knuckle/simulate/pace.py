@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -18,6 +19,12 @@ SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 5.0
 PROPORTIONAL, INTEGRAL = 0.4, 0.7
 """Exponents of the last error and of this one, times the order."""
 TINY_ERROR = 1e-4
+LEAST = 16
+"""The least step, in units of the rounding of time at the end of the span."""
+
+
+class StalledError(ConvergenceError):
+    """No step is short enough: time would no longer advance."""
 
 
 class Pace(NamedTuple):
@@ -38,16 +45,18 @@ class Advanced(NamedTuple):
 def advance(stepper: Stepper, t: float, state: State, pace: Pace, end: float = np.inf) -> Advanced:
     """One step within the tolerances, not beyond `end`; it is shortened until its error is small enough.
 
-    A last step that would end just before `end` is stretched to it or halved, so that no tiny step remains.
+    A last step that would end just before `end` is stretched to it or halved, so that no tiny step remains. A step that
+    is rounding, of the time or of the span up to `end`, is an error.
     """
     integrator = _adaptive(stepper)
-    dt, refused = pace.dt, False
+    least = LEAST * math.ulp(end if math.isfinite(end) else t)
+    dt, refused = least if pace.dt < least else pace.dt, False
     while True:
         trial = _fitted(dt, end - t)
-        if not t + trial > t:
-            raise ConvergenceError(
+        if not (t + trial > t and (dt >= least or trial == end - t)):
+            raise StalledError(
                 f"{type(integrator).__name__} cannot go on at t = {t:.9g} s: a step of {dt:.3g} s is too long for the "
-                "tolerances, and a shorter one is lost in rounding; the forces may be infinite or jump here"
+                "tolerances or lost in rounding; the forces or accelerations may be infinite, noise or jump here"
             )
         new, *errors = stepper.attempt(t, state, trial)
         error = error_norm(stepper, state, new, *errors)
@@ -65,6 +74,8 @@ def first_pace(stepper: Stepper, t: float, state: State) -> Pace:
     integrator, system = _adaptive(stepper), stepper.system
     q_scale, v_scale = scales(stepper, state, state)
     a = system.acceleration(t, state.q, state.v)
+    if not np.isfinite(a).all():
+        return Pace(math.nan)  # no step is short enough, which `advance` says
     size = _norm(_from_neutral(stepper, state.q) / q_scale, state.v / v_scale)
     rate = _norm(state.v / q_scale, a / v_scale)
     dt = 0.01 * size / rate if size > 1e-5 and rate > 1e-5 else 1e-6

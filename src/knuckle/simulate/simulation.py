@@ -15,6 +15,7 @@ from knuckle.model import Model
 from knuckle.run.warning import warn
 
 from .beginning import beginning_of
+from .bounds import must_keep_coordinates
 from .checkpoint import Checkpoints, differences, read_start
 from .chunks import forces_along
 from .compliant import with_stops
@@ -108,6 +109,8 @@ def simulate(
     for name in frames:
         model.frame(name)  # says which there are
     watched, stopping = events_from(events), stops_from(stops, model)
+    if stopping is not None:
+        must_keep_coordinates(model, stopping.joints)
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
@@ -139,8 +142,8 @@ def simulate(
             reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
             times, q_rows, v_rows = march.recorder.rows()
             tau = forces_along(model, control, asked, times, q_rows, v_rows)
-    if reason == "diverged":
-        warn(f"the simulation of {model.name} diverged {message}")
+    if reason in ("diverged", "stalled"):
+        warn(f"the simulation of {model.name} {reason} {message}")
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message,
         name_of(integrator), step,

@@ -19,7 +19,7 @@ from knuckle.run.user_recipe import UserRecipe
 from .control import Constant, Control, Parameters, control_of
 from .friction import begun, finished, friction_rows, held, kept, must_be_separate, stepped, still, within_modes
 from .integrator import Adaptive, Dense, Integrator, State
-from .iterative import MOST_ITERATIONS, Iterative, Newton
+from .iterative import HALVINGS, MOST_ITERATIONS, PARTS, ConvergenceError, Iterative, Newton
 from .loops import Stabilization, must_fit, stabilization_of, takes_long
 from .system import System
 from .text import Text
@@ -87,7 +87,7 @@ class Stepper:
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
-            return self._closed(t, state, self._in_parts(self.integrator, t, state, dt), dt)
+            return self._persistent("step", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.asks_once):
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
@@ -95,29 +95,37 @@ class Stepper:
     def slid(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt if no joint with dry friction begins to slide or to stick."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
-            new = self._in_parts(self.integrator, t, state, dt)
-            return kept(self.integrator, self.system, t, state, new, state.memory[0], dt)
+            return self._persistent("slid", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.asks_once):
             return within_modes("slid", self.integrator, self.system, t, state, (), dt)
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
         q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
-        new = State(q, v, tuple(memory))
-        self.integrator.check(t, new, dt)
+        return self.checked(t, state, State(q, v, tuple(memory)), dt, method)
+
+    def checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
+        """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
+        try:
+            self.integrator.check(t, new, dt)
+        except ConvergenceError:
+            if not isinstance(self.integrator, Iterative):
+                raise
+            return self._persistent(method, self.integrator, t, state, dt)
         return new
 
-    def _in_parts(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
-        """A step whose equations are solved here, before its loops are closed; without its modes."""
+    def _persistent(self, method: str, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equations are solved here, with as many improvements as that takes."""
+        new, at = state, t
         for part in integrator.parts:
-            state = self._solved(integrator, t, state, part * dt)
-            t += part * dt
-        return State(state.q, state.v, state.memory[self.has_friction :])
-
-    def _closed(self, t: float, state: State, new: State, dt: float) -> State:
+            new = self._solved(integrator, at, new, part * dt)
+            at += part * dt
+        new = State(new.q, new.v, new.memory[self.has_friction :])
+        if method == "slid":
+            return kept(integrator, self.system, t, state, new, state.memory[0], dt)
         if self.has_friction:
-            return finished(self.integrator, self.system, t, state, new, dt)
-        return self.integrator.closed(self.system, t, new, dt)
+            return finished(integrator, self.system, t, state, new, dt)
+        return integrator.closed(self.system, t, new, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
@@ -132,13 +140,14 @@ class Stepper:
         """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
         system, n = self.held(old), int(self.has_friction)
         first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        last = State(*system.alongside(first.q, last.q, last.v), last.memory)
         between = self.integrator.dense(system, t, first, last, dt)
 
-        def closed(theta: float) -> tuple[Array, Array]:
-            q, v = system.closed(t + theta * dt, *between(theta))
+        def whole(theta: float) -> tuple[Array, Array]:
+            q, v = system.in_charts(*system.closed(t + theta * dt, *between(theta)))
             return still(self.model, old, State(q, v, old.memory)) if self.has_friction else (q, v)
 
-        return closed
+        return whole
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""
@@ -151,18 +160,34 @@ class Stepper:
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
-        system, own = self.held(state), State(state.q, state.v, state.memory[self.has_friction :])
-        x, size, forces = integrator.guess(system, t, own, dt), np.inf, ()
-        for _ in range(MOST_ITERATIONS):
-            if not self._is_text:
-                forces = self._forces(*integrator.asked(system, t, own, x, dt))
-            last = size
-            x, size = self._improved(integrator, t, state, x, dt, forces)
-            if integrator.is_enough(size, last) or not np.isfinite(size):
-                break
+        x, size, forces = self._root(integrator, t, state, dt)
         integrator.check(t, State(state.q, state.v, (size,)), dt)
         q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
         return State(q, v, tuple(memory))
+
+    def _root(
+        self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
+        guess = integrator.guess(self.held(state), t, self._own(state), dt)
+        x, size, forces = self._improve(integrator, t, state, guess, dt)
+        if not size <= integrator.tolerance and halvings:
+            nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
+            if left <= integrator.tolerance:
+                x, size, forces = self._improve(integrator, t, state, nearer, dt)
+        return x, size, forces
+
+    def _improve(
+        self, integrator: Iterative, t: float, state: State, x: Array, dt: float
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x improved as long as that helps, the last change and the forces."""
+        size, forces = np.inf, ()
+        for _ in range(MOST_ITERATIONS):
+            forces, last = self._forces_at(integrator, t, state, x, dt), size
+            x, size = self._improved(integrator, t, state, x, dt, forces)
+            if integrator.is_enough(size, last) or not np.isfinite(size):
+                break
+        return x, size, forces
 
     def _improved(
         self, integrator: Iterative, t: float, state: State, x: Array, dt: float, forces: tuple[Array, ...]
@@ -171,14 +196,31 @@ class Stepper:
         if not isinstance(integrator, Newton):
             x, size = self._native("improved", t, state, dt, forces, x=x)
             return x, size
-        (r,) = self._native("residual", t, state, dt, forces, x=x)
         (slopes,) = self._native("slope", t, state, dt, forces, x=x, direction=np.eye(self.model.nv))
-        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+
+        def change_at(y: Array) -> Array:
+            (r,) = self._native("residual", t, state, dt, self._forces_at(integrator, t, state, y, dt), x=y)
             try:
-                change = np.linalg.solve(slopes.T, r)
+                return np.linalg.solve(slopes.T, r)
             except np.linalg.LinAlgError:
-                change = np.full_like(x, np.nan)
-            return x - change, float(np.linalg.norm(change) / (1 + np.linalg.norm(x)))
+                return np.full_like(y, np.nan)
+
+        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+            change, size = change_at(x), np.linalg.norm
+            lengths = [(float(np.nan_to_num(size(change_at(x - PARTS[0] * change)), nan=np.inf)), PARTS[0])]
+            if not lengths[0][0] < size(change) / 2:
+                lengths += [(float(size(change_at(x - part * change))), part) for part in PARTS[1:]]
+            return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
+
+    def _forces_at(self, integrator: Iterative, t: float, state: State, x: Array, dt: float) -> tuple[Array, ...]:
+        """The forces of Python functions where an equation asks for them."""
+        if self._is_text:
+            return ()
+        return self._forces(*integrator.asked(self.held(state), t, self._own(state), x, dt))
+
+    def _own(self, state: State) -> State:
+        """A state as the integrator knows it: without the modes of dry friction."""
+        return State(state.q, state.v, state.memory[self.has_friction :])
 
     def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
         """The forces of Python functions in a state, which native code takes as they are."""

@@ -11,6 +11,7 @@ from knuckle.algorithms.independent import Choice
 from knuckle.model import Model
 from knuckle.run import Bound, bind, forward_dynamics
 from knuckle.run.closure import followed_velocity, loop_closure
+from knuckle.run.configuration import alongside, has_charts, in_charts
 from knuckle.run.projection import STEPS, onto_constraints
 from knuckle.run.user import kernel
 
@@ -88,6 +89,19 @@ class System:
     def displacement_rate(self, u: Any, v: Any) -> Any:
         """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
         return self._functions.displacement_rate(u, v)
+
+    def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
+        """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
+        return in_charts(self.model, q, v) if self.has_charts else (q, v)
+
+    def alongside(self, q0: Any, q: Any, v: Any) -> tuple[Any, Any]:
+        """The state (q, v) in the coordinates of q0, in which displacements from there and their rates are smooth."""
+        return alongside(self.model, q0, q, v) if self.has_charts else (q, v)
+
+    @cached_property
+    def has_charts(self) -> bool:
+        """Whether the coordinates of some joint end somewhere."""
+        return has_charts(self.model)
 
     def at(self, t: Any) -> Model:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""

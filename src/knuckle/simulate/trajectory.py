@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 Array = NDArray[Any]
-Reason = Literal["finished", "event", "interrupted", "diverged"]
+Reason = Literal["finished", "event", "interrupted", "diverged", "stalled"]
 
 
 class Instant(NamedTuple):
@@ -53,9 +53,9 @@ class Trajectory:
     events: tuple[Occurrence, ...] = ()
     """What occurred, in order: events, and impacts at the stops"""
     reason: Reason = "finished"
-    """What ended it: "finished", "event", "interrupted" or "diverged" """
+    """What ended it: "finished", "event", "interrupted", "diverged" or "stalled" """
     message: str = ""
-    """The same in words: which event, or when and at which joint it diverged"""
+    """The same in words: which event, or when and at which joint it diverged, or why time stands still"""
     integrator: str = ""
     """What it was computed with"""
     dt: float | None = None

@@ -33,7 +33,11 @@ class Variational(Iterative):
 
     With the momentum p and the force g at the midpoint, R(u) the matrix of `displacement_rate` and E(u) its inverse,
 
-        p₀ = R(−u)ᵀ (p − ½ dt E(−½u)ᵀ g),        p₁ = R(u)ᵀ (p + ½ dt E(½u)ᵀ g),        u = dt x.
+        p₀ = R(−u)ᵀ (p − ½ dt E(−½u)ᵀ g) + ρx,        p₁ = R(u)ᵀ (p + ½ dt E(½u)ᵀ g) + ρx,        u = dt x.
+
+    The momentum ρv of rotors stays outside R: rotor inertia is a part of H and has none in C, so that a rotor's own law
+    is ρv̇ = τ in the joint's variables, at a ball joint too. Where v = q̇, and with one ρ for all variables of a ball
+    joint, R leaves ρx as it is. Else no Lagrangian has such a rotor: the step is then reversible, not symplectic.
 
     The first is solved for x with forward dynamics as the approximate inverse, in O(n).
 
@@ -88,21 +92,25 @@ class Variational(Iterative):
         middle, q, _ = self.asked(system, t, state, x, dt)
         model = system.at(middle)
         tau, *f_ext = system.forces(middle, q, x)
-        p, s = slopes(model, q, x, *f_ext)
+        p, rotors, s = slopes(model, q, x, *f_ext)
         g = tau + s - joint_resistance(model, q, x)
         half = _by_joint(model, "displacement_force", (side * dt / 2) * x, g)
-        return _by_joint(model, "velocity_force", (side * dt) * x, p + (side * dt / 2) * half)
+        return _by_joint(model, "velocity_force", (side * dt) * x, p + (side * dt / 2) * half) + rotors
 
 
-def slopes(model: Model, q: Any, v: Any, f_ext: Any = None) -> tuple[Vector, Vector]:
-    """∂T/∂v, and ∂T/∂q with the forces of gravity and `f_ext`."""
-    p, s = lagrangian.slopes(model, model.positions(q), model.velocities(q, v), wrenches(model, f_ext))
-    return model.forces(q, p), model.forces(q, s) + Vector(model.column_rates(q, v, p, ZERO))
+def slopes(model: Model, q: Any, v: Any, f_ext: Any = None) -> tuple[Vector, Vector, Vector]:
+    """∂T/∂v of bodies and of rotors, and ∂T/∂q with the forces of gravity and `f_ext`."""
+    by_joint = model.velocities(q, v)
+    p, s = lagrangian.slopes(model, model.positions(q), by_joint, wrenches(model, f_ext))
+    r = {i: rotor * by_joint[i] for i, rotor in enumerate(model.rotor)}
+    both = {i: p[i] + r[i] for i in p}
+    return model.forces(q, p), model.forces(q, r), model.forces(q, s) + Vector(model.column_rates(q, v, both, ZERO))
 
 
 def momentum(model: Model, q: Any, v: Any) -> Any:
     """∂T/∂v: H v, and what joints that move by a law of time add."""
-    return slopes(model, q, v)[0]
+    p, rotors, _ = slopes(model, q, v)
+    return p + rotors
 
 
 def response(model: Model, q: Any, p: Any) -> Any:

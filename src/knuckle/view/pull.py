@@ -15,6 +15,7 @@ from typing import Any
 
 from knuckle.model import Model
 from knuckle.run import difference, forward_dynamics, integrate, pose, velocity
+from knuckle.run.configuration import has_charts, in_charts
 from knuckle.run.user import kernel
 from knuckle.scalar import ZERO, constant, less, maximum, minimum, select
 from knuckle.simulate.friction import friction_limits, friction_rows, modes_of, settled
@@ -74,7 +75,7 @@ def live_step(
     q_new: Any = integrate(model, q, dt * v_new)
     if friction_rows(model):
         q_new, v_new, _ = settled(heavier, ZERO, q, v, modes, q_new, v_new, dt)
-    return q_new, v_new
+    return in_charts(model, q_new, v_new) if has_charts(model) else (q_new, v_new)
 
 
 def acceleration(model: Model, q: Any, v: Any, tau: Any, f_ext: Any, modes: Any) -> Any:

@@ -57,6 +57,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
                 yield joint.name, f"a {what.replace('_', ' ')} that is not the same for all its freedoms"
         if drawn_at(joint) != joint.start:
             yield joint.name, f"that it starts at {joint.start}: a joint of this type starts at rest there"
+        if isinstance(joint.kind, Free) and any(joint.rotor_inertia[3:]):
+            yield joint.name, "the rotor inertia of a free joint: its velocity terms are others there"
         if any(joint.stiffness) and joint.kind.nv != 1:
             yield joint.name, "the spring of a joint with several freedoms"
         limits = joint.limits
