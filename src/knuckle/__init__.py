@@ -81,6 +81,7 @@ from .run import (
     random_configuration,
     regressor,
     set_compilation,
+    set_kernel_limit,
     set_threads,
     total_mass,
     tree_positions,
@@ -94,12 +95,14 @@ if TYPE_CHECKING:
     from .run.constrained import ConstrainedMotion, ConstrainedVelocity, constrained_dynamics, constrained_velocity
     from .run.constraint_terms import constrained_acceleration, mass_matrix_inverse_product
     from .run.user import kernel
+    from .run.where import where
     from .simulate import integrators
     from .simulate.beginning import resume
     from .simulate.drive import drive_forces
     from .simulate.events import Event
     from .simulate.ode import ode_right_hand_side
-    from .simulate.rollout import Rollout, rollout
+    from .simulate.rollout import rollout
+    from .simulate.rollout_result import Rollout
     from .simulate.simulation import simulate
     from .simulate.stops import CompliantStops, RigidStops
     from .simulate.trajectory import Trajectory
@@ -213,6 +216,7 @@ __all__ = [
     "rollout",
     "save",
     "set_compilation",
+    "set_kernel_limit",
     "set_threads",
     "simulate",
     "spatial",
@@ -222,6 +226,7 @@ __all__ = [
     "tree_positions",
     "velocity",
     "view",
+    "where",
     "with_loop_closure",
 ]
 
@@ -239,7 +244,7 @@ _WHERE = {
     "ConstrainedVelocity": "run.constrained",
     "Event": "simulate.events",
     "RigidStops": "simulate.stops",
-    "Rollout": "simulate.rollout",
+    "Rollout": "simulate.rollout_result",
     "Trajectory": "simulate.trajectory",
     "constrained_acceleration": "run.constraint_terms",
     "constrained_dynamics": "run.constrained",
@@ -251,6 +256,7 @@ _WHERE = {
     "replay_html": "view.replay",
     "resume": "simulate.beginning",
     "rollout": "simulate.rollout",
+    "where": "run.where",
 }
 """Modules that are loaded when they are first asked for, and the modules of names for which that is so."""
 

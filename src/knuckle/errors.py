@@ -1,6 +1,16 @@
-"""The exceptions knuckle raises on purpose."""
+"""The exceptions knuckle raises on purpose, and how foreign text is shown in them."""
 
 from __future__ import annotations
+
+import re
+
+_OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""What a terminal obeys or cannot show: control characters, ends of lines, turns of direction, halves of characters."""
+
+
+def printable(text: str) -> str:
+    """The text on one line, with every character escaped that a terminal would obey instead of showing it."""
+    return _OBEYED.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class ModelError(ValueError):
@@ -18,7 +28,7 @@ class ModelError(ValueError):
     ) -> None:
         self.message, self.file, self.line, self.element = message, file, line, element
         place = ":".join(str(part) for part in (file, line) if part is not None)
-        super().__init__(": ".join(part for part in (place, element, message) if part))
+        super().__init__(printable(": ".join(part for part in (place, element, message) if part)))
 
     def __reduce__(self) -> tuple[object, ...]:
         return _rebuild, (self.message, self.file, self.line, self.element)

@@ -38,7 +38,7 @@ def compute() -> None:
 
 
 def test_an_empty_folder(place: Path):
-    assert run() == f"0 kernels, 0.0 kB, in {place}\n"
+    assert run() == f"0 kernels, 0.0 kB of 1.0 GB, in {place}\n"
     assert run("--clear") == f"0 kernels thrown away from {place}\n"
     assert not place.exists()
 
@@ -65,13 +65,24 @@ def test_json(place: Path):
         ("mass_matrix", "float32"),
     ]
     assert about["bytes"] == sum(file.stat().st_size for file in place.iterdir())
-    assert all(0 <= k["age_s"] < 600 for k in about["kernels"])
+    assert all(0 <= k["unused_s"] <= k["age_s"] < 600 for k in about["kernels"])
+    assert about["limit_bytes"] == 10**9
+
+
+def test_limit(place: Path):
+    compute()
+    assert run("--limit", "500MB").startswith("500.0 MB are kept at most; 0 kernels thrown away\n")
+    assert json.loads(run("--json"))["limit_bytes"] == 500_000_000, "it is kept"
+    assert json.loads(run("--limit", "1kB", "--json"))["kernels"] == []
+    result = CliRunner().invoke(app, ["cache", "--limit", "much"])
+    assert result.exit_code == 2
+    assert "a size is a number of bytes or such as 500MB" in result.stderr
 
 
 def test_clear(place: Path):
     compute()
     assert run("--clear") == f"2 kernels thrown away from {place}\n"
-    assert list(place.iterdir()) == []
+    assert list(place.glob("*.kernel")) == []
     compute()
     assert json.loads(run("--clear", "--json")) == {"folder": str(place), "cleared": 2}
 
@@ -81,7 +92,9 @@ def test_help_has_examples():
 
 
 def test_words_for_sizes_and_times():
-    assert [size(n) for n in (0, 999, 1000, 123_456, 2_500_000)] == ["0.0 kB", "1.0 kB", "1.0 kB", "123.5 kB", "2.5 MB"]
+    assert [size(n) for n in (0, 999, 1000, 123_456, 2_500_000, 2e9)] == [
+        "0.0 kB", "1.0 kB", "1.0 kB", "123.5 kB", "2.5 MB", "2.0 GB",
+    ]  # fmt: skip
     assert [age(s) for s in (0, 1, 59.9, 60, 3599, 7300, 86400, 3e6)] == [
         "0 seconds", "1 second", "59 seconds", "1 minute", "59 minutes", "2 hours", "1 day", "34 days",
     ]  # fmt: skip

@@ -32,16 +32,16 @@ class Vectors:
         text = to_llvm(program, Lanes(dtype, width))
         self._entry = native.entry(native.Loaded(native.compile_text(text)), "kernel", len(program.arguments))
 
-    def __call__(self, *arrays: Any, states: int | None = None) -> tuple[Array, int]:
-        """The outputs (states, n) and the flag. An argument with one axis is the same for all states."""
+    def __call__(self, *arrays: Any, states: int | None = None) -> Array:
+        """The outputs (states, n). An argument with one axis is the same for all states."""
         given = [np.ascontiguousarray(a, self.dtype) for a in arrays]
         if states is None:
             states = max((len(a) for a in given if a.ndim == 2), default=1)
         out = np.full((states + 1, len(self.program.outputs)), 12345.0, self.dtype)
         places = [x for a in given for x in (a.ctypes.data, a.shape[1] if a.ndim == 2 else 0)]
-        flag = self._entry(0, states, *places, out.ctypes.data)
+        self._entry(0, states, *places, out.ctypes.data)
         assert np.all(out[states] == 12345.0), "written beyond the last state"
-        return out[:states], flag
+        return out[:states]
 
 
 class C:

@@ -97,7 +97,6 @@ def example() -> Model:
         (LoopJoint("loop", J.Spherical(), 5, ROOT, places[2], places[4]),),
         (mimic(3, 1, 1 / 3, -0.1),),
         (0.1, -0.2, -9.81),
-        0.05,
         "näme",
         Body("ground", inertia(rng), looks[:2]),
         provenance=Provenance("a.urdf", "urdf", (Note("info", "b1", "text", 7), Note("warning", "b2", "more"))),

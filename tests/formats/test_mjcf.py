@@ -209,7 +209,8 @@ def test_base():
     assert [float(x) for x in fixed.X_tree[0].r] == [1, 2, 3]
     floating = worlds(still, base="floating")
     assert (floating.joint_names, floating.nv) == (("floating_base", "j"), 7)
-    np.testing.assert_allclose(kn.pose(floating, kn.neutral(floating), frame="a"), np.eye(4))
+    np.testing.assert_allclose(kn.pose(floating, kn.neutral(floating), frame="a")[:3, 3], [1, 2, 3])
+    np.testing.assert_allclose(kn.pose(floating, [1, 0, 0, 0, 0, 0, 0, 0], frame="a"), np.eye(4))
     free = worlds(body("a", "<freejoint/>"), base="floating")
     assert (free.nv, texts(free, "a")) == (6, ["the file says that it floats: no joint added"])
     with pytest.raises(ModelError, match=r"needs one body in the world, not 2 \(a, b\)"):
@@ -408,9 +409,8 @@ def test_everything_ignored_is_noted():
     found = {(note.level, note.subject): note.text for note in model.provenance.notes}
     assert found["warning", "option"].startswith("fluid forces")
     assert found["warning", "a"] == "gravcomp 1 ignored"
-    assert found["warning", "tendons"] == "1 tendons ignored"
+    assert found["info", "tendons"].startswith("1 tendons ignored")
     assert found["info", "sensors"] == "1 sensors ignored"
-    assert found["info", "keyframes"] == "1 keyframes ignored"
     assert found["info", "cameras"] == "1 cameras ignored"
     assert found["info", "actuators"].startswith("1 actuators ignored")
     assert found["info", "contacts"].startswith("3 colliding geoms")
@@ -421,6 +421,72 @@ def test_everything_ignored_is_noted():
     assert model.joints[0].stiffness == (1.0,)
     if hasattr(compiled(text.replace("1 2", "1")), "dof_dampingpoly"):
         assert texts(model, "j") == ["higher terms of its stiffness ignored", "higher terms of its damping ignored"]
+
+
+JOINT = '<body name="b"><joint name="j" axis="0 1 0"{joint}/><geom size=".1" pos=".3 0 0"/></body>'
+MOVES = [
+    # joint, what comes after the bodies, subject of the note, words of it
+    ("", '<actuator><position name="p" joint="j" kp="10"/></actuator>', "p", "not idle at zero control"),
+    ("", '<actuator><velocity name="p" joint="j" kv="1"/></actuator>', "p", "not idle"),
+    ("", '<actuator><motor name="p" joint="j" ctrllimited="true" ctrlrange="1 2"/></actuator>', "p", "not idle"),
+    ("", '<actuator><general name="p" joint="j" biastype="affine" biasprm="3"/></actuator>', "p", "not idle"),
+    ("", '<actuator><motor name="p" joint="j" damping="1 2"/></actuator>', "p", "higher terms of their damping"),
+    (' type="ball"', '<actuator><motor name="p" joint="j" armature="1"/></actuator>', "j", "of its actuators ignored"),
+    (' damping="0 2"', "", "j", "higher terms of its damping"),
+    (' type="ball" damping="0 0 3"', "", "j", "higher terms of its damping"),
+    (' stiffness="0 2"', "", "j", "higher terms of its stiffness"),
+    ("", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its stiffness"),
+    ("", '<tendon><fixed name="t" damping="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its damping"),
+    ("", '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its armature"),
+    ("", '<tendon><fixed name="t" frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "frictionloss"),
+    ("", '<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its range"),
+    ("", '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><actuator><motor tendon="t" '
+         'armature="1"/></actuator>', "t", "armature or damping of its actuator"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("joint", "after", "subject", "words"), MOVES)
+def test_whatever_moves_it_in_mujoco_and_not_here_is_a_warning(joint: str, after: str, subject: str, words: str):
+    """MuJoCo's acceleration at zero control is another one, and a warning of the audit says why."""
+    text = f"<mujoco><worldbody>{JOINT.format(joint=joint)}</worldbody>{after}</mujoco>"
+    try:
+        m = compiled(text)
+    except ValueError:
+        pytest.skip("a feature of newer MuJoCo versions")
+    model = from_mujoco(m)
+    assert [note.subject for note in kn.audit(model).warnings if words in note.text] == [subject]
+    data, there, rng = mujoco.MjData(m), adapters.mujoco(model, m), np.random.default_rng(1)
+    data.qpos[:], data.qvel[:], _ = random_state(m, rng)
+    data.qpos[:] = there.q_to(kn.normalize(model, there.q_from(data.qpos), data.qvel)[0]) + (m.nq == 1)
+    mujoco.mj_forward(m, data)
+    q, v = there.q_from(data.qpos), there.v_from(data.qpos, data.qvel)
+    assert not np.allclose(kn.forward_dynamics(model, q, v, 0 * v), there.a_from(data.qpos, data.qvel, data.qacc))
+
+
+@pytest.mark.parametrize(
+    ("option", "joint", "after"),
+    [
+        ('<flag actuation="disable"/>', "", '<actuator><position joint="j" kp="10"/></actuator>'),
+        ('<flag damper="disable"/>', ' damping="1 2"', '<actuator><motor joint="j" damping="1 2"/></actuator>'),
+        ('<flag spring="disable"/>', ' stiffness="1 2"', ""),
+        ('<flag gravity="disable"/>', "", ""),
+        ("", "", '<actuator><motor joint="j" ctrllimited="true" ctrlrange="-1 0"/></actuator>'),
+        ("", "", '<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>'),
+    ],
+)  # fmt: skip
+def test_what_is_switched_off_or_idle_is_no_warning(option: str, joint: str, after: str):
+    body = JOINT.format(joint=joint).replace('name="b"', 'name="b" gravcomp="1"' if "gravity" in option else 'name="b"')
+    text = f"<mujoco><option>{option}</option><worldbody>{body}</worldbody>{after}</mujoco>"
+    try:
+        m = compiled(text)
+    except ValueError:
+        pytest.skip("a feature of newer MuJoCo versions")
+    model = from_mujoco(m)
+    assert kn.audit(model).warnings == ()
+    data = mujoco.MjData(m)
+    data.qpos[:], data.qvel[:] = 0.4, 0.7
+    mujoco.mj_forward(m, data)
+    np.testing.assert_allclose(kn.forward_dynamics(model, data.qpos, data.qvel, [0.0]), data.qacc, rtol=1e-12)
 
 
 def test_flags_that_turn_things_off():

@@ -293,22 +293,25 @@ def test_springs_hold_and_store() -> None:
     assert kn.potential_energy(lone, [0.75]) == pytest.approx(0.625)
 
 
-def test_friction_is_smoothed_as_stated() -> None:
+def test_friction_has_the_direction_of_motion() -> None:
+    """Or of the acceleration, for a joint that leaves rest; nothing where neither is given."""
     model = Model(
         (Body("b", random_inertia(np.random.default_rng(0))),),
         (TreeJoint("j", Revolute("z"), -1, friction=(3.0,), damping=(2.0,)),),
         gravity=(0.0, 0.0, 0.0),
     )
-    eps = model.friction_velocity
     assert kn.joint_resistance(model, [0.0], [0.0]) == pytest.approx([0.0])
-    assert kn.joint_resistance(model, [0.0], [eps]) == pytest.approx([3 / np.sqrt(2) + 2 * eps])
-    assert kn.joint_resistance(model, [0.0], [-100.0]) == pytest.approx([-203.0], rel=1e-7)
+    assert kn.joint_resistance(model, [0.0], [1e-9]) == pytest.approx([3 + 2e-9], rel=1e-15)
+    assert kn.joint_resistance(model, [0.0], [-100.0]) == pytest.approx([-203.0], rel=1e-15)
     bare = model.without_friction()
     assert kn.joint_resistance(bare, [0.0], [-100.0]) == pytest.approx([0.0])
     q, v, tau = [0.4], [1.5], [0.0]
     H = kn.mass_matrix(model, q)[0, 0]
     slower = kn.forward_dynamics(bare, q, v, tau) - kn.forward_dynamics(model, q, v, tau)
     assert slower * H == pytest.approx(kn.joint_resistance(model, q, v))
+    for a in (-2.0, 0.0, 0.5):
+        assert kn.inverse_dynamics(model, q, [0.0], [a]) == pytest.approx([H * a + 3 * np.sign(a)], rel=1e-14)
+        assert kn.inverse_dynamics(model, q, [-1.0], [a]) == pytest.approx([H * a - 5], rel=1e-14)
 
 
 def test_vector_type_is_what_texts_get() -> None:

@@ -206,7 +206,7 @@ CASES: list[Case] = [
     ("no limits", lambda: limits(-math.inf, math.inf), "info", "link1_joint", "no position limits"),
     ("no velocity", lambda: limits(-1.0, 1.0, velocity=0.0), "info", "link1_joint", "velocity limit of zero"),
     ("no effort", lambda: limits(-1.0, 1.0, effort=0.0), "info", "link1_joint", "effort limit of zero"),
-    ("zero outside", lambda: limits(0.5, 1.0), "info", "link1_joint", "zero is outside the limits"),
+    ("zero outside", lambda: limits(0.5, 1.0), "info", "link1_joint", "`neutral` is outside the limits"),
     ("negative damping", lambda: joint(damping=-0.1), "error", "link1_joint", "its damping is negative"),
     ("negative rotor", lambda: joint(rotor_inertia=-0.1), "error", "link1_joint", "its rotor inertia is negative"),
     ("mimic", mimicking, "info", "link2_joint", "follows 'link1_joint': q = -0.5 q[link1_joint] +0.25"),

@@ -226,7 +226,7 @@ def test_errors_are_those_of_the_function(args: Any, gate: bool, request: pytest
     assert str(found.value) == str(usual.value)
 
 
-def test_angles_out_of_reach() -> None:
+def test_large_angles() -> None:
     model, s = arm(), states(arm())
     fast = kn.bind(model)
     fast.gravity_force(s.q)

@@ -58,14 +58,12 @@ def _everything(x: Any) -> Any:
 def test_one_state_printer(dtype: str, width: int) -> None:
     program: Program = trace(_everything, {"x": (11,)}, lambda r: (scalars_of(r), shape_of(r)))
     loaded = native.Loaded(native.compile_text(to_one_state(program, Lanes(dtype, width))))
-    code = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
+    code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
     kind, eps = (np.float64, 2.3e-16) if dtype == "f64" else (np.float32, 1.2e-7)
     for seed in range(5):
         x = np.random.default_rng(seed).normal(size=11).astype(kind)
         out = np.full(len(program.outputs) + 1, 99, kind)
         inputs = (ctypes.c_void_p * 1)(x.ctypes.data)
-        assert code(inputs, out.ctypes.data) == 0
+        code(inputs, out.ctypes.data)
         assert np.allclose(out[:-1], program.evaluate(x.astype(float)), rtol=50 * eps, atol=50 * eps)
         assert out[-1] == 99
-    x[3] = 1e7
-    assert code(inputs, out.ctypes.data) == 1

@@ -1,5 +1,6 @@
 """Kernels on disk: shared by processes, rebuilt when damaged, never read from a place that others can write to."""
 
+import contextlib
 import json
 import multiprocessing
 import os
@@ -369,3 +370,75 @@ def test_files_appear_whole(place: Path):
         process.join()
     assert [process.exitcode for process in processes] == [0] * 4
     assert [file.name for file in place.iterdir()] == [NAME + ".kernel"]
+
+
+# how much is kept
+
+
+def written(count: int, size: int, start: int = 0) -> list[str]:
+    """Files of the same size, each older than the next by a day."""
+    names = [f"{start + k:064x}" for k in range(count)]
+    for k, name in enumerate(names):
+        store.write(name, {}, b"x" * size)
+        with contextlib.suppress(FileNotFoundError):
+            os.utime(store.folder() / (name + ".kernel"), (time.time() - 86400 * (count - k),) * 2)
+    return names
+
+
+def kept() -> list[str]:
+    return sorted(path.stem for path in store.folder().glob("*.kernel"))
+
+
+def test_what_was_not_read_for_longest_goes_first(place: Path, monkeypatch: pytest.MonkeyPatch):
+    names = written(8, 10_000)
+    assert store.trim(10**6) == 0
+    assert store.read(names[0]) is not None, "which is a use of it"
+    assert list(store.entries())[1].used < time.time() - 86400, "looking at the list is none"
+    (place / f"{'ef' * 32}.{'0' * 16}.part").write_bytes(b"half")
+    os.utime(place / f"{'ef' * 32}.{'0' * 16}.part", (time.time() - 7200,) * 2)
+    assert store.trim(45_000) == 5, "to seven eighths of the limit"
+    assert kept() == sorted([names[0], *names[6:]])
+    assert not list(place.glob("*.part")), "what somebody began to write and did not end"
+    monkeypatch.setenv("KNUCKLE_CACHE_LIMIT", "15kB")
+    assert store.limit() == 15_000
+    assert store.trim() == 2
+    assert kept() == [names[0]]
+
+
+def test_writing_keeps_the_limit(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KNUCKLE_CACHE_LIMIT", "100kB")
+    for start in range(0, 200, 20):
+        written(20, 5_000, start)
+        assert sum(path.stat().st_size for path in place.iterdir()) < 100_000 * (1 + 1 / 16) + 5_200
+    assert len(kept()) > 10
+
+
+def test_a_limit_that_is_no_size(place: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("KNUCKLE_CACHE_LIMIT", "a lot")
+    with pytest.warns(RuntimeWarning, match="KNUCKLE_CACHE_LIMIT is 'a lot': a size is a number of bytes"):
+        assert store.limit() == store.LIMIT
+    monkeypatch.delenv("KNUCKLE_CACHE_LIMIT")
+    place.mkdir(mode=0o700)
+    (place / "limit").write_text("?")
+    assert store.limit() == store.LIMIT
+    (place / "limit").write_text("2 GiB")
+    assert store.limit() == 2**31
+
+
+def _churn(seed: int) -> int:
+    """Writes and reads under a small limit, beside others who do the same; how often something read was wrong."""
+    os.environ["KNUCKLE_CACHE_LIMIT"] = "50kB"
+    rng, wrong = np.random.default_rng(seed), 0
+    for _ in range(300):
+        k = int(rng.integers(40))
+        store.write(f"{k:064x}", {"k": k}, bytes([k]) * 3_000)
+        found = store.read(f"{int(rng.integers(40)):064x}")
+        wrong += found is not None and found[1] != bytes([found[0]["k"]]) * 3_000
+    return wrong
+
+
+def test_processes_that_write_and_remove_at_once(place: Path):
+    with multiprocessing.get_context("spawn").Pool(3) as pool:
+        assert sum(pool.map(_churn, range(3))) == 0
+    assert sum(path.stat().st_size for path in place.glob("*.kernel")) < 80_000
+    assert not list(place.glob("*.part"))

@@ -218,3 +218,30 @@ def test_wrong_events():
         kn.simulate(ball(), [1.0], events=kn.Event(height, action=lambda t, q, v: ([0.0], [1.0, 2.0])))
     with pytest.raises(TypeError, match=r"the action of event 'height' gives 5"):
         kn.simulate(ball(), [1.0], events=kn.Event(height, action=lambda t, q, v: 5))
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
+@pytest.mark.parametrize("stops", [None, "rigid"])
+def test_a_function_that_gives_nan_is_an_error(integrator, stops):
+    """NaN has no sign: the event would never occur, and nobody would know. The error names it and the time."""
+
+    def distance(t, q, v):
+        return math.nan if q[0] < 0.5 else q[0]
+
+    with pytest.raises(ValueError, match=r"event 'distance' gives NaN at t = 0\.3\d* s"):
+        kn.simulate(ball(limits=(-9.0, 9.0)), [1.0], None, 1.0, integrator=integrator, events=distance, stops=stops)
+    with pytest.raises(ValueError, match=r"event 'low' gives NaN at t = 0 s"):
+        kn.simulate(ball(), [0.4], None, 1.0, events={"low": distance})
+
+
+def test_infinity_has_a_sign():
+    found = kn.simulate(ball(), [1.0], None, 1.0, events=lambda t, q, v: math.inf if q[0] > 0.5 else -1.0)
+    assert [o.time for o in found.events] == [pytest.approx(math.sqrt(1 / G), abs=1e-9)]
+
+
+def test_an_action_that_gives_nan_is_an_error():
+    event = kn.Event(height, action=lambda t, q, v: (q, [math.nan]))
+    with pytest.raises(
+        ValueError, match=r"the action of event 'height' at t = 0\.45\d* s gives a v that is not finite"
+    ):
+        kn.simulate(ball(), [1.0], None, 1.0, events=event)

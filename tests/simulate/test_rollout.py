@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from knuckle.model import Model
 from knuckle.run import loop as native_loop
 from knuckle.run import trajectories
 from knuckle.run.kernel import kernels
+from knuckle.simulate import friction
 from knuckle.simulate.integrator import State
 from knuckle.simulate.integrators import stepper
 from knuckle.simulate.named import INTEGRATORS, integrator_of
@@ -36,15 +38,17 @@ def forces(model: Model, *shape: int, dtype: Any = float) -> Array:
 
 def stepped(model: Model, q: Array, v: Array, tau: Array, integrator: str) -> tuple[Array, Array]:
     """The same trajectories, one step at a time by a kernel of a step; tau is (..., steps, nv)."""
-    method = integrator_of(integrator)
+    method, is_dry = integrator_of(integrator), bool(friction.friction_rows(model))
 
     @kn.kernel
-    def step(model: Model, q: Any, v: Any, t: Any, dt: Any, tau: Any) -> Any:
-        return method.step(System(model, lambda model, t, q, v: tau), t, State(q, v), dt)[:2]
+    def step(model: Model, q: Any, v: Any, modes: Any, t: Any, dt: Any, tau: Any) -> Any:
+        state = State(q, v, (modes,) if is_dry else ())
+        new = friction.stepped(method, System(model, lambda model, t, q, v: tau), t, state, dt)
+        return new.q, new.v, new.memory[0] if is_dry else modes
 
-    qs, vs = [q], [v]
+    qs, vs, modes = [q], [v], np.sign(v)
     for s in range(tau.shape[-2]):
-        q, v = step(model, q, v, s * DT, DT, tau[..., s, :])
+        q, v, modes = step(model, q, v, modes, s * DT, DT, tau[..., s, :])
         qs.append(q)
         vs.append(v)
     return np.stack(qs, -2), np.stack(vs, -2)
@@ -76,7 +80,7 @@ def test_every_integrator_goes_through_native_code(integrator: str):
     model, steps = kn.robots.load("double_pendulum"), 20
     q, v = states(model, 3)
     found = kn.rollout(model, q, v, None, DT, steps=steps, integrator=integrator)
-    made = list(native_loop._loops_of(model).values())
+    made = list(native_loop.loops_of(model))
     assert made
     assert all(loop is not None for loop in made)
     one = stepper(model, integrator_of(integrator))
@@ -130,23 +134,26 @@ def test_nan_stays_in_its_row():
     expected = kn.rollout(FLOATING, q, v, None, DT, steps=5)
     q[13, -1] = np.nan
     v[4, 0] = np.inf
-    found = kn.rollout(FLOATING, q, v, None, DT, steps=5)
+    with pytest.warns(
+        RuntimeWarning, match=r"2 of 20 trajectories of .* began with a state that is not finite, the .*4"
+    ):
+        found = kn.rollout(FLOATING, q, v, None, DT, steps=5)
     others = np.delete(np.arange(20), [4, 13])
-    same(kn.Rollout(found.times, found.q[others], found.v[others]), (expected.q[others], expected.v[others]))
+    same(found[others], (expected.q[others], expected.v[others]))
     assert np.isnan(found.v[13, -1]).any()
     assert not np.isfinite(found.v[4, -1]).all()
 
 
-def test_angles_beyond_the_reach_of_the_fast_sine(monkeypatch: pytest.MonkeyPatch):
-    """Some are there from the start, some get there, some come back; the rest of the batch does not notice."""
+def test_large_angles(monkeypatch: pytest.MonkeyPatch):
+    """A wheel that has turned for long is as right as any other joint; the rest of the batch does not notice."""
     q, v = states(ARM, 12)
     steps = 20
     tau = np.zeros((12, steps, ARM.nv))
-    expected = kn.rollout(ARM, q, v, tau, DT, steps=steps)
+    expected = kn.rollout(ARM, q, v, tau, DT, steps=steps, integrator="euler")
     q[2, 1], v[2, 1] = 1e5 - 0.01, 3.0
     q[5, 0] = 3e6
     q[11, 3], v[11, 3] = -1e5 - 0.01, 3.0
-    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2)
+    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2, integrator="euler")
     others = np.delete(np.arange(12), [2, 5, 11])
     np.testing.assert_array_equal(found.q[others], expected.q[others, ::2])
     by_steps = stepped(ARM, q, v, tau, "euler")
@@ -156,7 +163,7 @@ def test_angles_beyond_the_reach_of_the_fast_sine(monkeypatch: pytest.MonkeyPatc
     assert found.q[11, 0, 3] < -1e5 < found.q[11, -1, 3]
     for call in (1, 10_000):
         monkeypatch.setattr(trajectories, "CALL", call)
-        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2), (found.q, found.v))
+        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2, integrator="euler"), (found.q, found.v))
 
 
 def test_states_forces_and_parameters_broadcast():
@@ -173,7 +180,7 @@ def test_states_forces_and_parameters_broadcast():
         one = kn.rollout(
             ARM, q[j], v[k], tau[k], DT, steps=steps, controller=hold, parameters={"stiffness": stiffness[i, 0, 0]}
         )
-        same(kn.Rollout(found.times, found.q[i, j, k], found.v[i, j, k]), (one.q, one.v))
+        same(found[i, j, k], (one.q, one.v))
 
 
 def test_forces_that_do_not_change():
@@ -206,7 +213,7 @@ def test_memory_is_used_again():
     np.testing.assert_allclose(again.times, [0.008, 0.012, 0.016])
     with pytest.raises(ValueError, match=r"out\.q has shape \(6, 3, 7\) and dtype float64, and must have \(6, 9, 7\)"):
         kn.rollout(ARM, q, v, None, DT, steps=8, out=first)
-    part = kn.Rollout(first.times, np.empty((6, 6, 7))[:, ::2], first.v)
+    part = dataclasses.replace(first, q=np.empty((6, 6, 7))[:, ::2])
     with pytest.raises(ValueError, match=r"out\.q must be an array of its own"):
         kn.rollout(ARM, q, v, None, DT, steps=8, keep=4, out=part)
 
@@ -234,7 +241,7 @@ def test_large_mechanisms_go_step_by_step():
     model, steps = auto_tree(64, 2, 0.3, 0.98), 3
     q, v = states(model, 9)
     tau = forces(model, 9, steps)
-    found = kn.rollout(model, q, v, tau, DT, steps=steps, keep=2)
+    found = kn.rollout(model, q, v, tau, DT, steps=steps, keep=2, integrator="euler")
     expected = stepped(model, q, v, tau, "euler")
     same(found, (expected[0][:, [0, 2, 3]], expected[1][:, [0, 2, 3]]))
 

@@ -44,7 +44,8 @@ def test_a_kernel_acts_in_native_code():
     """Semi-implicit Euler by hand, with the controller called by itself."""
     q, v = start(9)
     rest = rng.normal(size=(9, NV))
-    found = kn.rollout(ARM, q, v, None, DT, steps=50, controller=spring, parameters={"stiffness": 3.0, "rest": rest})
+    given = {"stiffness": 3.0, "rest": rest}
+    found = kn.rollout(ARM, q, v, None, DT, steps=50, controller=spring, parameters=given, integrator="euler")
     for _ in range(50):
         v = v + DT * kn.forward_dynamics(ARM, q, v, spring(ARM, q, v, 3.0, rest))
         q = kn.integrate(ARM, q, DT * v)
@@ -100,9 +101,10 @@ def test_a_python_function_is_asked_once_a_step_about_all(integrator: str):
 
 def test_time_is_that_of_the_step():
     q, v = start(3)
-    found = kn.rollout(ARM, q, v, None, DT, steps=40, controller=wave, parameters={"size": 2.0}, t0=0.3)
+    given = {"size": 2.0}
+    found = kn.rollout(ARM, q, v, None, DT, steps=40, controller=wave, parameters=given, t0=0.3, integrator="euler")
     tau = 2.0 * np.sin(50 * (0.3 + DT * np.arange(40)))[:, None] * np.ones(NV)
-    same = kn.rollout(ARM, q, v, tau, DT, steps=40)
+    same = kn.rollout(ARM, q, v, tau, DT, steps=40, integrator="euler")
     np.testing.assert_allclose(found.v, same.v, rtol=0, atol=1e-12)
     assert found.times[0] == 0.3
 
@@ -130,13 +132,13 @@ def test_external_forces():
         return f_ext + f_ext
 
     f_ext = rng.normal(size=(3, ARM.nb, 6))
-    found = kn.rollout(ARM, q, v, None, DT, steps=20, external=push, parameters={"f_ext": f_ext})
+    found = kn.rollout(ARM, q, v, None, DT, steps=20, external=push, parameters={"f_ext": f_ext}, integrator="euler")
 
     def python(model: Model, q: Array) -> Array:
         return 2 * f_ext
 
     np.testing.assert_allclose(
-        kn.rollout(ARM, q, v, None, DT, steps=20, external=python).v, found.v, rtol=0, atol=1e-12
+        kn.rollout(ARM, q, v, None, DT, steps=20, external=python, integrator="euler").v, found.v, rtol=0, atol=1e-12
     )
     for _ in range(20):
         v = v + DT * kn.forward_dynamics(ARM, q, v, np.zeros(NV), 2 * f_ext)
@@ -183,7 +185,7 @@ def test_joints_that_move_by_a_law_of_time():
     b.body("arm", on="plate", joint=Revolute("y"), at=(0.3, 0, 0), mass=1.0, com=(0.2, 0, 0), inertia=(0.1, 0.1, 0.1))
     model = b.build()
     q, v = rng.normal(size=(2, 4, model.nq))
-    found = kn.rollout(model, q, v, None, DT, steps=30, t0=0.2)
+    found = kn.rollout(model, q, v, None, DT, steps=30, t0=0.2, integrator="euler")
     for s in range(30):
         now = model.at(0.2 + DT * s)
         v = v + DT * kn.forward_dynamics(now, q, v, np.zeros(model.nv))

@@ -1,12 +1,15 @@
 """Symbols as scalars: what they mix with, and what they refuse."""
 
+import math
+import operator
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
-from knuckle.scalar import Dual, absolute, cos, kind_of, less, maximum, minimum, select, sin, value_of
+from knuckle.scalar import ONE, ZERO, Dual, absolute, cos, kind_of, less, maximum, minimum, select, sin, value_of
+from knuckle.spatial import Vector
 from knuckle.trace import Expression, Graph, Program, trace
 
 
@@ -40,9 +43,58 @@ def test_symbols_of_two_traces_do_not_mix():
 
 def test_a_symbol_has_no_truth_value():
     x, y = symbols()
-    for thing in (x, less(x, y)):
-        with pytest.raises(TypeError, match="truth value"):
+    for thing in (x, less(x, y), x == y, x != 0.0, x <= np.float32(2.0), x == np.int64(0)):
+        with pytest.raises(TypeError, match=r"truth value: .* kn\.where"):
             bool(thing)
+
+
+@pytest.mark.parametrize(
+    "look",
+    [
+        lambda x, y: 1 if x == y else 2,
+        lambda x, y: 1 if x != 0 else 2,
+        lambda x, y: 1 if x == ZERO else 2,
+        lambda x, y: 1 if ONE == x else 2,  # noqa: SIM300
+        lambda x, y: x in (0.0, y),
+        lambda x, y: [0.0, y].index(x),
+        lambda x, y: {x, y},
+        lambda x, y: {x: 1},
+        lambda x, y: {less(x, y)},
+        lambda x, y: less(x, y) == less(y, x),
+        lambda x, y: max(x, y),
+        lambda x, y: sorted([x, y]),
+        lambda x, y: Vector([x]) == Vector([y]),
+        lambda x, y: hash(Vector([x, y])),
+        lambda x, y: 1 if Dual(x, 1) == 0 else 2,
+    ],
+)
+def test_nothing_looks_at_a_symbol_in_silence(look: Any):
+    with pytest.raises(TypeError, match=r"kn\.where"):
+        look(*symbols())
+
+
+@pytest.mark.parametrize("other", [np.zeros(2), [0.0], 1j, Fraction(1, 3), object()])
+def test_a_symbol_does_not_compare_with_what_is_no_real_number(other: Any):
+    with pytest.raises(TypeError, match="does not compare"):
+        symbols()[0] == other  # noqa: B015
+    with pytest.raises(TypeError, match="does not compare"):
+        other != symbols()[0]  # noqa: B015
+
+
+@pytest.mark.parametrize("other", [None, "x", b"x", float])
+def test_no_symbol_is_a_word(other: Any):
+    assert (symbols()[0] == other) is False
+    assert other not in (symbols()[0],)
+
+
+@pytest.mark.parametrize("op", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne])
+@pytest.mark.parametrize("turned", [False, True])
+def test_comparisons_are_conditions(op: Any, turned: bool):
+    text = (lambda x: [select(op(1.5, x[0]), 1.0, 0.0)]) if turned else (lambda x: [select(op(x[0], 1.5), 1.0, 0.0)])
+    program = record(text, x=(1,))
+    for x in (-2.0, 1.5, 3.0, math.inf, math.nan):
+        assert program.evaluate([x]) == text([x]), x
+    assert op(0 * symbols()[0], 1.0) is op(0.0, 1.0)
 
 
 def test_a_condition_is_no_number():

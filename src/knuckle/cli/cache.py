@@ -25,11 +25,13 @@ def kept() -> dict[str, Any]:
             "dtype": _DTYPES.get(entry.description.get("dtype", ""), ""),
             "bytes": entry.size,
             "age_s": max(0.0, now - entry.made),
+            "unused_s": max(0.0, now - entry.used),
         }
         for entry in store.entries()
     ]
     order = sorted(found, key=lambda kernel: (kernel["model"], kernel["function"], kernel["dtype"]))
-    return {"folder": str(store.folder()), "bytes": sum(kernel["bytes"] for kernel in found), "kernels": order}
+    total = sum(kernel["bytes"] for kernel in found)
+    return {"folder": str(store.folder()), "bytes": total, "limit_bytes": store.limit(), "kernels": order}
 
 
 def kernel_table(about: dict[str, Any]) -> Table:
@@ -47,7 +49,8 @@ def kernel_table(about: dict[str, Any]) -> Table:
 
 def size(number: int) -> str:
     """A number of bytes in words."""
-    return f"{number / 1e6:.1f} MB" if number >= 1e6 else f"{number / 1e3:.1f} kB"
+    unit, length = next((pair for pair in (("GB", 1e9), ("MB", 1e6)) if number >= pair[1]), ("kB", 1e3))
+    return f"{number / length:.1f} {unit}"
 
 
 def age(seconds: float) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.markup import escape
 
+from knuckle.errors import printable
 from knuckle.formats import save
 from knuckle.formats.mjcf.unsayable import unsayable as lost_in_mjcf
 from knuckle.formats.urdf.unsayable import unsayable as lost_in_urdf
@@ -29,7 +30,7 @@ def converted(model: Model, out: Path, *, lossy: bool) -> Lost:
 def report(out: Path, lost: Lost) -> None:
     """One line for the file, and one for each thing lost, the same things together."""
     screen = console()
-    screen.print(f"[bold]{escape(str(out))}[/] written, {_count(lost)}", highlight=False, soft_wrap=True)
+    screen.print(f"[bold]{escape(printable(str(out)))}[/] written, {_count(lost)}", highlight=False, soft_wrap=True)
     subjects: dict[str, list[str]] = {}
     for where, what in lost:
         subjects.setdefault(what, []).append(where)

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 
 FAILED, UNUSABLE, INTERRUPTED = 1, 2, 130
 """Exit codes: the model is bad or a check failed; the command cannot be used like that; Ctrl-C."""
@@ -21,7 +21,7 @@ class UnusableError(Exception):
 
 def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
-    line = " ".join(message.split())
+    line = printable(" ".join(message.split()))
     Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
     return typer.Exit(code)
 

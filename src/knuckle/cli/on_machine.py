@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .errors import clean_errors
+from .errors import UnusableError, clean_errors
 from .options import Base, BaseOption, JsonOption, MimicOption, complete_model
 
 
@@ -48,15 +48,22 @@ def bench(
 
 
 def cache(
-    clear: Annotated[bool, typer.Option("--clear", help="Throw all of them away.")] = False, json: JsonOption = False
+    clear: Annotated[bool, typer.Option("--clear", help="Throw all of them away.")] = False,
+    limit: Annotated[
+        str | None, typer.Option("--limit", help="Keep so much from now on, such as 500MB.", show_default=False)
+    ] = None,
+    json: JsonOption = False,
 ) -> None:
     """The compiled kernels that are kept on disk: for which model and function, how large, how old.
 
-    They are made again when they are needed. The environment variable KNUCKLE_CACHE_DIR says where they are.
+    They are made again when they are needed. Beyond a limit, 1 GB unless said otherwise, those that were not used for
+    longest are removed. The environment variables KNUCKLE_CACHE_DIR and KNUCKLE_CACHE_LIMIT say where they are and how
+    much is kept.
 
-    Examples: `knuckle cache`, `knuckle cache --clear`
+    Examples: `knuckle cache`, `knuckle cache --limit 500MB`, `knuckle cache --clear`
     """
     from knuckle.run import store
+    from knuckle.run.sizes import parsed_size
 
     from .cache import kept, kernel_table, size
     from .tables import console, print_json
@@ -69,10 +76,18 @@ def cache(
             else:
                 print(f"{cleared} kernel{'' if cleared == 1 else 's'} thrown away from {store.folder()}")
             return
+        if limit is not None:
+            try:
+                gone = store.set_limit(parsed_size(limit))
+            except ValueError as error:
+                raise UnusableError(f"--limit: {error}") from None
+            if not json:
+                print(f"{size(store.limit())} are kept at most; {gone} kernel{'' if gone == 1 else 's'} thrown away")
         about = kept()
         if json:
             print_json(about)
             return
         if about["kernels"]:
             console().print(kernel_table(about))
-        print(f"{len(about['kernels'])} kernels, {size(about['bytes'])}, in {about['folder']}")
+        used = f"{size(about['bytes'])} of {size(about['limit_bytes'])}"
+        print(f"{len(about['kernels'])} kernels, {used}, in {about['folder']}")

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from knuckle.errors import printable
+
 from .errors import FAILED, clean_errors
 from .options import Base, BaseOption, File, JsonOption, MimicOption
 
@@ -110,7 +112,7 @@ def export(
             print(text, end="")
         else:
             out.write_text(text, encoding="utf-8")
-            print(f"{out}: {function} for {file}, {len(text.splitlines())} lines of {language.value}")
+            print(printable(f"{out}: {function} for {file}, {len(text.splitlines())} lines of {language.value}"))
 
 
 def convert(

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from knuckle.errors import printable
+
 from .errors import FAILED, INTERRUPTED, clean_errors
 from .options import Base, BaseOption, File, JsonOption, MimicOption, complete_model
 
@@ -51,7 +53,10 @@ def simulate(
         Controller,
         typer.Option("--controller", "-c", help="Nothing, a spring to where it starts, or one to --goal."),
     ] = Controller.none,
-    integrator: Annotated[Method, typer.Option("--integrator", "-i", help="How time is stepped through.")] = Method.rk4,
+    integrator: Annotated[
+        Method | None,
+        typer.Option("--integrator", "-i", help="How time is stepped through.", show_default="as the model needs it"),
+    ] = None,
     start: Annotated[
         list[str] | None,
         typer.Option("--start", help="Where it starts: joint=value, in rad or m; several with commas.", metavar="J=X"),
@@ -97,8 +102,9 @@ def simulate(
         check_suffixes(out=out, plot=plot, html=html)
         model = open_model(file, base.value, mimic)
         done = run(
-            model if friction else model.without_friction(), duration, dt, controller.value, integrator.value,
-            start or (), speed or (), goal or (), bandwidth, None if stops is AtLimits.none else stops.value,
+            model if friction else model.without_friction(), duration, dt, controller.value,
+            integrator.value if integrator else None, start or (), speed or (), goal or (), bandwidth,
+            None if stops is AtLimits.none else stops.value,
         )  # fmt: skip
         files = write_files(done.trajectory, out, plot, html)
         if json:
@@ -107,7 +113,7 @@ def simulate(
             screen = console()
             report.show(done.trajectory, done.wall, screen, done.is_conserved)
             for what, path in files.items():
-                screen.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
+                screen.print(printable(f"{what}: {path}"), highlight=False, markup=False, soft_wrap=True)
         code = {"diverged": FAILED, "stalled": FAILED, "interrupted": INTERRUPTED}.get(done.trajectory.reason, 0)
         if code:
             raise typer.Exit(code)

@@ -13,6 +13,7 @@ import numpy as np
 
 from knuckle.model import Model
 from knuckle.simulate import simulate
+from knuckle.simulate.start import DEFAULT_STEP
 from knuckle.simulate.trajectory import Trajectory
 
 from .controllers import Control, towards
@@ -41,7 +42,7 @@ def run(
     duration: float,
     dt: float | None,
     controller: str,
-    integrator: str,
+    integrator: str | None,
     start: Sequence[str],
     speed: Sequence[str],
     goal: Sequence[str],
@@ -66,7 +67,7 @@ def run(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of divergence: the report says it
-            simulate(model, q0, v0, min(duration, 2 * (dt or 1e-3)), **options, progress=False)  # compiles
+            simulate(model, q0, v0, min(duration, 2 * (dt or DEFAULT_STEP)), **options, progress=False)  # compiles
             began = time.perf_counter()
             trajectory = simulate(model, q0, v0, duration, **options)
             wall = time.perf_counter() - began

@@ -13,6 +13,8 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from knuckle.errors import printable
+
 _AXES = {(1.0, 0.0, 0.0): "x", (0.0, 1.0, 0.0): "y", (0.0, 0.0, 1.0): "z",
          (-1.0, 0.0, 0.0): "−x", (0.0, -1.0, 0.0): "−y", (0.0, 0.0, -1.0): "−z"}  # fmt: skip
 
@@ -29,7 +31,7 @@ def summary(about: dict[str, Any]) -> RenderableType:
     if shapes["meshes"]:
         pictures += f"; {shapes['meshes_found']} of {shapes['meshes']} meshes found"
     rows = [
-        ("file", about["file"] and f"{about['file']} ({about['format']})"),
+        ("file", about["file"] and printable(f"{about['file']} ({about['format']})")),
         ("bodies", f"{about['bodies']} on {about['base']}, {about['mass']:.4g} kg in motion"),
         ("variables", f"nq = {about['nq']} positions, nv = {about['nv']} velocities"),
         ("gravity", "({:g}, {:g}, {:g}) m/s²".format(*about["gravity"])),

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from knuckle.trace import Program
+from knuckle.trace.operations import CONDITIONS
 
 from .rounding import single
 
@@ -78,6 +79,8 @@ TEXT: dict[str, Callable[..., str]] = {
     "min": lambda t, x, y: f"({x} < {y} || {x} != {x}) ? {x} : {y}",
     "max": lambda t, x, y: f"({y} < {x} || {x} != {x}) ? {x} : {y}",
     "less": _infix("<"),
+    "at_most": _infix("<="),
+    "equal": _infix("=="),
     "select": lambda t, c, x, y: f"{c} ? {x} : {y}",
 }
 """How each operation is written."""
@@ -158,7 +161,7 @@ class _Printer:
 
     def _kept(self, i: int, slots: dict[int, int]) -> str:
         kept = f"{self.work}[{slots[i]}]"
-        return f"{kept} != 0" if self.program.nodes[i].op == "less" else kept
+        return f"{kept} != 0" if self.program.nodes[i].op in CONDITIONS else kept
 
     def _function(self, linkage: str, name: str, arguments: list[str], target: str, lines: list[str]) -> str:
         T = self.kind.name
@@ -174,7 +177,7 @@ class _Printer:
         return f"const {self._type(i)} {self.names[i]} = {text};"
 
     def _type(self, i: int) -> str:
-        return "int" if self.program.nodes[i].op == "less" else self.kind.name
+        return "int" if self.program.nodes[i].op in CONDITIONS else self.kind.name
 
     def _operands(self, i: int) -> list[int]:
         node = self.program.nodes[i]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .rounding import single
@@ -42,15 +43,24 @@ class Lanes:
         return f"v{self.width}{self.dtype}"
 
     def constant(self, x: float) -> str:
-        """x in every lane. A float is written as the double of its value, as LLVM wants it."""
-        value = x if self.dtype == "f64" else single(x)
-        bits = struct.unpack("<Q", struct.pack("<d", value))[0]
-        return "<" + ", ".join([f"{self.scalar} 0x{bits:016X}"] * self.width) + ">"
+        """x in every lane."""
+        return self.constants([x] * self.width)
+
+    def constants(self, numbers: Sequence[float]) -> str:
+        """A number for every lane. A float is written as the double of its value, as LLVM wants it."""
+        values = (x if self.dtype == "f64" else single(x) for x in numbers)
+        bits = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in values)
+        return "<" + ", ".join(f"{self.scalar} 0x{b:016X}" for b in bits) + ">"
 
     @property
     def bytes(self) -> int:
         """The size of one number."""
         return 8 if self.dtype == "f64" else 4
 
+    @property
+    def bits(self) -> str:
+        """The vector of integers that has the size of this one."""
+        return self.of(f"i{8 * self.bytes}")
+
     def integer(self, n: int) -> str:
-        return "<" + ", ".join([f"i32 {n}"] * self.width) + ">"
+        return "<" + ", ".join([f"i{8 * self.bytes} {n}"] * self.width) + ">"

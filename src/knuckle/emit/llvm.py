@@ -1,11 +1,10 @@
 """A program as LLVM text: a loop over the batch, W states at a time, one per lane of a vector.
 
-    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out) -> i32
+    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out)
 
 Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
 last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
-are stored once. Long rows have a second way out, for batches that no cache holds (`stream`). Returns 1 if some sine or
-cosine had a finite argument beyond the reach of the fast pair; the results are then not to be used.
+are stored once. Long rows have a second way out, for batches that no cache holds (`stream`).
 
 Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
 reduction of sine and cosine would be simplified away.
@@ -21,7 +20,7 @@ from knuckle.trace import Node, Program
 
 from .lanes import Lanes
 from .moves import moves
-from .sincos import REACH, TWO_OVER_PI
+from .sincos import TWO_OVER_PI
 from .stream import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
 
 
@@ -61,19 +60,21 @@ def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
     return p
 
 
-def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
-    """sin x, cos x, and whether x is finite and out of reach; see `sincos`. NaN for what is not finite."""
+def sine_and_cosine(body: Body, x: str, tail: str | None = None) -> tuple[str, str]:
+    """sin (x + tail) and cos (x + tail), with a tail no larger than x's last digit; see `sincos`.
+
+    NaN for what is not finite or out of reach.
+    """
     lanes, pair = body.lanes, body.lanes.pair
-    V, K, mask = lanes.vector, lanes.constant, lanes.of("i1")
-    size = body.intrinsic("fabs", x)
-    near = body.put(f"fcmp ole {V} {size}, {K(REACH)}")
-    finite = body.put(f"fcmp olt {V} {size}, {K(math.inf)}")
-    far = body.put(f"select {mask} {near}, {mask} zeroinitializer, {mask} {finite}")
-    k = body.intrinsic("rint", body.put(f"fmul {V} {x}, {K(TWO_OVER_PI)}"))
+    V, K, I = lanes.vector, lanes.constant, lanes.bits
+    moved = body.fma(x, K(TWO_OVER_PI), K(pair.whole))
+    k, n = body.put(f"fsub {V} {moved}, {K(pair.whole)}"), body.put(f"bitcast {V} {moved} to {I}")
     high = body.fma(k, K(-pair.half_pi[0]), x)
     middle = body.put(f"fmul {V} {k}, {K(pair.half_pi[1])}")
     cut = body.fma(k, K(-pair.half_pi[1]), middle)
-    r = body.put(f"fsub {V} {high}, {middle}")
+    middle = body.put(f"fsub {V} {middle}, {tail}") if tail else middle
+    near = body.put(f"fcmp ole {V} {body.intrinsic('fabs', x)}, {K(pair.reach)}")
+    r = body.choose(near, body.put(f"fsub {V} {high}, {middle}"), K(math.nan))
     lost = body.put(f"fsub {V} {body.put(f'fsub {V} {high}, {r}')}, {middle}")
     e = body.fma(k, K(-pair.half_pi[2]), body.put(f"fadd {V} {lost}, {cut}"))
     z = body.put(f"fmul {V} {r}, {r}")
@@ -84,8 +85,6 @@ def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
     square = body.put(f"fmul {V} {z}, {z}")
     small = body.fma(square, horner(body, z, pair.cosine), body.fma(r, body.put(f"fneg {V} {e}"), dropped))
     c = body.put(f"fadd {V} {half}, {small}")
-    I = lanes.of("i32")
-    n = body.put(f"fptosi {V} {body.choose(near, k, K(0.0))} to {I}")
 
     def bit(m: str, mask: int) -> str:
         masked = body.put(f"and {I} {m}, {lanes.integer(mask)}")
@@ -96,7 +95,14 @@ def sine_and_cosine(body: Body, x: str) -> tuple[str, str, str]:
     next_n = body.put(f"add {I} {n}, {lanes.integer(1)}")
     sine = body.choose(bit(n, 2), body.put(f"fneg {V} {sine}"), sine)
     cosine = body.choose(bit(next_n, 2), body.put(f"fneg {V} {cosine}"), cosine)
-    return sine, cosine, far
+    return sine, cosine
+
+
+def tail_of_sum(body: Body, total: str, x: str, c: str) -> str:
+    """x + c less its rounded `total`, where |x| ≥ |c| (Dekker); elsewhere no more than a rounding of c."""
+    V = body.lanes.vector
+    taken = body.put(f"fsub {V} {total}, {x}")
+    return body.put(f"fsub {V} {c}, {taken}")
 
 
 ZERO = Node("constant", 0.0)
@@ -110,7 +116,7 @@ class Printer:
         self.program, self.lanes, self.body = program, lanes, Body(lanes)
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
-        self.far: str | None = None
+        self.sums: dict[str, tuple[str, float]] = {}
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -120,8 +126,16 @@ class Printer:
             return self.load(node.a)
         args = [self.names[k] for k in node[1:] if k is not None]
         if node.op in BINARY:
-            return self.body.arithmetic(BINARY[node.op], *args)
+            name = self.body.arithmetic(BINARY[node.op], *args)
+            self._note_sum(name, node)
+            return name
         return self.OTHERS[node.op](self, *args)
+
+    def _note_sum(self, name: str, node: Node) -> None:
+        """A sum with a constant is an angle that counts from elsewhere: its sine wants to know what rounding took."""
+        for k, other in ((node.a, node.b), (node.b, node.a)) if node.op == "add" else ():
+            if self.program.nodes[k].op == "constant":
+                self.sums[name] = self.names[other], self.program.nodes[k].a
 
     def neg(self, x: str) -> str:
         return self.body.put(f"fneg {self.lanes.vector} {x}")
@@ -146,15 +160,22 @@ class Printer:
     def less(self, x: str, y: str) -> str:
         return self.body.put(f"fcmp olt {self.lanes.vector} {x}, {y}")
 
+    def at_most(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp ole {self.lanes.vector} {x}, {y}")
+
+    def equal(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp oeq {self.lanes.vector} {x}, {y}")
+
     def select(self, condition: str, x: str, y: str) -> str:
         return self.body.choose(condition, x, y)
 
     def _pair(self, x: str) -> tuple[str, str]:
         if x not in self.turned:
-            s, c, far = sine_and_cosine(self.body, x)
-            self.turned[x] = s, c
-            mask = self.lanes.of("i1")
-            self.far = self.body.put(f"or {mask} {self.far}, {far}") if self.far else far
+            tail = None
+            if x in self.sums:
+                y, c = self.sums[x]
+                tail = tail_of_sum(self.body, x, y, self.lanes.constant(c))
+            self.turned[x] = sine_and_cosine(self.body, x, tail)
         return self.turned[x]
 
     def sin(self, x: str) -> str:
@@ -175,8 +196,8 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum, "less": less, "select": select,
-        "sin": sin, "cos": cos, "arctan2": arctan2,
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2,
     }  # fmt: skip
 
     def load(self, number: int) -> str:
@@ -196,13 +217,6 @@ class Printer:
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
         for i, place in places.items():
             self.store(place, self.names[i])
-        if self.far:
-            mask = f"{self.lanes.of('i1')} {self.far}"
-            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({mask})")
-            flag = self.body.put(f"zext i1 {lost} to i32")
-            self.body.lines.append(f"%found = or i32 %before, {flag}")
-        else:
-            self.body.lines.append("%found = or i32 %before, 0")
         return self._around("\n  ".join(self.body.lines), places, name)
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
@@ -239,15 +253,14 @@ class Printer:
             way_out = streamed(lanes, n_out, name, "results")
         newline = "\n"
         return f"""{newline.join([self.declarations(), *tables])}
-define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
+define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
   %results = alloca [{max(1, len(places))} x {V}], align 64
   %last = sub i64 %end, 1{begin}
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]
-  %before = phi i32 [0, %entry], [%found, %latch]{phase() if is_streamed else ""}
+  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
 {newline.join(before)}
   br label %main
 main:
@@ -259,17 +272,16 @@ latch:
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
 done:{newline + "  fence seq_cst" if is_streamed else ""}
-  ret i32 %found
+  ret void
 }}
 """
 
     def declarations(self) -> str:
         V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()
-        one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("rint", "sqrt", "fabs"))
+        one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
         atan2 = "atan2" if self.lanes.dtype == "f64" else "atan2f"
         return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
-declare i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({self.lanes.of("i1")})
 declare {T} @{atan2}({T}, {T})"""
 
 

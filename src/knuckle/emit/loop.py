@@ -1,6 +1,6 @@
 """A program fed back into itself as LLVM text: a loop through time, W trajectories at a time, one per lane of a vector.
 
-    int loop(i64 start, i64 end, i64 first, i64 stop, i64 row, i64 due, i64 keep, i64 total, ptr state,
+    void loop(i64 start, i64 end, i64 first, i64 stop, i64 row, i64 due, i64 keep, i64 total, ptr state,
              ptr in0, i64 stride0, i64 pace0, …, ptr kept0, i64 reach0, …)
 
 The first inputs of the program are a state, and its outputs are that state one step later. Trajectory b begins with row
@@ -10,16 +10,12 @@ step s begins at in_k[b · stride_k + s · pace_k]; it is read at every step if 
 argument that is computed: at in_k there are two numbers of double precision, t₀ and dt, and it is t₀ + s · dt.
 
 After step `due`, and every `keep` steps from there, and after step `total`, the leading parts of the state are written
-to rows `row`, `row` + 1, … of `kept`: part p of trajectory b begins at kept_p[b · reach_p]. Returns 1 as the kernel of
-a single step does (`emit.llvm`); the results are then not to be used. A patient loop has its sines from the C library,
-lane by lane: it is slower, and there is no end to its reach.
+to rows `row`, `row` + 1, … of `kept`: part p of trajectory b begins at kept_p[b · reach_p].
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from knuckle.trace import Program
 
@@ -42,13 +38,13 @@ class Feedback:
     """The argument that is the time."""
 
 
-def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop", *, patient: bool = False) -> str:
+def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop") -> str:
     """The LLVM text of a program that is run over and over."""
     if len(program.outputs) != feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers is followed by one of {len(program.outputs)}")
     if sum(feedback.kept) > feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers has no parts of {feedback.kept}")
-    return (PatientPrinter if patient else LoopPrinter)(program, lanes).loop(feedback, name)
+    return LoopPrinter(program, lanes).loop(feedback, name)
 
 
 @dataclass(frozen=True)
@@ -70,12 +66,6 @@ class LoopPrinter(Printer):
             self.names.append(self.node(node))
         for place, i in enumerate(self.program.outputs):  # every input has been read by now
             self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot('gathered', place)}")
-        flag = "0"
-        if self.far:
-            mask = f"{self.lanes.of('i1')} {self.far}"
-            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({mask})")
-            flag = self.body.put(f"zext i1 {lost} to i32")
-        self.body.lines.append(f"%found = or i32 %known, {flag}")
         return self._through_time("\n  ".join(self.body.lines), feedback, name)
 
     def _through_time(self, inside: str, feedback: Feedback, name: str) -> str:
@@ -94,7 +84,7 @@ class LoopPrinter(Printer):
         given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}" for p in range(len(feedback.kept)))
         lines = "\n".join
         return f"""{self.declarations()}
-define i32 @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
+define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
     ptr noalias %state{given}) {{
 entry:
   %gathered = alloca [{inputs} x {self.lanes.vector}], align 64
@@ -102,12 +92,10 @@ entry:
   br label %begin
 begin:
   %b = phi i64 [%start, %entry], [%next, %{done}]
-  %flag = phi i32 [0, %entry], [%found, %{done}]
 {lines(once)}
   br label %step
 step:
   %s = phi i64 [%first, %{ready}], [%s1, %turn]
-  %known = phi i32 [%flag, %{ready}], [%found, %turn]
   %r = phi i64 [%row, %{ready}], [%r1, %turn]
   %d = phi i64 [%due, %{ready}], [%d1, %turn]
 {lines(each)}
@@ -135,7 +123,7 @@ over:
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
 done:
-  ret i32 %found
+  ret void
 }}
 """
 
@@ -214,32 +202,3 @@ done:
         self, tag: str, before: str, size: int, array: str, stride: str, first: int, *, gather: bool
     ) -> list[str]:
         return moves(self.lanes, tag, before, size, array, stride, "gathered", first, gather=gather, table=None)
-
-
-class PatientPrinter(LoopPrinter):
-    """Prints a loop whose sines and cosines are the C library's, of numbers of any size."""
-
-    def sin(self, x: str) -> str:
-        return self._one_by_one("sin", x)
-
-    def cos(self, x: str) -> str:
-        return self._one_by_one("cos", x)
-
-    OTHERS: ClassVar[dict[str, Callable[..., str]]] = {**Printer.OTHERS, "sin": sin, "cos": cos}
-
-    def _one_by_one(self, name: str, x: str) -> str:
-        T, V, result = self.lanes.scalar, self.lanes.vector, "undef"
-        for k in range(self.lanes.width):
-            one = self.body.put(f"extractelement {V} {x}, i32 {k}")
-            y = self.body.put(f"call {T} @{self._called(name)}({T} {one})")
-            result = self.body.put(f"insertelement {V} {result}, {T} {y}, i32 {k}")
-        return result
-
-    def _called(self, name: str) -> str:
-        return name if self.lanes.dtype == "f64" else f"{name}f"
-
-    def declarations(self) -> str:
-        T = self.lanes.scalar
-        return "\n".join(
-            [super().declarations(), *(f"declare {T} @{self._called(name)}({T})" for name in ("sin", "cos"))]
-        )

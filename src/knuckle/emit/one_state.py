@@ -1,8 +1,8 @@
 """A program as LLVM text for one state: plain numbers, and the sines of many angles at once.
 
-    i32 one_state(ptr inputs, ptr out)
+    void one_state(ptr inputs, ptr out)
 
-`inputs` is a table with the place of each argument. Returns 1 if an angle was beyond the reach of the fast pair.
+`inputs` is a table with the place of each argument.
 
 A state alone has no other states to fill a vector with, so the operations are those of single numbers. Sines and
 cosines are the exception: they are long, only vectors choose quadrants without branches, and a mechanism has many
@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from knuckle.trace import Program
 
-from .llvm import Body, Lanes, Printer, sine_and_cosine
+from .llvm import Body, Lanes, Printer, sine_and_cosine, tail_of_sum
 
 
 class _Beside(Body):
@@ -93,15 +93,16 @@ class OneState(Printer):
     def turn(self, angles: list[str]) -> None:
         """Sines and cosines of at most a vector of angles, left in memory: a later operation reads one as it goes."""
         V, T, W = self.wide.vector, self.wide.scalar, self.wide.width
-        packed = "undef"
-        for lane in range(W):
-            x = angles[min(lane, len(angles) - 1)]
-            number = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 0")
-            packed = self.body.put(f"insertelement {V} {packed}, {T} {number}, i32 {lane}")
-        sine, cosine, far = sine_and_cosine(self.beside, packed)
-        mask = self.wide.of("i1")
-        self.far = self.body.put(f"or {mask} {self.far}, {far}") if self.far else far
-        for kind, value in enumerate((sine, cosine)):
+        x, tail, parts = "undef", None, [self.sums.get(angle, (angle, 0.0)) for angle in angles]
+        parts += parts[-1:] * (W - len(parts))
+        for lane, (angle, _) in enumerate(parts):
+            number = self.body.put(f"extractelement {self.lanes.vector} {angle}, i32 0")
+            x = self.body.put(f"insertelement {V} {x}, {T} {number}, i32 {lane}")
+        if any(c for _, c in parts):
+            y, shift = x, self.wide.constants([c for _, c in parts])
+            x = self.body.put(f"fadd {V} {y}, {shift}")
+            tail = tail_of_sum(self.beside, x, y, shift)
+        for kind, value in enumerate(sine_and_cosine(self.beside, x, tail)):
             at = self.body.put(f"getelementptr {T}, ptr %turned, i64 {self.room + kind * W}")
             self.body.lines.append(f"store {V} {value}, ptr {at}, align {self._bytes}")
         for lane, x in enumerate(angles):
@@ -133,22 +134,17 @@ class OneState(Printer):
                 self.names[i] = self.node(node)
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
-        flag = "0"
-        if self.far:
-            mask = f"{self.wide.of('i1')} {self.far}"
-            lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.wide.width}i1({mask})")
-            flag = self.body.put(f"zext i1 {lost} to i32")
         places = "\n".join(
             f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}"
             for k in range(len(self.program.arguments))
         )
         inside = "\n  ".join(self.body.lines)
         return f"""{self.declarations()}
-define i32 @{name}(ptr %inputs, ptr noalias %out) {{
+define void @{name}(ptr %inputs, ptr noalias %out) {{
   %turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64
 {places}
   {inside}
-  ret i32 {flag}
+  ret void
 }}
 """
 
@@ -171,11 +167,11 @@ def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name:
     )
     inputs = "".join(f"ptr %in{k}, i64 0, " for k in range(arguments))
     words = "".join(f", i64 {word}" for word in rest)
-    return f"""define i32 @{name}(ptr %inputs, ptr %out) {{
+    return f"""define void @{name}(ptr %inputs, ptr %out) {{
 {places}
   %kernel = inttoptr i64 {address} to ptr
-  %flag = call i32 %kernel(i64 0, i64 1, {inputs}ptr %out{words})
-  ret i32 %flag
+  call void %kernel(i64 0, i64 1, {inputs}ptr %out{words})
+  ret void
 }}
 """
 

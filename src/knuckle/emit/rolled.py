@@ -1,6 +1,6 @@
 """A rolled program as LLVM text: each pattern printed once, run over tables.
 
-    int kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out, ptr scratch, ptr rows, i64 count, ptr slots,
+    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out, ptr scratch, ptr rows, i64 count, ptr slots,
                ptr numbers, ptr results, ptr zeros)
 
 `scratch` has one vector per slot. Row t of the `count` rows is (pattern, first column in `slots`, first column in
@@ -25,7 +25,7 @@ class PatternPrinter(Printer):
         self.lanes, self.body = lanes, body
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
-        self.far: str | None = None
+        self.sums: dict[str, tuple[str, float]] = {}
         self._slots: dict[int, str] = {}
 
     def block(self, number: int, pattern: Pattern) -> list[str]:
@@ -42,8 +42,6 @@ class PatternPrinter(Printer):
         for place, k in enumerate(pattern.kept):
             address = self._address(pattern.columns + place)
             self.body.lines.append(f"store {self.lanes.vector} {self.names[k]}, ptr {address}")
-        if self.far:
-            self._raise_flag(self.far)
         lines = self.body.lines[begin:]
         del self.body.lines[begin:]
         return [f"pattern{number}:", *(f"  {line}" for line in lines), "  br label %after"]
@@ -70,14 +68,6 @@ class PatternPrinter(Printer):
         x = self.body.put(f"load {T}, ptr {cell}")
         one = self.body.put(f"insertelement {V} undef, {T} {x}, i32 0")
         return self.body.put(f"shufflevector {V} {one}, {V} undef, <{W} x i32> zeroinitializer")
-
-    def _raise_flag(self, far: str) -> None:
-        mask = f"{self.lanes.of('i1')} {far}"
-        lost = self.body.put(f"call i1 @llvm.vector.reduce.or.v{self.lanes.width}i1({mask})")
-        flag = self.body.put(f"zext i1 {lost} to i32")
-        old = self.body.put("load i32, ptr %flag")
-        both = self.body.put(f"or i32 {old}, {flag}")
-        self.body.lines.append(f"store i32 {both}, ptr %flag")
 
 
 def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
@@ -109,11 +99,9 @@ def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
     newline = "\n"
     return f"""{PatternPrinter(lanes, body).declarations()}
 {stream_to_llvm(lanes, name, n_out) if is_streamed else ""}
-define i32 @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out, ptr noalias %scratch, ptr noalias %rows,
+define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out, ptr noalias %scratch, ptr noalias %rows,
     i64 %count, ptr noalias %slots, ptr noalias %numbers, ptr noalias %results, ptr noalias %zeros) {{
 entry:
-  %flag = alloca i32
-  store i32 0, ptr %flag
   %last = sub i64 %end, 1{tables_at("%results", "%zeros")}{entered(lanes, n_out) if is_streamed else ""}
   br label %begin
 begin:
@@ -145,7 +133,6 @@ latch:
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
 done:{newline + "  fence seq_cst" if is_streamed else ""}
-  %found = load i32, ptr %flag
-  ret i32 %found
+  ret void
 }}
 """

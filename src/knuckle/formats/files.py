@@ -18,6 +18,23 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         ModelError: there is no such file, it is a folder or a device, empty, too large, or may not be read.
     """
     name = os.fspath(path)
+    size = check_regular(name)
+    if size == 0:
+        raise ModelError("the file is empty", file=name)
+    if size > MAX_BYTES:
+        raise ModelError(f"{size} bytes; the limit is {MAX_BYTES // 2**20} MiB", file=name)
+    try:
+        return Path(name).read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=name) from None
+
+
+def check_regular(name: str) -> int:
+    """The size of a regular file, without opening it: a pipe or a device would never end.
+
+    Raises:
+        ModelError: there is no such file, or it is a folder, a pipe or a device.
+    """
     try:
         status = os.stat(name)
     except (OSError, ValueError) as error:
@@ -28,14 +45,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         raise ModelError(f"a folder, not a model file{hint}", file=name)
     if not stat.S_ISREG(status.st_mode):
         raise ModelError("not a regular file", file=name)
-    if status.st_size == 0:
-        raise ModelError("the file is empty", file=name)
-    if status.st_size > MAX_BYTES:
-        raise ModelError(f"{status.st_size} bytes; the limit is {MAX_BYTES // 2**20} MiB", file=name)
-    try:
-        return Path(name).read_bytes()
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", file=name) from None
+    return status.st_size
 
 
 def _no_file(name: str, error: Exception) -> str:

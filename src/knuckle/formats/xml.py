@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import NoReturn
 from xml.parsers import expat
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 
 from .files import MAX_BYTES
 
@@ -19,6 +19,7 @@ MAX_DEPTH = 200
 MAX_ELEMENTS = 100_000
 MAX_TOKEN = 4 * 2**20
 _CHUNK = 2**18
+_SPACES = str.maketrans("\t\n\r", "   ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,10 @@ class _Builder:
             self.fail(f"elements are nested more than {MAX_DEPTH} deep", f"<{shorten(tag)}>")
         if self.count > MAX_ELEMENTS:
             self.fail(f"more than {MAX_ELEMENTS} elements")
+        for text in (tag, *attributes, *attributes.values()):
+            plain = text.translate(_SPACES)
+            if printable(plain) != plain:
+                self.fail(f"the text holds a control character: {shorten(repr(text))}", f"<{shorten(tag)}>")
         self.open.append(_Open(tag, attributes, self.parser.CurrentLineNumber))
 
     def end(self, _: str) -> None:

@@ -12,7 +12,7 @@ from knuckle.spatial import Inertia
 
 from .coupling import Coupling
 from .coupling_laws import law_from
-from .given import GivenLimits, inertia_from, limits_from, per_freedom
+from .given import GivenLimits, inertia_from, limits_from, per_freedom, start_from
 from .graph import Connection, spanning
 from .model import STANDARD_GRAVITY, Model
 from .parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
@@ -92,6 +92,7 @@ class Builder:
         rotor_inertia: Any = 0.0,
         stiffness: Any = 0.0,
         rest: Any = 0.0,
+        start: Any = None,
         visuals: Shape | Geometry | Iterable[Shape | Geometry] = (),
         collisions: Shape | Geometry | Iterable[Shape | Geometry] = (),
     ) -> str:
@@ -113,6 +114,7 @@ class Builder:
             rotor_inertia: inertia of the drive, as felt at the joint.
             stiffness: force per displacement from `rest`.
             rest: the position in which the spring is at rest.
+            start: where the joint is in `kn.neutral`, one number per position variable; neutral, if not given.
             visuals: shapes to draw.
             collisions: shapes to collide.
         """
@@ -135,6 +137,7 @@ class Builder:
             per_freedom(rotor_inertia, kind, "rotor_inertia", joint_name),
             per_freedom(stiffness, kind, "stiffness", joint_name),
             per_freedom(rest, kind, "rest", joint_name, signed=True),
+            start_from(start, kind, joint_name),
         )
         self._bodies.append(body)
         self._joints.append(tree_joint)

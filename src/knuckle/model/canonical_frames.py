@@ -31,6 +31,7 @@ from knuckle.spatial import IDENTITY, Inertia, Transform
 from knuckle.spatial.three import Mat3, matmul, matvec, neg, transpose
 
 from .canonical_joint import Offset
+from .canonical_reach import reaches
 from .canonical_snap import (
     ROUNDING,
     carried,
@@ -88,6 +89,7 @@ class Placing:
         aligned = [alignment(j.kind) if free[i] else (IDENTITY, j.kind) for i, j in enumerate(model.joints)]
         self.kinds = [kind for _, kind in aligned]
         self.free = free
+        self.reach = self._reach()
         self.moves: dict[int, Transform] = {ROOT: IDENTITY, **{i: X for i, (X, _) in enumerate(aligned)}}
         for i in reversed(range(model.nb)):
             if free[i]:
@@ -115,6 +117,20 @@ class Placing:
         M = G @ self.moves[i]
         self.moves[i] = snapped_transform(M, _size(G, self.moves[i]))
 
+    def _step(self, i: int, G: Transform) -> None:
+        """Moves body i, unless that costs digits."""
+        if self._is_near(i, G):
+            self._move(i, G)
+
+    def _reach(self) -> list[float]:
+        """How far the frame of each body may go. Towards its main child it comes nearer to all that hangs there."""
+        own, beyond = reaches(self.model)
+        return [min((own[i], *(far for j, far in beyond[i].items() if j != main))) for i, main in enumerate(self.main)]
+
+    def _is_near(self, i: int, G: Transform) -> bool:
+        """Whether a move of body i costs no digits."""
+        return length((G @ self.moves[i]).r) <= self.reach[i]
+
     def _cost(self, i: int, G: Transform) -> tuple[int, int]:
         """How many constants a move of body i would leave of the transforms from and to it; distances stand twice.
 
@@ -132,24 +148,25 @@ class Placing:
         j, p = self.main[i], self.model.parents[i]
         if j is not None:
             step, turn = _towards(self.between(j), self.kinds[i], self.kinds[j])
-            moves = (turn @ step, _HALF @ turn @ step, step, turn, _HALF @ turn, IDENTITY)
-            self._move(i, min(moves, key=lambda G: self._cost(i, G)))
+            turns = (turn, _HALF @ turn, IDENTITY) if type(self.kinds[i]) in AXIAL else (IDENTITY,)
+            moves = [G @ way for way in (step, IDENTITY) for G in turns]
+            self._move(i, min((G for G in moves if self._is_near(i, G)), key=lambda G: self._cost(i, G)))
         elif p != ROOT and self.free[p] and self.main[p] == i and type(self.kinds[i]) in AXIAL - SHIFTING:
             K = self.between(i)
             x, y, _ = K.E[2]
             if type(self.kinds[p]) in AXIAL - SHIFTING and math.hypot(x, y) > _STEEP:
                 t = (K.r[0] * x + K.r[1] * y) / (x * x + y * y)
-                self._move(i, Transform.translation((0.0, 0.0, -float(t))))
+                self._step(i, Transform.translation((0.0, 0.0, -float(t))))
 
     def _finish(self, i: int) -> None:
         """Uses what freedom is left to a leaf: for its X_tree, and for its inertia where the joint's angle allows."""
         kind, K = type(self.kinds[i]), self.between(i)
         if kind in SHIFTING:
-            self._move(i, Transform.translation(neg(matvec(K.E, K.r))))
+            self._step(i, Transform.translation(neg(matvec(K.E, K.r))))
         elif kind in SLIDING and _zeros(K.r) < 2:
             steps = (-float(r) / float(u) for r, u in zip(K.r, K.E[2], strict=True) if abs(u) > _STEEP)
             best = max((0.0, *steps), key=lambda d: _zeros(Transform.translation((0.0, 0.0, d)) @ K, length(K.r)))
-            self._move(i, Transform.translation((0.0, 0.0, best)))
+            self._step(i, Transform.translation((0.0, 0.0, best)))
         if kind in TURNING:
             self._move(i, Transform.rotation(_turn_for_inertia(self.inertia(i))))
         elif kind in AXIAL:

@@ -7,15 +7,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from knuckle.errors import ModelError
+from knuckle.joints import Joint
 
 from .coupling import Coupling, renumbered
 from .coupling_laws import law_from
-from .given import PROPERTIES, limits_from, per_freedom
+from .given import PROPERTIES, limits_from, per_freedom, start_from
 from .graft import attach, merge, submodel
 from .model import Model
 from .parts import ROOT, Frame, TreeJoint
 from .placement import Placement
 from .places import Place, placed_frames, placed_loops, transform_in
+from .position import neutral_position
 from .rename import rename
 from .weld import lock, merge_fixed
 
@@ -64,10 +66,10 @@ def with_inertia(model: Model, body: str, inertia: Any) -> Model:
 def with_joint(model: Model, joint: str, **changes: Any) -> Model:
     """The model with other properties of one joint.
 
-    They are `kind`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness` and
-    `rest`, as for `Builder.body`. A kind with another number of variables starts without limits and the rest.
+    They are `kind`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness`, `rest`
+    and `start`, as for `Builder.body`. A kind with another number of variables starts without limits and the rest.
     """
-    known = ("kind", "X_tree", "limits", *PROPERTIES)
+    known = ("kind", "X_tree", "limits", *PROPERTIES, "start")
     for key in changes:
         if key not in known:
             raise ModelError(f"with_joint does not change {key!r}, but {', '.join(known)}", element=joint)
@@ -75,15 +77,23 @@ def with_joint(model: Model, joint: str, **changes: Any) -> Model:
     old = model.joints[i]
     kind = changes.pop("kind", old.kind)
     same = (kind.nq, kind.nv) == (old.kind.nq, old.kind.nv)
-    new = dataclasses.replace(old, kind=kind) if same else TreeJoint(joint, kind, old.parent, old.X_tree)
+    new = _of_kind(old, kind) if same else TreeJoint(joint, kind, old.parent, old.X_tree)
     if "X_tree" in changes:
         changes["X_tree"] = transform_in(model, changes["X_tree"], joint)
     if "limits" in changes:
         changes["limits"] = limits_from(changes["limits"], kind, joint)
     for key in changes.keys() & PROPERTIES:
         changes[key] = per_freedom(changes[key], kind, key, joint, signed=key == "rest")
+    if "start" in changes:
+        changes["start"] = start_from(changes["start"], kind, joint)
     joints = (*model.joints[:i], dataclasses.replace(new, **changes), *model.joints[i + 1 :])
     return model.replace(joints=joints)
+
+
+def _of_kind(joint: TreeJoint, kind: Joint) -> TreeJoint:
+    """The joint with another kind of as many variables; it starts where the new kind does unless told otherwise."""
+    start = () if joint.start == neutral_position(joint.kind) else joint.start
+    return dataclasses.replace(joint, kind=kind, start=start)
 
 
 def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:

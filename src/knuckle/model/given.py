@@ -12,6 +12,7 @@ from knuckle.spatial import Inertia
 
 from .parts import Limits
 from .placement import finite, vector
+from .position import joint_position, neutral_position
 
 GivenLimits: TypeAlias = Limits | tuple[float, float] | Mapping[str, Any] | None
 """Limits; (lower, upper); a dict of `lower`, `upper`, `velocity`, `effort`, each a number or one per variable."""
@@ -125,3 +126,13 @@ def per_freedom(given: Any, kind: Joint, what: str, element: str, signed: bool =
         if not signed and isinstance(finite(x, what, element), (int, float)) and x < 0:
             raise ModelError(f"{what} cannot be negative: {x!r}", element=element)
     return tuple(finite(x, what, element) for x in numbers)
+
+
+def start_from(given: Any, kind: Joint, element: str) -> tuple[float, ...]:
+    """A position to start from as given: a number, or one per position variable; None for the neutral position."""
+    if given is None:
+        return neutral_position(kind)
+    try:
+        return joint_position(kind, cast(Sequence[Any], given) if hasattr(given, "__len__") else (given,))
+    except (TypeError, ValueError) as error:
+        raise ModelError(f"start {error}", element=element) from None

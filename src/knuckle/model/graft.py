@@ -10,6 +10,7 @@ from knuckle.errors import ModelError
 from knuckle.spatial import PLANAR, Inertia, PlanarInertia, project
 
 from .coupling import renumbered
+from .keyframes import together
 from .model import Model
 from .parts import ROOT, Body, Frame, Note
 from .placement import Placement
@@ -89,6 +90,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         frames=(*a.frames, *base, *placed_frames(b.frames, places)),
         loops=(*a.loops, *placed_loops(b.loops, places)),
         couplings=(*a.couplings, *renumbered(b.couplings, {i: a.nb + i for i in range(b.nb)})),
+        keyframes=together(a, b),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))

@@ -11,7 +11,7 @@ from knuckle.joints import Free, Joint
 from knuckle.spatial import IDENTITY, Transform
 
 from .connectivity import spanning_tree
-from .given import PROPERTIES, GivenLimits, limits_from, per_freedom
+from .given import PROPERTIES, GivenLimits, limits_from, per_freedom, start_from
 from .parts import ROOT, Body, Frame, LoopJoint, Note, TreeJoint
 from .placement import Placement, to_transform
 from .places import re_expressed, unused
@@ -37,6 +37,7 @@ class Connection:
     rotor_inertia: Any = 0.0
     stiffness: Any = 0.0
     rest: Any = 0.0
+    start: Any = None
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,9 @@ def spanning(base: Body, bodies: Sequence[Body], connections: Sequence[Connectio
 
 def _tree_joint(c: Connection, forward: bool, parent: int, X_tree: Transform) -> TreeJoint:
     kind = c.kind if forward else c.kind.reversed()
-    properties = (per_freedom(getattr(c, name), kind, name, c.name, signed=name == "rest") for name in PROPERTIES)
-    return TreeJoint(c.name, kind, parent, X_tree, limits_from(c.limits, kind, c.name), *properties)
+    properties = {name: per_freedom(getattr(c, name), kind, name, c.name, signed=name == "rest") for name in PROPERTIES}
+    start = start_from(c.start, kind, c.name)
+    return TreeJoint(c.name, kind, parent, X_tree, limits_from(c.limits, kind, c.name), **properties, start=start)
 
 
 def _checked(connections: Sequence[Connection], index: dict[str, int]) -> list[tuple[int, int]]:

@@ -16,8 +16,9 @@ from . import reduction
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
+from .keyframes import carried
 from .numbers import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
-from .parts import ROOT, Body, Frame, LoopJoint, Provenance, TreeJoint
+from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -34,6 +35,7 @@ class Model:
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
     `nq` position and `nv` velocity variables: those of the joints in order, without the joints that follow others.
+    `start` is the position that `kn.neutral` returns; `keyframes` are further states that have a name.
     """
 
     bodies: tuple[Body, ...]
@@ -45,6 +47,7 @@ class Model:
     name: str = "mechanism"
     base: Body = GROUND
     algebra: Algebra = SPATIAL
+    keyframes: tuple[Keyframe, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -65,7 +68,7 @@ class Model:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity"):
+        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity", "keyframes"):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
         store(
@@ -136,6 +139,12 @@ class Model:
     def coupled(self) -> Mapping[int, Coupling]:
         """The joints that follow others, by number."""
         return {c.joint: c for c in self.couplings}
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """The position (nq) in which the mechanism starts: that of every joint with variables of its own."""
+        coupled = self.coupled
+        return tuple(x for i, joint in enumerate(self.joints) if i not in coupled for x in joint.start)
 
     def variables(self, i: int) -> tuple[int, ...]:
         """The velocity variables that move joint i: its own, or those of the joints that it follows."""
@@ -215,6 +224,10 @@ class Model:
         added = {f.name: f for f in self.frames}
         return _find(name, {self.base.name: Frame(self.base.name, ROOT, here), **own, **added}, "frame")
 
+    def keyframe(self, name: str) -> Keyframe:
+        """A keyframe by name."""
+        return _find(name, {key.name: key for key in self.keyframes}, "keyframe")
+
     # variants
 
     def at(self, t: Any) -> Model:
@@ -225,8 +238,14 @@ class Model:
         )
 
     def replace(self, **changes: Any) -> Model:
-        """A copy with some fields changed."""
-        return dataclasses.replace(self, **changes)
+        """A copy with some fields changed.
+
+        Keyframes follow the joints, by their names; one that is new in them stands where it starts.
+        """
+        if not self.keyframes or "keyframes" in changes or not changes.keys() & {"joints", "couplings"}:
+            return dataclasses.replace(self, **changes)
+        made = dataclasses.replace(self, **changes, keyframes=())
+        return dataclasses.replace(made, keyframes=carried(self, made))
 
     def without_friction(self) -> Model:
         """Without joint damping and friction, as most other libraries compute."""

@@ -9,6 +9,8 @@ from typing import TypeAlias
 from knuckle.joints import Joint
 from knuckle.spatial import IDENTITY, Inertia, Transform
 
+from .position import joint_position, neutral_position
+
 ROOT = -1
 """The number of the fixed base. Bodies count from 0, and joint i moves body i."""
 
@@ -129,7 +131,8 @@ class TreeJoint:
 
     `X_tree` goes from the parent's frame to the joint's predecessor frame. `damping` (force per velocity), `friction`
     (Coulomb force), `rotor_inertia` (as felt at the joint) and `stiffness` with `rest` have one entry per velocity
-    variable.
+    variable. `start`, with one entry per position variable, is where the joint stands in `kn.neutral`: the neutral
+    position of its type, if not given.
     """
 
     name: str
@@ -142,6 +145,7 @@ class TreeJoint:
     rotor_inertia: tuple[float, ...] = ()
     stiffness: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
+    start: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         nq, nv = self.kind.nq, self.kind.nv
@@ -152,6 +156,11 @@ class TreeJoint:
             if len(value) != nv:
                 raise ValueError(f"joint {self.name!r}: {name} needs {nv} entries, one per velocity variable: {value}")
             object.__setattr__(self, name, value)
+        start = (self.start,) if isinstance(self.start, (int, float)) else self.start
+        try:
+            object.__setattr__(self, "start", joint_position(self.kind, start or neutral_position(self.kind)))
+        except ValueError as error:
+            raise ValueError(f"joint {self.name!r}: start {error}") from None
 
 
 @dataclass(frozen=True)
@@ -173,6 +182,21 @@ class Frame:
     name: str
     body: int
     X: Transform = IDENTITY
+
+
+@dataclass(frozen=True)
+class Keyframe:
+    """A state of the mechanism that has a name: `q` and `v` in the order of its variables.
+
+    `ctrl` holds the inputs of the file's actuators, in the file's order: actuators are no part of a model. `time` is
+    in seconds.
+    """
+
+    name: str
+    q: tuple[float, ...]
+    v: tuple[float, ...]
+    ctrl: tuple[float, ...] = ()
+    time: float = 0.0
 
 
 @dataclass(frozen=True)

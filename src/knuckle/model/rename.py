@@ -28,6 +28,7 @@ def rename(model: Model, *, bodies: Names = None, joints: Names = None, name: st
         frames=tuple(dataclasses.replace(frame, name=of_body(frame.name)) for frame in model.frames),
         joints=tuple(dataclasses.replace(joint, name=of_joint(joint.name)) for joint in model.joints),
         loops=tuple(dataclasses.replace(loop, name=of_joint(loop.name)) for loop in model.loops),
+        keyframes=model.keyframes,
     )
 
 

@@ -15,7 +15,7 @@ from knuckle.spatial import IDENTITY, SPATIAL, Force, Inertia, Motion, Transform
 
 from .coupling import renumbered
 from .model import Model
-from .parts import ROOT, Body, Frame, Note, TreeJoint
+from .parts import ROOT, Body, Frame, Keyframe, Note, TreeJoint
 from .places import Place, noted, placed_frames, placed_loops, re_expressed, unused
 from .weld import merge_fixed
 
@@ -98,7 +98,8 @@ def reroot(
     The joints on the way from the old root to the new one are reversed; their q and v keep their meaning, and so do
     limits, damping and the rest. A reversed joint ends at its old predecessor frame, so the frame of each body on
     the way moves there; inertia, shapes, frames and loops are re-expressed, and a frame `NAME_origin` stays where
-    frame NAME was. All other bodies, the new root among them, keep their frames.
+    frame NAME was. All other bodies, the new root among them, keep their frames. With `base="floating"` the mechanism
+    starts, and is in its keyframes, where it was.
     """
     if model.algebra is not SPATIAL:
         raise ModelError("re-rooting needs a spatial model: re-root it before taking it to the plane", element=body)
@@ -122,7 +123,26 @@ def reroot(
     turned = noted(turned, notes)
     new = turned if base == "floating" else merge_fixed(turned)
     names = {ROOT: model.base.name, **dict(enumerate(model.body_names))}
-    return new, StateMap(model, new, root, {names[i]: X for i, X in moves.items()})
+    moved = {names[i]: X for i, X in moves.items()}
+    if base == "floating":
+        new = _standing(new, StateMap(model.at(0.0), new, root, moved))
+    return new, StateMap(model, new, root, moved)
+
+
+def _standing(model: Model, states: StateMap) -> Model:
+    """The re-rooted model with its new root where the old model has that at the start, and in each of its keyframes."""
+    try:
+        start = tuple(float(x) for x in states.positions(states.old.start))
+    except TypeError:  # lengths that are symbols: there is no number for where it stands
+        return model
+    k = model.body_index(states.old.body_names[states.root])
+    at = model.q_slices[k]
+    joints = (*model.joints[:k], dataclasses.replace(model.joints[k], start=start[at]), *model.joints[k + 1 :])
+    keyframes: list[Keyframe] = []
+    for key in states.old.keyframes:
+        q, v = (tuple(float(x) for x in part) for part in states(key.q, key.v))
+        keyframes.append(dataclasses.replace(key, q=q, v=v))
+    return model.replace(joints=joints, keyframes=tuple(keyframes))
 
 
 def _turned(

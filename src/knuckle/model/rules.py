@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 
 from .coupling import check_couplings
 from .parts import ROOT
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def check(model: Model) -> None:
     """An error that names what breaks a rule."""
+    check_name(model.name, "model")
     if len(model.bodies) != len(model.joints):
         raise ModelError(f"{len(model.bodies)} bodies but {len(model.joints)} tree joints: each body has one")
     for i, joint in enumerate(model.joints):
@@ -26,6 +28,7 @@ def check(model: Model) -> None:
     ):
         seen: set[str] = set()
         for name in names:
+            check_name(name, what)
             if name in seen:
                 raise ModelError(f"two {what}s are called {name!r}", element=name)
             seen.add(name)
@@ -37,3 +40,24 @@ def check(model: Model) -> None:
         if not ROOT <= frame.body < model.nb:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
+    _check_keyframes(model)
+
+
+def check_name(name: str, what: str) -> None:
+    """Refuse a name that a terminal would obey: it is shown in tables, errors and progress bars."""
+    if printable(name) != name:
+        raise ModelError(f"the name of a {what} holds a control character: {printable(name)!r}", element=name)
+
+
+def _check_keyframes(model: Model) -> None:
+    seen: set[str] = set()
+    for key in model.keyframes:
+        check_name(key.name, "keyframe")
+        if key.name in seen:
+            raise ModelError(f"two keyframes are called {key.name!r}", element=key.name)
+        seen.add(key.name)
+        for what, values, n in (("q", key.q, model.nq), ("v", key.v, model.nv)):
+            if len(values) != n:
+                raise ModelError(f"{what} of the keyframe has {len(values)} entries; expected {n}", element=key.name)
+            if not all(map(math.isfinite, values)):
+                raise ModelError(f"{what} of the keyframe has an entry that is not finite", element=key.name)

@@ -10,7 +10,7 @@ import numpy as np
 from knuckle.model import Frame, Model
 from knuckle.run.lanes import Lanes
 from knuckle.run.recipe import Recipe
-from knuckle.run.scalars import is_inside
+from knuckle.scalar import is_inside
 
 from .at import Operators
 from .expression import Expression

@@ -14,7 +14,7 @@ from knuckle.model import ROOT, Frame, Model
 from knuckle.run.container import scalars_of
 from knuckle.run.containers import container_of, unpacked
 from knuckle.run.lanes import Lanes, numbers
-from knuckle.run.scalars import is_inside
+from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
 
 from . import symbols

@@ -14,7 +14,7 @@ from knuckle.run.containers import container_of, unpacked
 from knuckle.run.kernel import kernels
 from knuckle.run.lanes import Lanes
 from knuckle.run.recipe import Recipe
-from knuckle.run.scalars import is_inside
+from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
 
 from . import symbols

@@ -46,6 +46,7 @@ from .floating import floating_jacobian
 from .function import Function, function
 from .hybrid import hybrid_dynamics
 from .identification import BaseParameters, base_parameters, inertial_parameters, regressor
+from .kept import set_kernel_limit
 from .kernel import set_compilation
 from .kinematics import (
     acceleration,
@@ -172,6 +173,7 @@ __all__ = [
     "random_configuration",
     "regressor",
     "set_compilation",
+    "set_kernel_limit",
     "set_threads",
     "total_mass",
     "tree_positions",

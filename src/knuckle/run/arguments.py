@@ -42,7 +42,7 @@ class Given:
 
 def is_array(value: Any, *none: Any) -> bool:
     """Whether an argument is a number or an array of them, rather than an option."""
-    if value is None or value in none or isinstance(value, (bool, np.bool_, str, bytes)):
+    if value is None or any(value is x for x in none) or isinstance(value, (bool, np.bool_, str, bytes)):
         return False
     if isinstance(value, (int, float, complex, np.generic, np.ndarray, list, tuple, Vector, Matrix)):
         return True

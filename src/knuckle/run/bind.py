@@ -28,6 +28,7 @@ from . import (
 )
 from .actuation import actuator_forces
 from .function import ARGUMENTS, Function
+from .kept import make_room
 from .kernel import DTYPES, kernels
 from .one_state import code_of
 from .recipe import Recipe
@@ -163,8 +164,10 @@ class _ByOptions:
         except TypeError:  # an option that has no hash: the function itself will say what it thinks of it
             return function(self._model, **arrays, **values)
         result = call(*arrays.values())
+        make_room(self._calls)
         self._calls[key] = call
         if len(args) >= self._arrays:
+            make_room(self._known)
             self._known[args[self._arrays :], tuple(kwargs.items())] = call
         return result
 

@@ -33,8 +33,12 @@ def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
 
 
 def neutral(model: Model) -> NDArray[Any]:
-    """The position (nq,) with every joint at rest by convention: zeros, and (1, 0, 0, 0) for rotations."""
-    return np.array(list(_gather(model, lambda joint, qs, vs: joint.neutral())), dtype=float)
+    """The position (nq,) in which the model starts.
+
+    That is zeros, and (1, 0, 0, 0) for rotations, unless a joint says otherwise (`TreeJoint.start`), as joints of MJCF
+    do: a body on a free joint is where the file has it, a joint with `ref` there. `model.keyframes` has other states.
+    """
+    return np.array(model.start, dtype=float)
 
 
 def random_configuration(model: Model, rng: np.random.Generator | int | None = None) -> NDArray[Any]:

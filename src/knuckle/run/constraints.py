@@ -14,13 +14,12 @@ from typing import Any, ClassVar
 from knuckle.joints import Prescribed
 from knuckle.model import Model
 from knuckle.model.reduction import rows
-from knuckle.scalar import ZERO, Dual, parts
+from knuckle.scalar import ZERO, Dual, inside_a_kernel, parts
 from knuckle.spatial import Matrix, Vector
 
 from .configuration import configuration_rate
 from .constraint import ACCELERATION, VELOCITY, Constraint, State, Terms
 from .frame_constraints import Distance, Plane, Point, Pose, Relation, several
-from .scalars import inside_a_kernel
 
 __all__ = [
     "Constraint",
@@ -138,7 +137,7 @@ class Custom(_OnVariables):
         dq = configuration_rate.reference(model, q, state.v)
         ahead = configuration_rate.reference(model, _dual(q, dq), _dual(state.v, Vector.zero(model.nv)))
         second = Vector(Dual(Dual(*x), Dual(*parts(y))) for x, y in zip(zip(q, dq, strict=True), ahead, strict=True))
-        with inside_a_kernel():
+        with inside_a_kernel(one_state=False):
             twice = [parts(y) for y in several(self.function(model, second))]
             columns = [
                 [
@@ -163,7 +162,7 @@ class CustomVelocity(_OnVariables):
         model, q, v = state.model, state.q, state.v
         _must_not_depend_on_time(model)
         dq, still = configuration_rate.reference(model, q, v), Vector.zero(model.nv)
-        with inside_a_kernel():
+        with inside_a_kernel(one_state=False):
             along = [parts(y) for y in several(self.function(model, _dual(q, dq), _dual(v, still)))]
             columns = [
                 [parts(y)[1] for y in several(self.function(model, _dual(q, Vector.zero(model.nq)), _dual(v, e)))]

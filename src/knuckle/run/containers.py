@@ -10,13 +10,14 @@ from typing import Any, cast
 
 import numpy as np
 
+from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
 from knuckle.trace import Expression
 
 from .container import Container, plain
 from .lanes import Lanes
 from .objects import Objects
-from .scalars import Scalars, is_inside
+from .scalars import Scalars
 from .symbolic import CasADi, MPMath, SymPy
 
 _NUMERIC = (int, float, complex, np.generic, np.ndarray, str, bytes, type(None))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import threading
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -15,10 +14,12 @@ import numpy as np
 from knuckle.model import Model
 
 from . import memory
+from .captured import Surroundings
 from .container import Shape
+from .kept import PerModel
 from .recipe import Arguments, Native, Recipe, UntraceableError
 from .threads import in_parallel
-from .warning import warn
+from .warning import line_of, warn
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -35,7 +36,7 @@ class Kernel:
     code: Native
     dtype: np.dtype[Any]
     width: int
-    entry: Callable[..., int]
+    entry: Callable[..., None]
     layout: Any = None
 
     @classmethod
@@ -46,24 +47,21 @@ class Kernel:
             raise RuntimeError(f"the code of {recipe.name} has no way in")
         return cls(tuple(arguments.values()), code, dtype, width, code.entry, recipe.layout())
 
-    def __call__(self, arrays: list[Array], batch: Shape) -> tuple[Array, list[int]]:
-        """The result for arrays of `batch` and this kernel's shapes and dtype.
-
-        Also the states, counted through the batch, that are not to be used: there a sine was asked beyond its reach.
-        """
+    def __call__(self, arrays: list[Array], batch: Shape) -> Array:
+        """The result for arrays of `batch` and this kernel's shapes and dtype."""
         states, shape = math.prod(batch), self.code.shape
         out = memory.empty((states, math.prod(shape)), self.dtype)
         if not out.size:
-            return out.reshape(batch + shape), []
+            return out.reshape(batch + shape)
         laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
         inputs = [x for flat, stride in laid_out for x in (flat.ctypes.data, stride)]
         target = out.ctypes.data
 
-        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> int:
-            return self.entry(start, end, *inputs, target)
+        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> None:
+            self.entry(start, end, *inputs, target)
 
-        far = _far(work, 0, states) if in_parallel(states, self.width, work) else []
-        return out.reshape(batch + shape), far
+        in_parallel(states, self.width, work)
+        return out.reshape(batch + shape)
 
 
 def _laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
@@ -82,16 +80,6 @@ def _in_order(array: Array) -> Array:
     return np.ascontiguousarray(array if array.flags.aligned else array.copy())
 
 
-def _far(work: Callable[[int, int], int], start: int, end: int) -> list[int]:
-    """The states from `start` to `end` that are beyond reach, by halving. The others are computed as before."""
-    if not work(start, end):
-        return []
-    if end - start == 1:
-        return [start]
-    middle = (start + end) // 2
-    return _far(work, start, middle) + _far(work, middle, end)
-
-
 Policy: TypeAlias = Literal["auto", "always", "never"]
 POLICIES = cast("tuple[Policy, ...]", get_args(Policy))
 
@@ -103,8 +91,13 @@ class Slot:
     lock: Any = field(default_factory=threading.Lock)
     calls: int = 0
     kernel: Kernel | None = None
-    refused: BaseException | None = None
+    around: Surroundings | None = None
+    refused: str | None = None
     warned: bool = False
+
+    def is_current(self) -> bool:
+        """Whether there is a kernel, and nothing has changed that it was made of."""
+        return self.kernel is not None and (self.around is None or self.around.is_same())
 
 
 class Kernels:
@@ -112,8 +105,7 @@ class Kernels:
 
     def __init__(self, policy: Policy) -> None:
         self.policy: Policy = policy
-        self._lock = threading.Lock()
-        self._of: dict[int, tuple[Any, dict[Any, Slot]]] = {}
+        self._slots: PerModel[Slot] = PerModel()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._unlock)
 
@@ -129,57 +121,56 @@ class Kernels:
             slot.calls += 1
             if self.policy == "auto" and states < STATES and slot.calls < CALLS:
                 return None
-            self.fill(slot, recipe, arguments, dtype)
-        return slot.kernel
+        return self.filled(slot, recipe, arguments, dtype)
 
     def slot(self, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Slot:
         """Where the kernel is or will be; a TypeError if options cannot be looked up."""
-        key = (*recipe.key(), tuple(arguments.items()), dtype)
-        mine = self._of.get(id(recipe.model))
-        slot = mine[1].get(key) if mine else None
-        if slot is None:
-            with self._lock:
-                slot = self._slots(recipe.model).setdefault(key, Slot())
-        return slot
+        return self._slots.setdefault(recipe.model, (*recipe.key(), tuple(arguments.items()), dtype), Slot)
 
-    def fill(self, slot: Slot, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> None:
-        """Builds the kernel, once. A failure is kept too: the text runs as it stands, and gives the same results."""
+    def filled(self, slot: Slot, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel | None:
+        """The kernel, built if there is none or what it was made of has changed.
+
+        A failure is kept too: the text runs as it stands, and gives the same results.
+        """
+        if slot.refused is not None or slot.is_current():
+            return slot.kernel
         with slot.lock:
-            if slot.kernel is not None or slot.refused is not None:
-                return
-            try:
-                slot.kernel = Kernel.build(recipe, arguments, dtype)
-            except UntraceableError as error:
-                slot.refused = error.__cause__ or error
-            except Exception as error:
-                slot.refused = error
-                warn_plain(slot, recipe.name)
+            if slot.refused is None and not slot.is_current():
+                try:
+                    slot.kernel = None
+                    made = Kernel.build(recipe, arguments, dtype)
+                    slot.around = recipe.surroundings()
+                    slot.kernel = made
+                except UntraceableError as error:
+                    slot.refused = _reason(error.__cause__ or error)
+                except Exception as error:
+                    slot.refused = _reason(error)
+                    warn_plain(slot, recipe.name)
+        return slot.kernel
 
     def made(self, model: Model) -> int:
         """How many kernels there are for a model object."""
-        _, slots = self._of.get(id(model), (None, {}))
-        return sum(slot.kernel is not None for slot in slots.values())
+        return sum(slot.kernel is not None for slot in self._slots.values(model))
 
-    def _slots(self, model: Model) -> dict[Any, Slot]:
-        number = id(model)
-        if number not in self._of:
-            self._of[number] = weakref.ref(model, lambda _: self._of.pop(number, None)), {}
-        return self._of[number][1]
+    def __len__(self) -> int:
+        return len(self._slots)
 
     def _unlock(self) -> None:
         """In a forked process nobody is left to open what other threads had locked."""
-        self._lock = threading.Lock()
-        for _, slots in self._of.values():
-            for slot in slots.values():
-                slot.lock = threading.Lock()
+        for slot in self._slots.all():
+            slot.lock = threading.Lock()
+
+
+def _reason(error: BaseException) -> str:
+    """Why there is no native code, and where in the user's text."""
+    return f"{type(error).__name__}: {error}{line_of(error)}"
 
 
 def warn_plain(slot: Slot, name: str) -> None:
     """Says once that there is no native code, and why."""
     if not slot.warned:
         slot.warned = True
-        why = f"{type(slot.refused).__name__}: {slot.refused}"
-        warn(f"{name} runs as plain Python, which is slow: no native code ({why})")
+        warn(f"{name} runs as plain Python, which is slow: no native code ({slot.refused})")
 
 
 def _policy_of_environment() -> Policy:

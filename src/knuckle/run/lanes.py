@@ -80,20 +80,9 @@ def _held(array: NumPyArray) -> str:
 
 
 def _native(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> NumPyArray | None:
-    """The result by native code; None without it. Angles so large that only the C library's sine is right go there."""
+    """The result by native code; None without it."""
     kernel = kernels.find(text, shapes, dtype, math.prod(batch)) if isinstance(text, Recipe) else None
-    if kernel is None:
-        return None
-    result, far = kernel(list(lanes.values()), batch)
-    if far:
-        few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
-        result.reshape(math.prod(batch), -1)[far] = _plain(text, few, shapes, (len(far),), dtype).reshape(len(far), -1)
-    return result
-
-
-def states_of(array: NumPyArray, batch: Shape, shape: Shape, which: list[int]) -> NumPyArray:
-    """Some states of a batch, counted through its axes."""
-    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)[which]
+    return None if kernel is None else kernel(list(lanes.values()), batch)
 
 
 def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:

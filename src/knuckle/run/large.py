@@ -70,7 +70,7 @@ def _tables(program: Rolled, lanes: Lanes) -> list[Array]:
     ]
 
 
-def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, arguments: int) -> Callable[..., int]:
+def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, arguments: int) -> Callable[..., None]:
     """The kernel as a Python callable: start, end, (pointer, stride) per argument, output."""
     parts: list[bytes] = []
     place = 0
@@ -84,7 +84,7 @@ def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, a
     loaded = native.Loaded(code)
     pair = [ctypes.c_void_p, ctypes.c_int64]
     kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, ctypes.c_int64, ctypes.c_int64, *pair * arguments, *[ctypes.c_void_p] * 3, ctypes.c_int64,
+        None, ctypes.c_int64, ctypes.c_int64, *pair * arguments, *[ctypes.c_void_p] * 3, ctypes.c_int64,
         *[ctypes.c_void_p] * 4,
     )  # fmt: skip
     call: Any = kind(loaded.address("kernel"))
@@ -97,9 +97,9 @@ def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, a
         tables_at = (table.ctypes.data for table in (slots, numbers, results, zeros))
         return scratch, (aligned, rows.ctypes.data, count, *tables_at)
 
-    def run(start: int, end: int, *places: int) -> int:
+    def run(start: int, end: int, *places: int) -> None:
         _scratch, words = rest()
-        return call(start, end, *places, *words)
+        call(start, end, *places, *words)
 
     run.keeps, run.rest = loaded, rest  # type: ignore[attr-defined]
     return run

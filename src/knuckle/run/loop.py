@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,8 @@ from knuckle.emit.loop import Feedback, to_loop
 from knuckle.model import Model
 
 from . import large, native, store
+from .captured import Surroundings
+from .kept import PerModel
 from .kernel import DTYPES, kernels
 from .recipe import Announced, Arguments, UntraceableError
 from .user_recipe import UserRecipe
@@ -29,13 +30,21 @@ MOST = 100_000
 class Loop:
     """Native code for many steps of many trajectories, the numbers of trajectories side by side and of operations."""
 
-    entry: Callable[..., int]
+    entry: Callable[..., None]
     width: int
     operations: int
 
 
-_loops: dict[int, tuple[Any, dict[Any, Loop | None]]] = {}
-"""The loops of this process by model object, forgotten with it; None where there can be no native code."""
+@dataclass(frozen=True)
+class _Made:
+    """A loop, or None where there can be no native code, and what it was made of besides its text."""
+
+    loop: Loop | None
+    around: Surroundings | None
+
+
+_loops: PerModel[_Made] = PerModel()
+"""The loops of this process, by model object."""
 
 
 def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop | None:
@@ -44,27 +53,22 @@ def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype
         return None
     if recipe.wide and dtype != np.float64:
         return None
-    known = _loops_of(recipe.model)
     key = (*recipe.key(), tuple(arguments.items()), feedback, dtype)
-    if key not in known:
-        known[key] = _made(recipe, arguments, feedback, DTYPES[dtype])
-    return known[key]
+    return _kept(recipe, key, lambda: _made(recipe, arguments, feedback, DTYPES[dtype]))
 
 
-def _loops_of(model: Model) -> dict[Any, Loop | None]:
-    number = id(model)
-    if number not in _loops:
-        _loops[number] = weakref.ref(model, lambda _: _loops.pop(number, None)), {}
-    return _loops[number][1]
+def _kept(recipe: UserRecipe, key: Any, make: Callable[[], Loop | None]) -> Loop | None:
+    """What there is for a key, made if there is nothing or what it was made of has changed."""
+    known = _loops.get(recipe.model, key)
+    if known is None or not (known.around is None or known.around.is_same()):
+        loop = make()
+        known = _loops.put(recipe.model, key, _Made(loop, recipe.surroundings()))
+    return known.loop
 
 
-def patient_loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop:
-    """The loop for trajectories in which a sine is asked beyond the reach of the fast one."""
-    known = _loops_of(recipe.model)
-    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype, "patient")
-    loop = known.get(key) or _code(recipe, arguments, feedback, DTYPES[dtype], patient=True)
-    known[key] = loop
-    return loop
+def loops_of(model: Model) -> list[Loop | None]:
+    """The loops that there are for a model object."""
+    return [made.loop for made in _loops.values(model)]
 
 
 def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:
@@ -82,7 +86,7 @@ class _TooLongError(Exception):
     """A step of more operations than are worth compiling in a row."""
 
 
-def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str, *, patient: bool = False) -> Loop:
+def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop:
     """The code, from the disk if it is there."""
     host = native.host()
     lanes = Lanes(dtype, host.lanes(dtype))
@@ -90,11 +94,11 @@ def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: s
         program = recipe.program(arguments)
         if len(program.nodes) > MOST:
             raise _TooLongError
-        name = store.key(store.library_hash(), host, lanes, _sorted(feedback), patient, program)
+        name = store.key(store.library_hash(), host, lanes, _sorted(feedback), program)
         if found := store.read(name):
             with contextlib.suppress(Exception):  # code that does not load is as good as none
                 return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
-        code = native.compile_text(to_loop(program, lanes, feedback, patient=patient))
+        code = native.compile_text(to_loop(program, lanes, feedback))
         loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
     said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
     store.write(name, said, code)
@@ -106,7 +110,7 @@ def _sorted(feedback: Feedback) -> tuple[Any, ...]:
     return "loop", feedback.state, feedback.kept, feedback.clock, *sorted(feedback.moving)
 
 
-def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..., int]:
+def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..., None]:
     """The loop as a Python callable. Runs without the GIL."""
     loaded = native.Loaded(code)
     size, parts = 0, 0
@@ -116,7 +120,7 @@ def _entry(code: bytes, feedback: Feedback, arguments: Arguments) -> Callable[..
     pointer, number = ctypes.c_void_p, ctypes.c_int64
     inputs = [pointer, number, number] * (len(arguments) - parts)
     kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
+        None, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
     )  # fmt: skip
     call: Any = kind(loaded.address("loop"))
     call.keeps = loaded

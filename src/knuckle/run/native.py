@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -15,10 +17,31 @@ import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 llvm: Any = llvmlite.binding  # which has no types
 
 _LOCK = threading.RLock()
-"""LLVM compiles and loads for one thread at a time. A fork waits for it, so that no process inherits half a work."""
+"""LLVM compiles, loads and disposes for one thread at a time. A fork waits for it, so that no process inherits half a
+work, nor a lock of llvmlite's that nobody is left to open: llvmlite is called under this lock only."""
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+_disused: list[Any] = []
+"""Engines that nobody refers to, until the lock is free. Lists change in one step, so that finalizers need no lock."""
+
+
+@contextlib.contextmanager
+def _llvm() -> Generator[None]:
+    """The right to call llvmlite. What it gives must not be left to die after it: work in a function of its own."""
+    with _LOCK:
+        try:
+            yield
+        finally:
+            _dispose()
+
+
+def _dispose() -> None:
+    """Gives the memory of disused engines back; under the lock."""
+    while _disused:
+        with contextlib.suppress(IndexError):  # a finalizer that ran meanwhile was faster
+            _disused.pop().close()
 
 
 @dataclass(frozen=True)
@@ -38,13 +61,13 @@ class Host:
 @cache
 def host() -> Host:
     """This machine."""
-    with _LOCK:
+    with _llvm():
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        features = llvm.get_host_cpu_features()
+        features, cpu = llvm.get_host_cpu_features(), llvm.get_host_cpu_name()
     bits = 512 if features.get("avx512f") else 256 if features.get("avx") else 128
     version = ".".join(map(str, llvm.llvm_version_info))
-    return Host(llvm.get_host_cpu_name(), features.flatten(), bits, version)
+    return Host(cpu, features.flatten(), bits, version)
 
 
 def _machine(level: int) -> Any:
@@ -55,31 +78,62 @@ def _machine(level: int) -> Any:
 
 def compile_text(text: str, level: int = 2) -> bytes:
     """Object code of LLVM text. The text is simplified already: only instructions are chosen here."""
-    with _LOCK:
+    with _llvm():
+        return _compiled(text, level)
+
+
+def _compiled(text: str, level: int) -> bytes:
+    module = machine = None
+    try:
         machine = _machine(level)
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         return machine.emit_object(module)
+    finally:
+        del module, machine  # an error would carry them out of here
+
+
+def add_symbol(name: str, address: int) -> None:
+    """Tells code that is loaded from now on where a function is."""
+    with _llvm():
+        llvm.add_symbol(name, address)
 
 
 class Loaded:
     """Object code in memory, for as long as this object lives."""
 
     def __init__(self, code: bytes) -> None:
-        with _LOCK:
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
+        self._engine: Any = None
+        with _llvm():
+            self._engine = _loaded(code)
 
     def address(self, name: str) -> int:
         """Where a function begins."""
-        return self._engine.get_function_address(name)
+        with _llvm():
+            return self._engine.get_function_address(name)
+
+    def __del__(self, disused: list[Any] = _disused, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._engine is None:
+            return
+        disused.append(self._engine)
+        if not is_ending() and _LOCK.acquire(blocking=False):  # else whoever has it will see to the engine
+            try:
+                _dispose()
+            finally:
+                _LOCK.release()
 
 
-def entry(loaded: Loaded, name: str, arguments: int) -> Callable[..., int]:
+def _loaded(code: bytes) -> Any:
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
+    engine.add_object_file(llvm.ObjectFileRef.from_data(code))
+    engine.finalize_object()
+    return engine
+
+
+def entry(loaded: Loaded, name: str, arguments: int) -> Callable[..., None]:
     """The kernel as a Python callable: start, end, (pointer, stride) per argument, output. Runs without the GIL."""
     kind = ctypes.CFUNCTYPE(
-        ctypes.c_int, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * arguments, ctypes.c_void_p
+        None, ctypes.c_int64, ctypes.c_int64, *[ctypes.c_void_p, ctypes.c_int64] * arguments, ctypes.c_void_p
     )
     call: Any = kind(loaded.address(name))
     call.keeps = loaded

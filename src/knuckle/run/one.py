@@ -2,34 +2,32 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
 
 from . import small
+from .captured import Surroundings
 from .container import Shape
+from .kept import PerModel
 from .kernel import Array, kernels
 from .layout import Layout
 from .one_state import code_of
 from .user_recipe import UserRecipe, compute_numbers
 
 _DOUBLE = np.dtype(np.float64)
-_known: dict[int, tuple[Any, dict[Any, OneByOne]]] = {}
-"""What there is in this process, by model object, forgotten with it."""
+_known: PerModel[OneByOne] = PerModel()
+"""What there is in this process, by model object."""
 
 
 def one_by_one(recipe: UserRecipe, shapes: Mapping[str, Shape]) -> OneByOne:
     """The text of `recipe` for one state after the other, made once for a text, its model and its shapes."""
-    number = id(recipe.model)
-    if number not in _known:
-        _known[number] = weakref.ref(recipe.model, lambda _: _known.pop(number, None)), {}
-    of_model = _known[number][1]
     key = (*recipe.key(), tuple(shapes.items()), kernels.policy)
-    if key not in of_model:
-        of_model[key] = OneByOne(recipe, shapes)
-    return of_model[key]
+    known = _known.get(recipe.model, key)
+    if known is None or not known.is_current():
+        known = _known.put(recipe.model, key, OneByOne(recipe, shapes))
+    return known
 
 
 class OneByOne:
@@ -42,6 +40,7 @@ class OneByOne:
     def __init__(self, recipe: UserRecipe, shapes: Mapping[str, Shape]) -> None:
         self.recipe, self.shapes = recipe, {name: shape or (1,) for name, shape in shapes.items()}
         self.call: Callable[..., Array] = self._general
+        self._around: Surroundings | None = None
         gate, given = small.gate(), list(self.shapes.values())
         if gate is None or kernels.policy == "never" or not small.can_take(given):
             return
@@ -50,6 +49,11 @@ class OneByOne:
             way = small.Way(gate, recipe.name, recipe.name, given, _DOUBLE, self._general)
             way.open(made.address, made.shape, made)
             self.call = way.call
+            self._around = recipe.surroundings()
+
+    def is_current(self) -> bool:
+        """Whether nothing has changed that the code was made of."""
+        return self._around is None or self._around.is_same()
 
     @property
     def layout(self) -> Layout:

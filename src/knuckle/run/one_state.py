@@ -89,10 +89,10 @@ def _of_kernel(recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> On
         slot = kernels.slot(recipe, arguments, dtype)
     except TypeError:  # options that cannot be looked up, such as a list
         return None
-    kernels.fill(slot, recipe, arguments, dtype)
-    if slot.kernel is None:
+    kernel = kernels.filled(slot, recipe, arguments, dtype)
+    if kernel is None:
         return None
-    code = slot.kernel.code
+    code = kernel.code
     loaded = code.loaded if isinstance(code.loaded, native.Loaded) else code.loaded.keeps
     room, rest = large.words_after_output(code.entry)
     text = kernel_to_one_state(loaded.address("kernel"), len(arguments), rest)

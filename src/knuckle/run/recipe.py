@@ -19,6 +19,7 @@ from knuckle.spatial import SPATIAL, Force, Matrix
 from knuckle.trace import Program, trace
 
 from . import large, native, store
+from .captured import Surroundings, surroundings
 from .container import Shape, scalars_of, shape_of
 
 Text: TypeAlias = Callable[..., Any]
@@ -35,7 +36,7 @@ class Native:
 
     shape: Shape
     loaded: Any  # what keeps the code alive: `native.Loaded`, where there is one piece of it
-    entry: Callable[..., int] | None = None
+    entry: Callable[..., None] | None = None
 
 
 _natives: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary()
@@ -85,6 +86,14 @@ class Recipe:
     def key(self) -> tuple[Any, ...]:
         """What tells this recipe from others of its model: hashable if the options are."""
         return self.text, *((name, type(value), value) for name, value in self.options)  # pyright: ignore[reportUnknownVariableType]
+
+    def surroundings(self) -> Surroundings | None:
+        """What the text, its options and the model's laws take from around themselves, as it is now."""
+        laws = () if _is_plain(self._parts()) else self._parts()
+        return surroundings(self.text, self.options, laws)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.model.joints, self.model.loops, self.model.couplings
 
     def layout(self) -> Any:
         """How the scalars of the last result go together, where a shape does not say it."""
@@ -144,8 +153,7 @@ class Recipe:
 
         Otherwise the kernel goes by the operations themselves, as another text may have the same name.
         """
-        parts = self.model.joints, self.model.loops, self.model.couplings, self.options
-        return self.text.__module__.startswith("knuckle.") and _is_plain(parts)
+        return self.text.__module__.startswith("knuckle.") and _is_plain((*self._parts(), self.options))
 
 
 def _kept(name: str, lanes: Lanes, arguments: int) -> Native | None:

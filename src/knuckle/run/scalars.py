@@ -6,9 +6,7 @@ one state, and so is every result.
 
 from __future__ import annotations
 
-import contextlib
-import threading
-from collections.abc import Generator, Iterable
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -18,28 +16,6 @@ from knuckle.trace import Expression
 
 from .container import Arrays, Container, Shape, Text, scalars_of, shape_of
 from .recipe import Recipe
-
-
-class _Inside(threading.local):
-    depth = 0
-
-
-_inside = _Inside()
-
-
-@contextlib.contextmanager
-def inside_a_kernel() -> Generator[None]:
-    """While the text of a kernel runs, in this thread."""
-    _inside.depth += 1
-    try:
-        yield
-    finally:
-        _inside.depth -= 1
-
-
-def is_inside() -> bool:
-    """Whether the text of a kernel is running."""
-    return _inside.depth > 0
 
 
 class Scalars(Container):

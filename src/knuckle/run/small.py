@@ -187,7 +187,7 @@ def _loaded(offsets: Offsets) -> native.Loaded:
     """The code of `enter`, from the disk if it is there."""
     for symbol in SYMBOLS:
         address = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value
-        native.llvm.add_symbol(symbol, address)  # pyright: ignore[reportUnknownMemberType]
+        native.add_symbol(symbol, address or 0)
     name = store.key(store.library_hash(), native.host(), "python entry", offsets)
     found = store.read(name)
     if found is None:
@@ -212,7 +212,7 @@ def _works(gate: Gate) -> bool:
     if (sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(result)) != (*before, 2):
         return False
     others = [
-        (x, y, y), (x,), (), (y, x), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (x, y.reshape(1, 2)),
+        (x, y, y), (x,), (), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (x, y.reshape(1, 2)),
         (x.astype(np.float32), y), (x, y.astype(">f8")),
     ]  # fmt: skip
     return (

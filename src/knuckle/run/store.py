@@ -2,7 +2,8 @@
 
 The folder is `KNUCKLE_CACHE_DIR`, or `knuckle` in the user's cache folder; nobody else can read it. Files appear at
 once and whole (written aside and renamed), so that processes may share the folder. A file that is damaged, or of
-another name or format, is as good as none. Code is read only from a folder that is ours and that nobody else can write
+another name or format, is as good as none. There is an end to what is kept: beyond a limit, the files that were not
+read for longest are removed. Code is read only from a folder that is ours and that nobody else can write
 to: whoever can put a file there could run anything in our name.
 """
 
@@ -15,12 +16,14 @@ import os
 import re
 import stat
 import sys
+import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+from .sizes import Budget, parsed_size
 from .warning import warn
 
 MAGIC = b"knuckle kernel 1\n"
@@ -28,6 +31,12 @@ SUFFIX, ASIDE = ".kernel", ".part"
 NAME = re.compile(r"[0-9a-f]{64}")
 OWNED = hasattr(os, "geteuid")
 """Whether files have an owner and a mode: elsewhere a user's cache folder is the user's."""
+LIMIT, VARIABLE, LIMIT_FILE = 1_000_000_000, "KNUCKLE_CACHE_LIMIT", "limit"
+"""Bytes that are kept unless the environment or a file in the folder says otherwise."""
+NOTED = 3600.0
+"""Seconds after which another use of a file is noted."""
+ABANDONED = 3600.0
+"""Seconds after which nobody is still writing a file that lies aside."""
 LAYERS = ("scalar", "spatial", "joints", "model", "algorithms", "trace", "emit", "run")
 """The parts of the library that decide what a kernel computes."""
 
@@ -135,23 +144,33 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
     """What was kept under a name: its description and code. None if there is nothing, or nothing sound."""
     try:
         with _opened() as place:
-            return _read(place, name)[:2]
+            return _read(place, name, is_use=True)[:2]
     except (OSError, ValueError):
         return None
 
 
-def _read(place: Place, name: str) -> tuple[dict[str, Any], bytes, os.stat_result]:
+def _read(place: Place, name: str, *, is_use: bool = False) -> tuple[dict[str, Any], bytes, os.stat_result]:
     """Description, code and status of a file. Raises OSError or ValueError if it cannot be used."""
-    with os.fdopen(place.open(name + SUFFIX, os.O_RDONLY), "rb") as file:
+    quietly = 0 if is_use else getattr(os, "O_NOATIME", 0)  # a look at the list is no use of what is in it
+    with os.fdopen(place.open(name + SUFFIX, os.O_RDONLY | quietly), "rb") as file:
         status = os.fstat(file.fileno())
         if OWNED and (why := _distrusted(status.st_uid, status)):
             raise PermissionError(why)
         data = file.read()
+        if is_use:
+            _note_use(file.fileno(), status)
     start = len(MAGIC) + 32
     if data[: len(MAGIC)] != MAGIC or data[len(MAGIC) : start] != _digest(name, data[start:]):
         raise ValueError(f"{name} is damaged")
     header, _, code = data[start:].partition(b"\n")
     return json.loads(header), code, status
+
+
+def _note_use(descriptor: int, status: os.stat_result) -> None:
+    """Says when a file was last read, which the system may not do by itself."""
+    if os.utime in os.supports_fd and time.time() - status.st_atime > NOTED:
+        with contextlib.suppress(OSError):
+            os.utime(descriptor, ns=(time.time_ns(), status.st_mtime_ns))
 
 
 def _digest(name: str, content: bytes) -> bytes:
@@ -172,16 +191,19 @@ def write(name: str, description: dict[str, Any], code: bytes) -> None:
             with contextlib.suppress(OSError):
                 place.remove(aside)
             raise
+        if _budget.is_spent(place.path, len(content), limit()):
+            trim()
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A kept kernel: what it is, how large, when it was made."""
+    """A kept kernel: what it is, how large, when it was made and last read."""
 
     name: str
     description: dict[str, Any]
     size: int
     made: float
+    used: float
 
 
 def entries() -> Iterator[Entry]:
@@ -190,7 +212,69 @@ def entries() -> Iterator[Entry]:
         for file in _files(place.path, SUFFIX):
             with contextlib.suppress(OSError, ValueError):
                 description, _, status = _read(place, file.stem)
-                yield Entry(file.stem, description, status.st_size, status.st_mtime)
+                yield Entry(file.stem, description, status.st_size, status.st_mtime, _used(status))
+
+
+def _used(status: os.stat_result) -> float:
+    return max(status.st_atime, status.st_mtime)
+
+
+_budget = Budget()
+"""What this process may write before it looks whether it is too much."""
+
+
+def limit() -> int:
+    """How many bytes are kept: as the environment says, else as a file in the folder does, else `LIMIT`."""
+    said = os.environ.get(VARIABLE)
+    if said:
+        try:
+            return parsed_size(said)
+        except ValueError as error:
+            warn(f"{VARIABLE} is {said!r}: {error}; taken as {LIMIT} bytes")
+            return LIMIT
+    try:
+        with _opened() as place, os.fdopen(place.open(LIMIT_FILE, os.O_RDONLY), "rb") as file:
+            return parsed_size(file.read(100).decode())
+    except (OSError, ValueError):
+        return LIMIT
+
+
+def set_limit(size: int) -> int:
+    """Keeps so many bytes in this folder from now on, in every process; returns how many kernels had to go."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
+    with _opened(make=True) as place, os.fdopen(place.open(LIMIT_FILE, flags), "wb") as file:
+        file.write(str(size).encode())
+    return trim(size)
+
+
+def trim(size: int | None = None) -> int:
+    """Removes what was not read for longest until no more than `size` bytes are kept; returns how many kernels.
+
+    If it is too much, somewhat more goes than has to, so that not every kernel that is made removes another. Processes
+    that have read a file, or are reading it, have its code: they do not notice.
+    """
+    most, count = limit() if size is None else size, 0
+    with contextlib.suppress(OSError), _opened() as place:
+        for file in _files(place.path, ASIDE):
+            with contextlib.suppress(OSError):
+                if time.time() - os.lstat(file).st_mtime > ABANDONED:
+                    place.remove(file.name)
+        found: list[tuple[float, int, str]] = []
+        for file in _files(place.path, SUFFIX):
+            with contextlib.suppress(OSError):
+                status = os.lstat(file)
+                found.append((_used(status), status.st_size, file.name))
+        total = sum(bytes_ for _, bytes_, _ in found)
+        if total <= most:
+            return 0
+        for _, bytes_, name in sorted(found):
+            with contextlib.suppress(OSError):
+                place.remove(name)
+                count += 1
+            total -= bytes_
+            if total <= most - most // 8:
+                break
+    return count
 
 
 def clear() -> int:

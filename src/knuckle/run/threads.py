@@ -70,8 +70,8 @@ def get_threads() -> int:
     return _threads.count
 
 
-def in_parallel(size: int, width: int, work: Callable[[int, int], int]) -> int:
-    """`work(start, end)` over 0 … size in pieces of whole vectors; the largest of what the pieces return."""
+def in_parallel(size: int, width: int, work: Callable[[int, int], None]) -> None:
+    """`work(start, end)` over 0 … size in pieces of whole vectors."""
     count = min(_threads.count, size // LEAST)
     if count <= 1:
         return work(0, size)
@@ -82,8 +82,9 @@ def in_parallel(size: int, width: int, work: Callable[[int, int], int]) -> int:
         pieces = [_threads.pool().submit(work, *bound) for bound in bounds[1:]]
     except RuntimeError:  # the interpreter is shutting down, and starts no threads
         return work(0, size)
-    first = work(*bounds[0])
-    return max(first, *(piece.result() for piece in pieces))
+    work(*bounds[0])
+    for piece in pieces:
+        piece.result()
 
 
 Piece = TypeVar("Piece")

@@ -18,7 +18,7 @@ from knuckle.emit.loop import Feedback
 
 from . import threads
 from .container import Shape
-from .loop import Loop, loop_for, patient_loop_for
+from .loop import Loop, loop_for
 from .user_recipe import UserRecipe, compute_numbers
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -124,10 +124,6 @@ class Trajectories:
         else:
             self._natively(loop)
 
-    def patient(self) -> Loop:
-        """The loop for states in which a sine is asked beyond the reach of the fast one."""
-        return patient_loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype)
-
     def _natively(self, loop: Loop) -> None:
         count = len(self.state)
         vectors = -(-count // loop.width)
@@ -172,31 +168,15 @@ class Piece:
         vectors = -(-self.count // self.loop.width)
         at_once = max(1, CALL // (self.loop.operations * vectors))
         for first in range(0, self.whole.steps, at_once):
-            self._through(0, self.count, first, min(first + at_once, self.whole.steps))
+            if self.stop.is_set():
+                return
+            self._through(first, min(first + at_once, self.whole.steps))
 
-    def _through(self, start: int, end: int, first: int, last: int) -> None:
-        """Some steps of some trajectories. Those in which a sine is asked beyond its reach are found by halving."""
-        if self.stop.is_set():
-            return
-        before = self.state[start:end].copy()
-        if not self._call(self.loop, start, end, first, last):
-            return
-        self.state[start:end] = before
-        if end - start > 1:
-            middle = (start + end) // 2
-            self._through(start, middle, first, last)
-            self._through(middle, end, first, last)
-        elif last - first > 1:
-            middle = (first + last) // 2
-            self._through(start, end, first, middle)
-            self._through(start, end, middle, last)
-        else:
-            self._call(self.whole.patient(), start, end, first, last)
-
-    def _call(self, loop: Loop, start: int, end: int, first: int, last: int) -> int:
+    def _through(self, first: int, last: int) -> None:
+        """Some steps in one call."""
         row, keep, total = self.whole.row(first), self.whole.keep, self.whole.steps
         due = min(row * keep, total)
-        return loop.entry(start, end, first, last, row, due, keep, total, self.state.ctypes.data, *self.flow)
+        self.loop.entry(0, self.count, first, last, row, due, keep, total, self.state.ctypes.data, *self.flow)
 
 
 def through_time(

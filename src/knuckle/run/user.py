@@ -10,13 +10,14 @@ from typing import Any, Concatenate, Generic, ParamSpec
 import numpy as np
 
 from knuckle.model import Model
+from knuckle.scalar import inside_a_kernel, is_inside
 from knuckle.trace import Program
 
 from .arguments import Given, as_shape, given_as, is_array, shape_by_name
 from .container import Shape
 from .containers import container_of
 from .lanes import Lanes
-from .scalars import composed, inside_a_kernel, is_inside
+from .scalars import composed
 from .source import Language, Precision, about, source_of, traced
 from .symbolic import Symbolic
 from .user_recipe import UserRecipe, compute_numbers

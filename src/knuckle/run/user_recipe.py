@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.scalar import inside_a_kernel
 from knuckle.spatial import Vector
 
 from .container import Shape, apart, common_batch
-from .kernel import DTYPES, Array, Kernel, Slot, kernels, warn_plain
-from .lanes import numbers, states_of
+from .kernel import DTYPES, Array, kernels, warn_plain
+from .lanes import numbers
 from .layout import Layout, laid_out
 from .recipe import Recipe
-from .scalars import inside_a_kernel
 
 
 @dataclass(frozen=True)
@@ -52,32 +52,21 @@ def compute_numbers(recipe: UserRecipe, arrays: Mapping[str, tuple[Any, Shape]],
     dtype = np.result_type(asked, np.float64) if recipe.wide else asked
     lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
     slot = kernels.slot(recipe, shapes, dtype)
-    native = _native(slot, recipe, shapes, dtype)
+    is_compiled = kernels.policy != "never" and dtype in DTYPES
+    native = kernels.filled(slot, recipe, shapes, dtype) if is_compiled else None
     if native is None:
         flat = state_by_state(recipe, lanes, shapes, batch, dtype)
         layout = recipe.layout()
         if slot.refused is not None:
             warn_plain(slot, recipe.name)
     else:
-        flat, far = native(list(lanes.values()), batch)
-        layout = native.layout
-        if far:
-            few = {name: states_of(array, batch, shapes[name], far) for name, array in lanes.items()}
-            flat.reshape(math.prod(batch), -1)[far] = state_by_state(recipe, few, shapes, (len(far),), dtype)
+        flat, layout = native(list(lanes.values()), batch), native.layout
 
     def array(part: Array, shape: Shape) -> Any:
         result: Array = part.reshape(batch + shape).astype(asked, copy=False)
         return result[()]
 
     return layout.together(flat, array)
-
-
-def _native(slot: Slot, recipe: UserRecipe, shapes: Mapping[str, Shape], dtype: np.dtype[Any]) -> Kernel | None:
-    if kernels.policy == "never" or dtype not in DTYPES:
-        return None
-    if slot.kernel is None:
-        kernels.fill(slot, recipe, shapes, dtype)
-    return slot.kernel
 
 
 def precision(given: Mapping[str, Array], weak: set[str]) -> np.dtype[Any]:

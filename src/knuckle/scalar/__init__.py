@@ -18,6 +18,7 @@ from .functions import (
     sqrt,
     value_of,
 )
+from .inside import inside_a_kernel, is_inside, is_of_one_state
 from .kinds import Kind, kind_of
 from .structural import ONE, ZERO, Composite, constant
 
@@ -32,6 +33,9 @@ __all__ = [
     "constant",
     "cos",
     "derivative",
+    "inside_a_kernel",
+    "is_inside",
+    "is_of_one_state",
     "kind_of",
     "less",
     "maximum",

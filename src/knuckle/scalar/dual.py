@@ -18,7 +18,7 @@ _OTHERS = (Composite, _Structural)
 
 
 class Dual:
-    """value + derivative·ε with ε² = 0."""
+    """value + derivative·ε with ε² = 0. Duals compare by their values, as the numbers that they stand for would."""
 
     __slots__ = ("derivative", "value")
     __array_ufunc__ = None
@@ -63,6 +63,27 @@ class Dual:
 
     def __rtruediv__(self, other: Any) -> Any:
         return _lift(other) / self
+
+    def __lt__(self, other: Any) -> Any:
+        return self.value < _lift(other).value
+
+    def __le__(self, other: Any) -> Any:
+        return self.value <= _lift(other).value
+
+    def __gt__(self, other: Any) -> Any:
+        return self.value > _lift(other).value
+
+    def __ge__(self, other: Any) -> Any:
+        return self.value >= _lift(other).value
+
+    def __eq__(self, other: object) -> Any:
+        return self.value == _lift(other).value
+
+    def __ne__(self, other: object) -> Any:
+        return self.value != _lift(other).value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
 
     @staticmethod
     def scalar_kind() -> Kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,6 +67,17 @@ class Chunks:
         return self._recipes[size]
 
 
+@dataclass(frozen=True)
+class Along:
+    """What a control says in a state, as a text (model, t, q, v, parameters …) → array of `shape`."""
+
+    control: Control
+    shape: tuple[int, ...]
+
+    def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
+        return self.control(model.at(t) if depends_on_time(model) else model, t, q, v, parameters, self.shape)
+
+
 def forces_along(model: Model, control: Control, parameters: Parameters, times: Array, q: Array, v: Array) -> Array:
     """τ of a controller (n, nv) in every row of a trajectory: at once for a kernel, row by row for a function."""
     shape = (model.nv,)
@@ -73,11 +85,7 @@ def forces_along(model: Model, control: Control, parameters: Parameters, times: 
         return np.zeros((len(times), model.nv))
     if isinstance(control.function, Constant):
         return np.broadcast_to(parameters[control.function.name], (len(times), model.nv)).copy()
-    is_timed = depends_on_time(model)
-
-    def text(model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
-        return control(model.at(t) if is_timed else model, t, q, v, parameters, shape)
-
+    text = Along(control, shape)
     if not control.is_text:
         return np.array([text(model, float(t), x, y, **parameters) for t, x, y in zip(times, q, v, strict=True)])
     single = ("t", *(name for name in control.parameters if not np.ndim(parameters[name])))

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
-from knuckle.run.scalars import composed, is_inside
+from knuckle.run.scalars import composed
 from knuckle.run.user import Compiled
+from knuckle.scalar import is_inside
 
 STATE = ("t", "q", "v")
 """The arguments that receive the time and the state."""

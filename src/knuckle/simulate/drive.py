@@ -14,8 +14,8 @@ from knuckle.joints import Driven
 from knuckle.model import Limits, Model, TreeJoint
 from knuckle.run import constraint_forces, forward_dynamics
 from knuckle.run.per_joint import wrenches
-from knuckle.run.scalars import is_inside
 from knuckle.run.user import kernel
+from knuckle.scalar import is_inside
 from knuckle.spatial import Vector
 
 Array = NDArray[Any]

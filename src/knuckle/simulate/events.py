@@ -42,12 +42,15 @@ class Event:
         object.__setattr__(self, "name", self.name or getattr(self.function, "__name__", "event"))
 
     def value(self, t: float, q: Array, v: Array) -> float:
-        """g(t, q, v) as a number."""
+        """g(t, q, v) as a number; NaN has no sign, so that no passage through zero could be seen."""
         found = self.function(t, q, v)
         try:
-            return float(found)
+            value = float(found)
         except (TypeError, ValueError):
             raise TypeError(f"event {self.name!r} gives {found!r}, and should give one number") from None
+        if math.isnan(value):
+            raise ValueError(f"event {self.name!r} gives NaN at t = {t:.9g} s, and should give a number in every state")
+        return value
 
     def counts(self, old: float, new: float) -> bool:
         """Whether going from one value to another is an occurrence: from off zero to zero or beyond."""

@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.algorithms import sparse
 from knuckle.errors import ModelError
 from knuckle.model import Model, reduction
 from knuckle.run import integrate, mass_matrix
-from knuckle.run.dynamics import tree_parents
 from knuckle.run.user import kernel
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
 from knuckle.spatial import Matrix, Vector
@@ -36,7 +34,9 @@ from .system import HOLD, System, held_model
 from .variational import response
 
 SMALL = 12
-"""Up to so many velocity variables the mass matrix and two solutions with it are shorter than two recursions."""
+"""Up to so many velocity variables the mass matrix and solutions with it are shorter than recursions."""
+ROUNDS = 3
+"""Solutions in which joints change sides. What is wrong after them is an error of the first order of one step."""
 
 
 def friction_rows(model: Model) -> tuple[int, ...]:
@@ -156,7 +156,7 @@ def kept(integrator: Integrator, system: System, t: Any, old: State, new: State,
 
 
 def finished(integrator: Integrator, system: System, t: Any, state: State, new: State, dt: Any) -> State:
-    """The state at t + dt from what `slid` found: impulses for the modes that were wrong, and the modes from here on."""
+    """The state at t + dt from what `slid` found: impulses where modes were wrong, and the modes from here on."""
     modes = state.memory[0]
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory
@@ -170,60 +170,77 @@ def finished(integrator: Integrator, system: System, t: Any, state: State, new: 
 
 @dataclass(frozen=True)
 class Row:
-    """One velocity variable with friction at the end of a step. Flags are 1 or 0."""
+    """One velocity variable with friction at the end of a step, while its impulse is looked for. Flags are 1 or 0."""
 
+    most: Any
+    """The largest impulse of friction"""
     sticks: Any
-    """It was held"""
-    slips: Any
-    """… against more than friction can"""
+    """Whether it was held in the step"""
+    load: Any
+    """The impulse that it was held against in the same time: the step, or the part of it in which modes were wrong"""
     turns: Any
-    """It slid, and turned back"""
+    """Whether it slid, and turned back"""
     rest: Any
-    """The part of the step in which its mode was wrong"""
-    push: Any
-    """The impulse that its mode left out"""
+    """The part of the step in which its mode was wrong, if it was"""
+    was: Any
+    """Its velocity at the end of the step"""
+    holds: Any
+    """Whether it is held now"""
     way: Any
-    """The direction of that impulse"""
+    """The direction of the impulse that its mode left out"""
+    push: Any
+    """That impulse"""
+
+    @classmethod
+    def of(cls, v0: Any, mode: Any, v: Any, most: Any) -> Row:
+        """After a step from v₀ to v in a mode."""
+        sticks = 1 - mode * mode
+        back = less(mode * v, 0)
+        rest = select(back, v / select(back, v - v0, 1), ZERO)
+        turns = select(back, 1 - sticks, ZERO)
+        load = HOLD * v * sticks
+        push = turns * mode * (2 * most * rest)
+        return cls(most, sticks, load, turns, rest, v * (1 - sticks), sticks, turns * mode, push).after(ZERO, ZERO)
+
+    def after(self, change: Any, v: Any) -> Row:
+        """With other sides where a round with this change of velocity, to v, shows them wrong."""
+        load, ahead = self.load + HOLD * change, self.way * v
+        slips = select(less(self.most, absolute(load)), self.sticks * self.holds, ZERO)
+        returns = select(less(ahead, 0), self.sticks * (1 - self.holds), ZERO)
+        stops = select(less(0, ahead), self.turns * (1 - self.holds), ZERO)
+        away = sign(load)
+        return replace(
+            self,
+            holds=self.holds - slips + returns + stops,
+            way=select(less(0.5, slips), away, self.way),
+            push=(1 - slips - returns - stops) * self.push + slips * (self.load - self.most * away)
+            - stops * (HOLD * self.was),
+        )  # fmt: skip
 
 
 @kernel
 def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, dt: Any) -> Any:
     """(q, v, modes) at the end of a step that came from q₀, v₀ to q, v and kept its modes.
 
-    The impulses p ≥ 0 that were left out are at most 2 f (1 − θ) dt for a joint that stood still at θ dt and came back,
-    and what is more than f dt for one that was held. Two rounds, each an O(n) solution with the joints that stick held:
-    the first with all of these impulses; the second with joints held that they would drive the other way.
+    The impulses that were left out are at most 2 f (1 − θ) dt for a joint that stood still at θ dt and came back, and
+    what is more than f dt for one that was held. Each round is a solution with some joints held and some pushed, after
+    which those on the wrong side change it (`boxed`, in fixed rounds).
     """
     model = model.at(t)
-    F, rows, pushed = friction_limits(model, q0), {}, _pushes(model, q0)
-    for i in friction_rows(model):
-        rows[i] = _row(v[i], v0[i], modes[i], F[i] * dt)
-    was: Any = Vector(x * (1 - rows[i].sticks) if i in rows else x for i, x in enumerate(v))
-    holds = {i: r.sticks - r.slips for i, r in rows.items()}
-    first = was + pushed(holds, {i: r.push for i, r in rows.items()})
-    stops = {i: select(less(r.way * first[i], 0), r.slips, r.turns) for i, r in rows.items()}
-    holds = {i: holds[i] + stops[i] for i in rows}
-    push = {i: select(less(0.5, stops[i]), -HOLD * was[i], r.push) for i, r in rows.items()}
-    new = was + pushed(holds, push)
-    new = Vector(x * (1 - holds[i]) if i in rows else x for i, x in enumerate(new))
+    F, pushed = friction_limits(model, q0), _pushes(model, q0)
+    rows = {i: Row.of(v0[i], modes[i], v[i], F[i] * dt) for i in friction_rows(model)}
+    was: Any = Vector(rows[i].was if i in rows else x for i, x in enumerate(v))
     rest: Any = ZERO
-    for r in rows.values():
-        rest = maximum(rest, r.rest)
+    for row in rows.values():
+        rest = maximum(rest, maximum(row.rest, row.sticks * (1 - row.holds)))
+    rows = {i: replace(row, load=row.load * rest, most=row.most * rest) for i, row in rows.items()}
+    change = pushed(rows)
+    for _ in range(ROUNDS - 1):
+        rows = {i: row.after(change[i], was[i] + change[i]) for i, row in rows.items()}
+        change = pushed(rows)
+    new: Any = Vector(x * (1 - rows[i].holds) if i in rows else x for i, x in enumerate(was + change))
     moved: Any = integrate(model, q, (dt * rest / 2) * (new - was))
-    after = Vector(sign(x) if i in rows else ZERO for i, x in enumerate(new))
-    return moved, new, after
-
-
-def _row(v: Any, before: Any, mode: Any, most: Any) -> Row:
-    sticks = 1 - mode * mode
-    impulse = HOLD * v * sticks
-    excess = absolute(impulse) - most
-    slips = select(less(0, excess), sticks, ZERO)
-    back = less(mode * v, 0)
-    turns = select(back, 1 - sticks, ZERO)
-    rest = select(back, v / select(back, v - before, 1), ZERO)
-    push = slips * sign(impulse) * excess + turns * mode * (2 * most * rest)
-    return Row(sticks, slips, turns, maximum(slips, rest), push, slips * sign(impulse) + turns * mode)
+    return moved, new, Vector(sign(x) if i in rows else ZERO for i, x in enumerate(new))
 
 
 @kernel
@@ -232,16 +249,17 @@ def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
     return response(held_model(model.at(t), sticking), q, push)
 
 
-def _pushes(model: Model, q: Any) -> Callable[[dict[int, Any], dict[int, Any]], Any]:
-    """(held, impulses) → the change of velocity: by the mass matrix of a small tree, else in O(n)."""
+def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:
+    """The change of velocity by the impulses of rows: with the mass matrix of a small tree, else in O(n)."""
     n, is_small = model.nv, model.nv <= SMALL and not model.loops
     H = mass_matrix.reference(model, q) if is_small else None
 
-    def pushed(holds: dict[int, Any], push: dict[int, Any]) -> Any:
-        held, p = (Vector(x.get(i, ZERO) for i in range(n)) for x in (holds, push))
+    def pushed(rows: dict[int, Row]) -> Any:
+        holds = Vector(rows[i].holds if i in rows else ZERO for i in range(n))
+        push = Vector(rows[i].push if i in rows else ZERO for i in range(n))
         if H is None:
-            return response(held_model(model, held), q, p)
-        return sparse.solve(H + Matrix.diagonal(HOLD * held), tree_parents(model), p)
+            return response(held_model(model, holds), q, push)
+        return (H + Matrix.diagonal(HOLD * holds)).solve(push)
 
     return pushed
 

@@ -6,7 +6,7 @@ from .euler import SemiImplicitEuler
 from .implicit import ImplicitEuler
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import ConvergenceError, Iterative, Newton
-from .named import INTEGRATORS, integrator_of
+from .named import INTEGRATORS, default_integrator, integrator_of
 from .pace import Pace, advance, first_pace
 from .runge_kutta import Heun, RungeKutta, RungeKutta4
 from .stepper import Stepper, stepper
@@ -39,6 +39,7 @@ __all__ = [
     "Text",
     "Variational",
     "advance",
+    "default_integrator",
     "first_pace",
     "integrator_of",
     "stepper",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from .chunks import Chunks, Rows
 from .crossing import Crossing, Step, event_crossings, in_order, stop_crossings
+from .divergence import advice
 from .events import Occurrence
 from .integrator import State
 from .iterative import ConvergenceError
@@ -28,7 +29,7 @@ Array = NDArray[Any]
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
 BOUNCES, HITS, CHANGES = 1000, 3000, 100
-"""Interruptions of one step after which impacts no longer bounce, and after which it is the end; and after which joints
+"""Interruptions of one step after which impacts no longer bounce, after which it is the end, and after which joints
 begin to slide and to stick at the ends of steps only."""
 MANY, MOST = 100_000, 1e12
 """After so many adaptive steps the pace is looked at; if the whole would take so many of them, it is the end."""
@@ -223,14 +224,12 @@ class March:
                 raise End(
                     "diverged",
                     f"at t = {end:.9g} s: {name} of joint {joint!r} became {x[k]:g}, from {before[k]:.6g} at "
-                    f"t = {self.at.t:.9g} s. A shorter dt or smaller forces may help",
+                    f"t = {self.at.t:.9g} s. {advice(self.plan.stepper.integrator)}",
                 )
 
     def _cross(self, step: Step, crossing: Crossing) -> bool:
         """Something happens within a step; whether the motion goes on from there."""
         t, (q, v), sticking = step.time(crossing.theta), step.state(crossing.theta), self.plan.sticking
-        if sticking is not None:
-            v = sticking.still(v, step.old)
         self._rows_within(step, t)
         if crossing.kind == "event":
             new = self._fire(crossing.which, t, q, v, v)
@@ -242,7 +241,7 @@ class March:
         if crossing.kind == "push":
             self._released |= {crossing.which}
         if sticking is not None and crossing.kind == "stop":
-            v[crossing.which] = 0.0
+            v = sticking.stopped(v, crossing.which)
             self._slipping.pop(crossing.which, None)
             if crossing.theta == 0:
                 self._slipping[crossing.which] = 0.0

@@ -138,7 +138,7 @@ class Rigid:
         return self.free.system if self.modes is None else held(self.free.system, self.modes)
 
     def _mobile(self, t: float, q: Array, which: Sequence[int], system: System | None = None) -> tuple[Array, Array]:
-        """S and H⁻¹Sᵀ of some stops; with loops, the part of it that keeps them closed; with friction, what it holds."""
+        """S and H⁻¹Sᵀ of some stops, with loops and dry friction holding what they hold."""
         S = self.bounds.rows(q, which)
         is_timed = self.free.system.is_timed
         if system is not None and system.sticking is not None:

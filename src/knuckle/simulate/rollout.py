@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,48 +13,36 @@ from knuckle.model import Model
 from knuckle.run import memory
 from knuckle.run.trajectories import Input, through_time
 from knuckle.run.user_recipe import UserRecipe, compute_numbers
-from knuckle.run.warning import warn
 
+from .acting import Acting, inputs_kept
 from .asking import Asking, in_code, in_python
 from .control import Control
+from .divergence import finite as finite_states
+from .divergence import warn_of_divergence
 from .friction import friction_rows, must_be_separate
 from .integrator import Integrator
-from .iterative import Iterative
+from .lasting import UNTIL, Lasting
 from .loops import Stabilization, must_be_closed, must_be_short, stabilization_of
-from .named import integrator_of
-from .rollout_inputs import Inputs, controls_of, finite, inputs_of, whole
+from .named import integrator_or_default, name_of
+from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
+from .rollout_result import Rollout
 from .round import APPLIED, WRENCHES, Round
+from .start import DEFAULT_STEP, must_be_unit
 
 Array: TypeAlias = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
-class Rollout:
-    """Trajectories: K states of each, at the same times."""
-
-    times: Array
-    """(K,)"""
-    q: Array
-    """(..., K, nq)"""
-    v: Array
-    """(..., K, nv)"""
-
-    @property
-    def final(self) -> tuple[Array, Array]:
-        """The last states: q (..., nq) and v (..., nv)."""
-        return self.q[..., -1, :], self.v[..., -1, :]
-
-
 def rollout(
     model: Model,
-    q0: ArrayLike,
-    v0: ArrayLike,
-    tau: ArrayLike | None,
-    dt: float,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    dt: float | None = None,
     *,
-    steps: int,
+    steps: int | None = None,
+    duration: float | None = None,
     keep: int = 1,
-    integrator: str | Integrator = "euler",
+    integrator: str | Integrator | None = None,
     controller: Callable[..., Any] | None = None,
     external: Callable[..., Any] | None = None,
     mechanism: Callable[..., Model] | None = None,
@@ -69,18 +56,20 @@ def rollout(
 
     The loop through time is native code, the threads of `kn.set_threads` share the batch, and the results are those of
     single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing is returned).
-    The precision is that of the arrays: float32 only if all are.
+    The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as NaN, the others
+    do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
 
     Args:
         model: the mechanism.
-        q0: initial positions (..., nq).
-        v0: initial velocity variables (..., nv).
+        q0: initial positions (..., nq); neutral, if not given.
+        v0: initial velocity variables (..., nv); at rest, if not given.
         tau: joint forces: (nv,), always the same; (..., steps, nv), at every step their own, held while it lasts;
             (..., 1, nv), for every trajectory their own, always the same. None for none.
-        dt: the length of a step in seconds.
+        dt: the length of a step in seconds: 1 ms, if not given.
         steps: how many.
-        keep: every how many steps the state is kept; the first and the last state always are.
-        integrator: by its name, or itself.
+        duration: how long in seconds, instead of `steps`; a whole number of steps. 1 s, if neither is given.
+        keep: every how many steps the state is kept. The first and the last state always are.
+        integrator: by its name, or itself; that of `kn.integrators.default_integrator`, if not given.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
             called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
@@ -95,31 +84,75 @@ def rollout(
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
-    steps, keep, dt, t0 = whole("steps", steps, 0), whole("keep", keep, 1), finite("dt", dt), finite("t0", t0)
+    keep, t0 = whole("keep", keep, 1), finite("t0", t0)
+    method, integrator = integrator_or_default(integrator, model, dt)
+    dt = DEFAULT_STEP if dt is None else finite("dt", dt)
+    steps = steps_of(steps, duration, dt)
     given = dict(parameters or {})
     asked = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, given, sequences)
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, given, sequences)
     acting = asked.get("controller"), asked.get("external")
     native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
-    closing, method = stabilization_of(stabilization), integrator_of(integrator)
+    closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
+    must_be_unit(model, inputs.state["q"])
     if mechanism is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = Round("step", method, *native, asked.get("mechanism"), stabilization=closing)
     ask = Asking(model, *python, inputs.single) if any(python) else None
     if ask is not None:
         inputs = _held(model, inputs, *python)
-    found = _room(out, inputs, t0 + dt * np.minimum(np.arange(0, steps + keep, keep), steps))
+    at = np.minimum(np.arange(0, steps + keep, keep), steps)
+    q, v = _room(out, inputs, len(at))
+    said = _Said(ask, keep, steps, _forces(out, inputs, len(at), model.nv)) if ask and python[0] else None
     if steps:
         step, inputs = _started(step, model, inputs, ask)
+    until = np.full((1,), t0, inputs.state["q"].dtype)
+    inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
-        _recipe(step, model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, keep=keep, kept=(found.q, found.v), ask=ask,
+        _recipe(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
+        steps=steps, keep=keep, kept=(q, v), ask=said or ask,
     )  # fmt: skip
-    if isinstance(step.integrator, Iterative) and steps:
-        _must_be_solved(step.integrator, [*last.values()][-1])
-    return found
+    diverged_at = _diverged_at(inputs, last, t0, dt)
+    if diverged_at is None:
+        diverged_at = np.full(inputs.batch, np.nan)
+    else:
+        warn_of_divergence(model, diverged_at, t0, method)
+    what, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
+    forces = said.forces if said else None
+    acted = Acting(model, inputs.batch, rows, native[0], asked.get("mechanism"), what, inputs.single, forces)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, name_of(integrator), dt, acted)
+
+
+def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float) -> Array | None:
+    """When each trajectory was no longer finite: NaN if it still is. None if all are.
+
+    What is not finite once never is again: the last states tell.
+    """
+    if np.isfinite(last["q"]).all() and np.isfinite(last["v"]).all():
+        return None
+    began = finite_states(*(np.broadcast_to(inputs.state[x], last[x].shape) for x in "qv"))
+    done = np.rint((last[UNTIL][..., 0].astype(float) - t0) / dt) if dt else 0.0
+    first = np.where(began, t0 + dt * (done + 1), t0)
+    return np.where(finite_states(last["q"], last["v"]), np.nan, first)
+
+
+class _Said:
+    """Asks Python, and keeps what is said of joint forces for the states that are kept."""
+
+    def __init__(self, ask: Asking, keep: int, steps: int, forces: Array) -> None:
+        self._ask, self._keep, self._steps, self.forces, self._step = ask, keep, steps, forces, 0
+        forces[...] = 0.0
+
+    def __call__(self, given: Mapping[str, Array]) -> dict[str, Array]:
+        said = self._ask(given)
+        if self._step % self._keep == 0:
+            self.forces[..., self._step // self._keep, :] = said[APPLIED]
+        self._step += 1
+        if self._step == self._steps:
+            self.forces[..., -1, :] = said[APPLIED]
+        return said
 
 
 def _held(model: Model, inputs: Inputs, controller: Control | None, external: Control | None) -> Inputs:
@@ -133,22 +166,13 @@ def _held(model: Model, inputs: Inputs, controller: Control | None, external: Co
     return dataclasses.replace(inputs, others=others)
 
 
-def _must_be_solved(integrator: Iterative, sizes: Array) -> None:
-    """A warning if the equations of some steps were not solved: a batch is not lost for a few trajectories."""
-    unsolved = ~(sizes <= integrator.tolerance)
-    if unsolved.any():
-        warn(
-            f"{type(integrator).__name__} did not solve its equations to {integrator.tolerance:.3g} in "
-            f"{unsolved.sum()} of {unsolved.size} trajectories: take shorter steps or more iterations"
-        )
-
-
-def _room(out: Rollout | None, inputs: Inputs, times: Array) -> Rollout:
+def _room(out: Rollout | None, inputs: Inputs, rows: int) -> tuple[Array, Array]:
     """Where the states go."""
-    shapes = [(*inputs.batch, len(times), x.shape[-1]) for x in inputs.state.values()]
+    shapes = [(*inputs.batch, rows, x.shape[-1]) for x in inputs.state.values()]
     dtype = next(iter(inputs.state.values())).dtype
     if out is None:
-        return Rollout(times, *(memory.empty(shape, dtype) for shape in shapes))
+        q, v = (memory.empty(shape, dtype) for shape in shapes)
+        return q, v
     for name, array, shape in zip("qv", (out.q, out.v), shapes, strict=True):
         if array.shape != shape or array.dtype != dtype:
             raise ValueError(
@@ -156,11 +180,20 @@ def _room(out: Rollout | None, inputs: Inputs, times: Array) -> Rollout:
             )
         if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
             raise ValueError(f"out.{name} must be an array of its own, as a rollout gives it, not a part of another")
-    return Rollout(times, out.q, out.v)
+    return out.q, out.v
 
 
-def _recipe(text: Round, model: Model, inputs: Inputs) -> UserRecipe:
-    return UserRecipe(f"rollout by {type(text.integrator).__name__}", text, model, (), inputs.single)
+def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
+    """Where the forces go that Python says."""
+    shape, dtype = (*inputs.batch, rows, nv), inputs.state["q"].dtype
+    used = out.acting.said if out is not None and out.acting is not None else None
+    fits = used is not None and used.shape == shape and used.dtype == dtype and used.flags.writeable
+    return used if used is not None and fits else memory.empty(shape, dtype)
+
+
+def _recipe(text: Round | Lasting, model: Model, inputs: Inputs) -> UserRecipe:
+    step = text.step if isinstance(text, Lasting) else text
+    return UserRecipe(f"rollout by {type(step.integrator).__name__}", text, model, (), inputs.single)
 
 
 def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> tuple[Round, Inputs]:

@@ -20,6 +20,7 @@ from knuckle.run.user_recipe import precision
 
 from .control import STATE, Control, control_of
 from .round import APPLIED
+from .start import DEFAULT_DURATION, start_of
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
@@ -40,8 +41,8 @@ class Inputs:
 
 def inputs_of(
     model: Model,
-    q0: ArrayLike,
-    v0: ArrayLike,
+    q0: ArrayLike | None,
+    v0: ArrayLike | None,
     tau: ArrayLike | None,
     t0: float,
     dt: float,
@@ -50,9 +51,10 @@ def inputs_of(
     sequences: Collection[str],
 ) -> Inputs:
     """Everything that the steps take."""
-    state = {"q0": numbers("q0", unpacked(q0), (model.nq,)), "v0": numbers("v0", unpacked(v0), (model.nv,))}
+    q, v = start_of(model, q0, v0)
+    state = {"q0": numbers("q0", unpacked(q), (model.nq,)), "v0": numbers("v0", unpacked(v), (model.nv,))}
     others = {"dt": Input(np.full((1, 1), dt), (1,))}
-    weak, single = {"dt"}, ["t", "dt"]
+    weak, single = {"dt"} | {name for name, x in (("q0", q0), ("v0", v0)) if x is None}, ["t", "dt"]
     if tau is not None:
         others[APPLIED] = Input(_over_time("tau", numbers("tau", unpacked(tau), (model.nv,)), steps), (model.nv,))
     for name, value in parameters.items():
@@ -136,6 +138,19 @@ def whole(name: str, value: Any, least: int) -> int:
     if number < least or isinstance(value, bool):
         raise ValueError(f"{name} is a whole number from {least}, not {value!r}")
     return number
+
+
+def steps_of(steps: Any, duration: Any, dt: float) -> int:
+    """How many steps, from their number or from a duration that is a whole number of them."""
+    if steps is not None:
+        if duration is not None:
+            raise TypeError("rollout takes steps or duration, not both")
+        return whole("steps", steps, 0)
+    length = finite("duration", DEFAULT_DURATION if duration is None else duration)
+    count = round(length / dt) if dt else -1
+    if count < 0 or abs(count * dt - length) > 1e-9 * abs(length):
+        raise ValueError(f"duration={length:g} s is no whole number of steps of dt={dt:g} s: give another, or steps=")
+    return count
 
 
 def finite(name: str, value: Any) -> float:

@@ -45,7 +45,7 @@ class Round:
 
     def system(self, model: Model, given: Mapping[str, Any]) -> System:
         """The mechanism of these parameters under its forces. Controllers know the model that they were made for."""
-        moving: Model = _asked(self.mechanism, model, given) if self.mechanism else model
+        moving: Model = mechanism_of(self.mechanism, model, given) if self.mechanism else model
 
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
             applied = given[APPLIED] if APPLIED in given else v * 0
@@ -67,7 +67,7 @@ def _then(model: Model, system: System, t: Any) -> Model:
     return model.at(t) if system.is_timed else model
 
 
-def _asked(mechanism: Control, model: Model, given: Mapping[str, Any]) -> Model:
+def mechanism_of(mechanism: Control, model: Model, given: Mapping[str, Any]) -> Model:
     """The mechanism that moves."""
     assert mechanism.function is not None
     made: Any = mechanism.function(model, **{name: given[name] for name in mechanism.names})

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
-from knuckle.run import neutral
 from knuckle.run.warning import warn
 
 from .beginning import beginning_of
@@ -25,10 +24,11 @@ from .events import Given, events_from
 from .integrator import Adaptive, Integrator
 from .loops import Stabilization, must_be_closed, stabilization_of
 from .march import March
-from .named import integrator_of
+from .named import integrator_or_default, name_of
 from .plan import End, Plan
 from .progress import Interrupt, Progress, Reporter, interruptible
 from .resting import Rigid
+from .start import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
 from .steady import steady_digits
 from .stepper import Stepper
 from .sticking import Sticking
@@ -37,21 +37,18 @@ from .trajectory import Trajectory
 
 Array = NDArray[Any]
 
-DEFAULT_STEP = 1e-3
-"""Seconds: the step where none is given."""
-
 
 def simulate(
     model: Model,
     q0: ArrayLike | None = None,
     v0: ArrayLike | None = None,
-    duration: float = 1.0,
+    duration: float = DEFAULT_DURATION,
     *,
     dt: float | None = None,
     controller: Callable[..., Any] | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external: Callable[..., Any] | ArrayLike | None = None,
-    integrator: str | Integrator = "rk4",
+    integrator: str | Integrator | None = None,
     events: Given = None,
     stops: Stops | str = None,
     stabilization: Stabilization = "projection",
@@ -70,7 +67,7 @@ def simulate(
     Args:
         model: the mechanism.
         q0: the initial position (nq,); neutral, if not given.
-        v0: the initial velocity variables (nv,); zero, if not given.
+        v0: the initial velocity variables (nv,); at rest, if not given.
         duration: how long, in seconds.
         dt: the step in seconds: 1 ms, if not given. The last one is shorter if `duration` is no multiple of it. An
             adaptive integrator chooses its own steps: it leaves a row after each, or at multiples of dt, if that is
@@ -81,7 +78,7 @@ def simulate(
         parameters: what controller and external ask for, by name.
         external: external(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
         integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
-            `kn.integrators`.
+            `kn.integrators`; that of `kn.integrators.default_integrator`, if not given.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
             `CompliantStops(stiffness=…, damping=…)` pushes back.
@@ -104,7 +101,7 @@ def simulate(
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"simulate needs a knuckle.Model first, not {type(model).__name__}")
     q, v = _initial(model, q0, v0)
-    method = integrator_of(integrator)
+    method, integrator = integrator_or_default(integrator, model, dt)
     step = _positive("dt", dt) if dt is not None else (None if isinstance(method, Adaptive) else DEFAULT_STEP)
     if not isinstance(keep, int) or keep < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"keep={keep!r} must be a whole number from 1 on")
@@ -149,7 +146,7 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message,
-        integrator if isinstance(integrator, str) else type(integrator).__name__, step,
+        name_of(integrator), step,
     ).with_frames(frames)  # fmt: skip
 
 
@@ -197,16 +194,9 @@ def _from_checkpoint(
 
 
 def _initial(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
-    q = _vector("q0", neutral(model) if q0 is None else q0, model.nq)
-    v = _vector("v0", np.zeros(model.nv) if v0 is None else v0, model.nv)
-    for i, (joint, place) in enumerate(zip(model.joints, model.q_slices, strict=True)):
-        units = () if i in model.coupled else joint.kind.q_units
-        part = [x for x, unit in zip(q[place], units, strict=True) if unit == "1"]
-        if len(part) == 4 and abs(np.linalg.norm(part) - 1) > 1e-6:
-            raise ValueError(
-                f"q0: the quaternion of joint {joint.name!r} has length {np.linalg.norm(part):.6g}, not 1; start from "
-                "kn.neutral, or use kn.normalize"
-            )
+    positions, velocities = start_of(model, q0, v0)
+    q, v = _vector("q0", positions, model.nq), _vector("v0", velocities, model.nv)
+    must_be_unit(model, q)
     return q, v
 
 

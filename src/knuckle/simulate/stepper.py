@@ -17,7 +17,7 @@ from knuckle.run.one import one_by_one
 from knuckle.run.user_recipe import UserRecipe
 
 from .control import Constant, Control, Parameters, control_of
-from .friction import begun, finished, friction_rows, held, kept, must_be_separate, stepped, within_modes
+from .friction import begun, finished, friction_rows, held, kept, must_be_separate, stepped, still, within_modes
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import HALVINGS, MOST_ITERATIONS, PARTS, ConvergenceError, Iterative, Newton
 from .loops import Stabilization, must_fit, stabilization_of, takes_long
@@ -139,12 +139,15 @@ class Stepper:
     def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
         """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
         system, n = self.held(old), int(self.has_friction)
-        old, new = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
-        new = State(*system.alongside(old.q, new.q, new.v), new.memory)
-        between = self.integrator.dense(system, t, old, new, dt)
-        if not (system.is_closed or system.has_charts):
-            return between
-        return lambda theta: system.in_charts(*system.closed(t + theta * dt, *between(theta)))
+        first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        last = State(*system.alongside(first.q, last.q, last.v), last.memory)
+        between = self.integrator.dense(system, t, first, last, dt)
+
+        def whole(theta: float) -> tuple[Array, Array]:
+            q, v = system.in_charts(*system.closed(t + theta * dt, *between(theta)))
+            return still(self.model, old, State(q, v, old.memory)) if self.has_friction else (q, v)
+
+        return whole
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""

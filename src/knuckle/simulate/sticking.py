@@ -95,6 +95,13 @@ class Sticking:
         """The direction in which a joint that sticks would go."""
         return float(np.sign(self.load(t, q, v, state)[i]))
 
+    def stopped(self, v: Array, i: int) -> Array:
+        """A velocity with one joint at rest, and those that come to rest with it, as all joints of a loop may."""
+        new = v.copy()
+        slow = NOISE * max(1.0, float(np.abs(v).max(initial=0.0)))
+        new[[k for k in self._rows if k == i or abs(v[k]) < slow]] = 0.0
+        return new
+
     def still(self, v: Array, state: State) -> Array:
         """A velocity, exactly zero where joints stick in the modes of a state."""
         new = v.copy()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,7 @@ from .events import Occurrence
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 if TYPE_CHECKING:
+    from .rollout_result import Rollout
     from .trajectory import Trajectory
 
 FORMAT = "knuckle trajectory 1"
@@ -29,28 +30,41 @@ _FRAME = "frame:"
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """Writes a trajectory; the suffix says how."""
-    target = Path(path)
-    if target.suffix.lower() == ".npz":
-        arrays, facts = parts(trajectory)
-        write_archive(target, arrays, facts)
-    elif target.suffix.lower() == ".nc":
-        _needed("netCDF4", ".nc files")
-        data = to_xarray(trajectory)
-        with written_aside(target) as aside:
-            data.to_netcdf(aside, engine="netcdf4")
-    else:
-        raise ValueError(f"{target}: a trajectory is saved as .npz or, through xarray, as .nc")
+    write(path, "trajectory", lambda: parts(trajectory), lambda: to_xarray(trajectory))
 
 
 def load(path: str | os.PathLike[str], model: Model | None) -> Trajectory:
     """Reads what `save` wrote."""
+    arrays, facts = read(path, FORMAT)
+    return together(arrays, facts, model, str(path))
+
+
+def write(
+    path: str | os.PathLike[str],
+    what: str,
+    parts: Callable[[], tuple[dict[str, Any], dict[str, Any]]],
+    to_xarray: Callable[[], Any],
+) -> None:
+    """Writes arrays and facts, or a dataset of them, as the suffix says; `what` they are, in errors."""
+    target = Path(path)
+    if target.suffix.lower() == ".npz":
+        write_archive(target, *parts())
+    elif target.suffix.lower() == ".nc":
+        _needed("netCDF4", ".nc files")
+        data = to_xarray()
+        with written_aside(target) as aside:
+            data.to_netcdf(aside, engine="netcdf4")
+    else:
+        raise ValueError(f"{target}: a {what} is saved as .npz or, through xarray, as .nc")
+
+
+def read(path: str | os.PathLike[str], form: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and facts of a file, which must have this format."""
     source = Path(path)
-    if source.suffix.lower() == ".nc":
-        return _from_netcdf(source, model)
-    arrays, facts = read_archive(source)
-    if facts.get("format") != FORMAT:
-        raise ValueError(f"{source} holds {facts.get('format')!r}, and should hold {FORMAT!r}")
-    return together(arrays, facts, model, str(source))
+    arrays, facts = _from_netcdf(source) if source.suffix.lower() == ".nc" else read_archive(source)
+    if facts.get("format") != form:
+        raise ValueError(f"{source} holds {facts.get('format')!r}, and should hold {form!r}")
+    return arrays, facts
 
 
 def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -130,38 +144,48 @@ def model_from(facts: Mapping[str, Any], model: Model | None, file: str) -> Mode
 
 def to_xarray(trajectory: Trajectory) -> Any:
     """An xarray Dataset: times, named variables and units."""
-    xarray = _needed("xarray", "xarray datasets")
     arrays, facts = parts(trajectory)
-    model = trajectory.model
-    names = {"q": position_labels(model), "v": velocity_labels(model)}
-    units = {"q": position_units(model), "v": velocity_units(model), "tau": force_units(model)}
-    data: dict[str, Any] = {
-        name: (("time", axis), arrays[name], {"units": ", ".join(dict.fromkeys(units[name]))})
-        for name, axis in (("q", "position"), ("v", "velocity"), ("tau", "velocity"))
-    }
-    data["kinetic_energy"] = ("time", trajectory.kinetic_energy, {"units": "J"})
-    data["potential_energy"] = ("time", trajectory.potential_energy, {"units": "J"})
+    data = variables(trajectory, ())
     for name, poses in trajectory.frames.items():
         data[_FRAME + name] = (("time", "row", "column"), poses)
     for name, axes in (("times", ()), ("q", ("position",)), ("v", ("velocity",)), ("v_before", ("velocity",))):
         data[f"event_{name}"] = (("event", *axes), arrays[f"event_{name}"])
+    return dataset(trajectory.model, arrays["times"], data, facts)
+
+
+def variables(motion: Trajectory | Rollout, batch: tuple[str, ...]) -> dict[str, Any]:
+    """The variables of a motion as xarray takes them: axes, with those of the batch first, numbers and units."""
+    model = motion.model
+    units = {"q": position_units(model), "v": velocity_units(model), "tau": force_units(model)}
+    data: dict[str, Any] = {
+        name: ((*batch, "time", axis), getattr(motion, name), {"units": ", ".join(dict.fromkeys(units[name]))})
+        for name, axis in (("q", "position"), ("v", "velocity"), ("tau", "velocity"))
+    }
+    for name in ("kinetic_energy", "potential_energy"):
+        data[name] = ((*batch, "time"), getattr(motion, name), {"units": "J"})
+    return data
+
+
+def dataset(model: Model, times: NDArray[Any], data: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
+    """An xarray Dataset of variables with names for their entries."""
+    xarray = _needed("xarray", "xarray datasets")
     coordinates = {
-        "time": ("time", arrays["times"], {"units": "s"}),
-        "position": list(names["q"]),
-        "velocity": list(names["v"]),
+        "time": ("time", times, {"units": "s"}),
+        "position": list(position_labels(model)),
+        "velocity": list(velocity_labels(model)),
     }
     return xarray.Dataset(data, coordinates, {"knuckle": json.dumps(facts)})
 
 
-def _from_netcdf(path: Path, model: Model | None) -> Trajectory:
+def _from_netcdf(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
     xarray = _needed("xarray", ".nc files")
     _needed("netCDF4", ".nc files")
     with xarray.open_dataset(path, decode_times=False) as data:
         if "knuckle" not in data.attrs:
-            raise ValueError(f"{path} is no trajectory of knuckle's: the attribute 'knuckle' is missing")
+            raise ValueError(f"{path} is no file of knuckle's: the attribute 'knuckle' is missing")
         facts = json.loads(data.attrs["knuckle"])
         arrays = {str(name): np.asarray(data[name].values) for name in data.variables}
-    return together(arrays | {"times": arrays["time"]}, facts, model, str(path))
+    return arrays | {"times": arrays["time"]}, facts
 
 
 def _needed(package: str, what: str) -> Any:

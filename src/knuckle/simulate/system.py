@@ -40,7 +40,7 @@ class System:
         """v̇ under the forces at this instant."""
         forces = self.forces(t, q, v)
         if self._is_kernel:
-            tau, f_ext = forces if len(forces) > 1 else (forces[0], None)
+            tau, f_ext = (*forces, None)[:2]
             return _acceleration_at(
                 self.model, t, q, v, tau, f_ext, self.sticking, stabilization=self.decay_time, choice=self.choice
             )

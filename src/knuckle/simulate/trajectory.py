@@ -237,9 +237,7 @@ class Trajectory:
 
     def play(self, **options: Any) -> Any:
         """Plays it in the viewer; see `knuckle.view.play`."""
-        from knuckle.view import play
-
-        return play(self, **options)
+        return played(self, **options)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -258,11 +256,19 @@ class Trajectory:
         return "\n".join(lines) + ">"
 
 
+def played(motion: Any, **options: Any) -> Any:
+    """Motions in the viewer."""
+    from knuckle.view import play
+
+    return play(motion, **options)
+
+
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:
-    """A function of the model and rows of states: at once, or row by row where the model changes with time."""
+    """A function of the model and rows of states (..., n, :): at once, or row by row where time changes the model."""
     if not depends_on_time(model):
         return function(model, *rows)
-    return np.stack([function(model.at(float(t)), *(x[k] for x in rows)) for k, t in enumerate(times)])
+    said = [function(model.at(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
+    return np.stack(said, axis=rows[0].ndim - 2)
 
 
 def depends_on_time(model: Model) -> bool:

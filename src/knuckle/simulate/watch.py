@@ -59,9 +59,9 @@ class Watch:
         self.note(t, event.name, "event", q, v, v_before)
         self._fired[k] = t
         result = None if event.action is None else event.action(t, q.copy(), v.copy())
-        return None if result is None else self._state_from(event, result)
+        return None if result is None else self._state_from(event, t, result)
 
-    def _state_from(self, event: Event, result: Any) -> tuple[Array, Array]:
+    def _state_from(self, event: Event, t: float, result: Any) -> tuple[Array, Array]:
         """The state that an action gives."""
         said = f"the action of event {event.name!r}"
         try:
@@ -71,4 +71,6 @@ class Watch:
         for name, x, n in (("q", q, self._model.nq), ("v", v, self._model.nv)):
             if x.shape != (n,):
                 raise ValueError(f"{said} gives {name} of shape {x.shape}, not ({n},)")
+            if not np.isfinite(x).all():
+                raise ValueError(f"{said} at t = {t:.9g} s gives a {name} that is not finite: {x}")
         return q, v

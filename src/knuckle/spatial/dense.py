@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import operator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, Composite, less, select, sqrt
+from knuckle.scalar import ONE, ZERO, Composite, is_of_one_state, less, select, sqrt
+
+
+def _composed(x: Any) -> Any:
+    """A scalar, vector or matrix of an array of constants, in the text of a kernel; anything else as it is."""
+    axes = getattr(x, "ndim", None)
+    if axes is None or not is_of_one_state():
+        return x
+    if axes > 2:
+        raise TypeError(f"an array of {axes} axes is no vector and no matrix")
+    if axes == 0:
+        return x.item()
+    return Vector(x.tolist()) if x.ndim == 1 else Matrix(x.tolist(), x.shape[1])
+
+
+def _reflected(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    """An operation with an array of constants on its left."""
+
+    def of(self: Any, other: Any) -> Any:
+        array = _composed(other)
+        return NotImplemented if array is other else op(array, self)
+
+    return of
 
 
 class Vector(Composite):
-    """A column of scalars, immutable: `+`, `-`, `*` by a scalar or entry by entry, `@` for the inner product."""
+    """A column of scalars, immutable: `+`, `-`, `*`, `/` by a scalar or entry by entry, `@` for the inner product.
+
+    In the text of a kernel arrays of NumPy's are vectors and matrices too.
+    """
 
     __slots__ = ("items",)
 
@@ -42,16 +68,21 @@ class Vector(Composite):
     def __hash__(self) -> int:
         return hash(self.items)
 
-    def __add__(self, other: Vector) -> Vector:
+    def __add__(self, other: Any) -> Vector:
         return Vector(a + b for a, b in self._with(other))
 
-    def __sub__(self, other: Vector) -> Vector:
+    __radd__ = _reflected(operator.add)
+
+    def __sub__(self, other: Any) -> Vector:
         return Vector(a - b for a, b in self._with(other))
+
+    __rsub__ = _reflected(operator.sub)
 
     def __neg__(self) -> Vector:
         return Vector(-a for a in self.items)
 
     def __mul__(self, other: Any) -> Vector:
+        other = _composed(other)
         if isinstance(other, Vector):
             return Vector(a * b for a, b in self._with(other))
         if isinstance(other, Composite):
@@ -60,13 +91,21 @@ class Vector(Composite):
 
     __rmul__ = __mul__
 
-    def __truediv__(self, s: Any) -> Vector:
-        return Vector(a / s for a in self.items)
+    def __truediv__(self, other: Any) -> Vector:
+        other = _composed(other)
+        if isinstance(other, Vector):
+            return Vector(a / b for a, b in self._with(other))
+        return Vector(a / other for a in self.items)
 
-    def __matmul__(self, other: Vector) -> Any:
+    __rtruediv__ = _reflected(operator.truediv)
+
+    def __matmul__(self, other: Any) -> Any:
         return sum((a * b for a, b in self._with(other)), ZERO)
 
-    def _with(self, other: Vector) -> Iterator[tuple[Any, Any]]:
+    __rmatmul__ = _reflected(operator.matmul)
+
+    def _with(self, other: Any) -> Iterator[tuple[Any, Any]]:
+        other = _composed(other)
         if not isinstance(other, Vector):
             raise TypeError(f"a Vector goes with a Vector, not with {type(other).__name__}")
         if len(other) != len(self):
@@ -131,16 +170,21 @@ class Matrix(Composite):
     def __hash__(self) -> int:
         return hash(self.rows)
 
-    def __add__(self, other: Matrix) -> Matrix:
+    def __add__(self, other: Any) -> Matrix:
         return Matrix(([a + b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
 
-    def __sub__(self, other: Matrix) -> Matrix:
+    __radd__ = _reflected(operator.add)
+
+    def __sub__(self, other: Any) -> Matrix:
         return Matrix(([a - b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
+
+    __rsub__ = _reflected(operator.sub)
 
     def __neg__(self) -> Matrix:
         return Matrix(([-a for a in r] for r in self.rows), self.ncols)
 
     def __mul__(self, s: Any) -> Matrix:
+        s = _composed(s)
         if isinstance(s, Composite):
             raise TypeError(f"a Matrix times {type(s).__name__} has no meaning; the matrix product is @")
         return Matrix(([a * s for a in r] for r in self.rows), self.ncols)
@@ -152,6 +196,7 @@ class Matrix(Composite):
     @overload
     def __matmul__(self, other: Vector) -> Vector: ...
     def __matmul__(self, other: Any) -> Any:
+        other = _composed(other)
         if isinstance(other, Vector):
             if self._factors is not None and len(other) == self.ncols:
                 return _substituted(*self._factors, other)
@@ -163,7 +208,10 @@ class Matrix(Composite):
             return Matrix(([Vector(row) @ c for c in columns] for row in self.rows), other.ncols)
         return NotImplemented
 
-    def _with(self, other: Matrix) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+    __rmatmul__ = _reflected(operator.matmul)
+
+    def _with(self, other: Any) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
+        other = _composed(other)
         if not isinstance(other, Matrix):
             raise TypeError(f"a Matrix goes with a Matrix, not with {type(other).__name__}")
         if (other.nrows, other.ncols) != (self.nrows, self.ncols):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .operations import OPERATIONS
+from .operations import CONDITIONS, OPERATIONS
 
 LEAVES = frozenset(("input", "constant"))
 """What is no operation."""
@@ -173,11 +173,13 @@ class Graph:
         if op == "select" and args[1] == args[2]:
             return args[1]
         values = [self.value(i) for i in args]
-        if None not in values and op not in ("less", "select"):
+        if None not in values and op not in CONDITIONS and op != "select":
             return self.constant(OPERATIONS[op].value(*values))
         first = self.nodes[args[0]]
-        if op in ("min", "max"):
-            return args[0] if args[0] == args[1] else self.put(Node(op, min(args), max(args)))
+        if op in ("min", "max") and args[0] == args[1]:
+            return args[0]
+        if op in ("min", "max", "equal"):
+            return self.put(Node(op, min(args), max(args)))
         if op == "abs" and first.op in ("abs", "sqrt"):
             return args[0]
         if first.op == "neg" and op in ("sin", "cos", "abs"):

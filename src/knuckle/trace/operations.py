@@ -12,8 +12,8 @@ from typing import Any
 class Operation:
     """An operation on scalars: how many it takes, what it does to numbers, and how it counts.
 
-    `min` and `max` are NaN if either argument is; of equal arguments (0 and −0) they may give either. `less` gives a
-    condition, which only `select` takes; nothing is less than NaN.
+    `min` and `max` are NaN if either argument is; of equal arguments (0 and −0) they may give either. Comparisons give
+    a condition, which only `select` takes; none of them holds for NaN.
     """
 
     name: str
@@ -63,6 +63,10 @@ TABLE = (
     Operation("min", 2, _smaller, "", commutes=True),
     Operation("max", 2, _larger, "", commutes=True),
     Operation("less", 2, lambda x, y: x < y, ""),
+    Operation("at_most", 2, lambda x, y: x <= y, ""),
+    Operation("equal", 2, lambda x, y: x == y, "", commutes=True),
     Operation("select", 3, lambda c, x, y: x if c else y, ""),
 )
 OPERATIONS: dict[str, Operation] = {operation.name: operation for operation in TABLE}
+CONDITIONS = frozenset(("less", "at_most", "equal"))
+"""The operations that give a condition."""

@@ -18,7 +18,7 @@ from knuckle.model import Model
 
 from .execute import node_of, sizes_of, symbols_for
 from .graph import Graph, Node
-from .operations import TABLE
+from .operations import CONDITIONS, TABLE
 
 Shape = tuple[int, ...]
 
@@ -213,7 +213,7 @@ def _crossing(graph: MarkedGraph, live: list[int], outputs: list[int]) -> set[in
         for k in graph.operands(i):
             if graph.stretches[k] != graph.stretches[i] and graph.nodes[k].op != "constant":
                 crossing.add(k)
-    if any(graph.nodes[k].op == "less" for k in crossing):
+    if any(graph.nodes[k].op in CONDITIONS for k in crossing):
         raise CrossingConditionError
     return crossing
 

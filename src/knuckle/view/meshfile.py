@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from knuckle.formats.files import check_regular
+
 from .extras import need
 from .surface import Surface, creased
 
@@ -27,6 +29,7 @@ def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
     """The surfaces of a mesh file in metres, each with its colour, or None where the file gives none."""
     trimesh = need("trimesh", f"the mesh {path}")
     try:
+        check_regular(path)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scene = trimesh.load_scene(path, process=False)

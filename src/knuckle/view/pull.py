@@ -17,7 +17,9 @@ from knuckle.model import Model
 from knuckle.run import difference, forward_dynamics, integrate, pose, velocity
 from knuckle.run.configuration import has_charts, in_charts
 from knuckle.run.user import kernel
-from knuckle.scalar import ZERO, constant, less, maximum, minimum, select, sqrt
+from knuckle.scalar import ZERO, constant, less, maximum, minimum, select
+from knuckle.simulate.friction import friction_limits, friction_rows, modes_of, settled
+from knuckle.simulate.system import held_model, with_rotors
 from knuckle.spatial import SPATIAL, Inertia, Matrix, PlanarInertia, Vector
 from knuckle.spatial.three import Sym3, cross, cross_cross, scale
 
@@ -67,11 +69,21 @@ def live_step(
         heavier = with_point_mass(heavy, body, mass, point)
         f_ext = wrench_at(model, body, point, f + weight)
     heavier = with_rotors(heavier, dt * c + dt * dt * k)
-    stabilization = LOOPS_CLOSE_IN if model.loops else None
-    a = forward_dynamics.reference(heavier, q, v, tau + force, f_ext, stabilization=stabilization)
+    modes = modes_of(model, v)
+    a = acceleration(heavier, q, v, tau + force, f_ext, modes)
     v_new = v + dt * a
-    q_new = integrate(model, q, dt * v_new)
+    q_new: Any = integrate(model, q, dt * v_new)
+    if friction_rows(model):
+        q_new, v_new, _ = settled(heavier, ZERO, q, v, modes, q_new, v_new, dt)
     return in_charts(model, q_new, v_new) if has_charts(model) else (q_new, v_new)
+
+
+def acceleration(model: Model, q: Any, v: Any, tau: Any, f_ext: Any, modes: Any) -> Any:
+    """v̇ while joints with dry friction slide, or stick, as their modes say."""
+    holding = Vector(1 - s * s if i in friction_rows(model) else ZERO for i, s in enumerate(modes))
+    stabilization = LOOPS_CLOSE_IN if model.loops else None
+    tau = tau - friction_limits(model, q) * modes
+    return forward_dynamics.reference(held_model(model, holding), q, v, tau, f_ext, stabilization=stabilization)
 
 
 def spring_force(
@@ -87,16 +99,14 @@ def spring_force(
 def joint_springs(
     model: Model, q: Any, v: Any, kp: Any, kd: Any, stop: Any, dt: Any, q_ref: Any
 ) -> tuple[Vector, Vector, Vector]:
-    """(k, c, force) at each velocity variable: what holds the posture, the stops, and the joints' own springs, damping
-    and smoothed friction, whose explicit part `forward_dynamics` has already: here the −h k v and the slopes."""
+    """(k, c, force) at each velocity variable: what holds the posture, the stops, and the joints' own springs and
+    dampers, whose explicit part `forward_dynamics` has already: here the −h k v and the slopes."""
     k, c = [constant(0.0)] * model.nv, [constant(0.0)] * model.nv
     force = list(-(kp * (difference(model, q_ref, q) + dt * v)) - kd * v)
     for i, joint in enumerate(model.joints):
         rows = range(model.v_slices[i].start, model.v_slices[i].stop) if i not in model.coupled else ()
         for n, row in enumerate(rows):
-            smooth = v[row] * v[row] + model.friction_velocity**2
-            slope = constant(joint.friction[n]) * (model.friction_velocity**2) / (smooth * sqrt(smooth))
-            k[row], c[row] = k[row] + constant(joint.stiffness[n]), c[row] + constant(joint.damping[n]) + slope
+            k[row], c[row] = k[row] + constant(joint.stiffness[n]), c[row] + constant(joint.damping[n])
             force[row] = force[row] - dt * constant(joint.stiffness[n]) * v[row]
             if joint.kind.nq == joint.kind.nv:
                 x = q[model.q_slices[i].start + n]
@@ -126,16 +136,6 @@ def with_point_mass(model: Model, body: str, mass: Any, point: Any) -> Model:
     bodies = list(model.bodies)
     bodies[i] = dataclasses.replace(bodies[i], inertia=bodies[i].inertia + more)
     return model.replace(bodies=tuple(bodies))
-
-
-def with_rotors(model: Model, rotor: Any) -> Model:
-    """The model with rotor inertia more at each velocity variable."""
-    joints = list(model.joints)
-    for i, joint in enumerate(joints):
-        if i not in model.coupled:
-            total = tuple(a + b for a, b in zip(joint.rotor_inertia, rotor[model.v_slices[i]], strict=True))
-            joints[i] = dataclasses.replace(joint, rotor_inertia=total)
-    return model.replace(joints=tuple(joints))
 
 
 def origin(model: Model, q: Any, body: str) -> tuple[Any, Any, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -11,10 +12,14 @@ from numpy.typing import ArrayLike
 
 from knuckle.model import Model
 from knuckle.run import difference, integrate, kinetic_energy, potential_energy
+from knuckle.simulate.rollout_result import Rollout
 from knuckle.simulate.trajectory import over_time
 
 from .poses import poses
 from .surface import Array
+
+MOST = 32
+"""Trajectories of a rollout in one scene: more would take a browser too long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +114,15 @@ def recording(source: Any) -> Recording:
 
 
 def recordings(source: Any) -> list[Recording]:
-    """One or several: a list of trajectories, or of tuples, is a scene of several robots."""
+    """One or several: a list of trajectories, or of tuples, or a small rollout, is a scene of several robots."""
+    if isinstance(source, Rollout):
+        count = math.prod(source.batch)
+        if count > MOST:
+            raise ValueError(
+                f"this rollout has {count} trajectories, and a scene at most {MOST} robots: show some of them, as "
+                "rollout[:4], or one, as rollout[0]"
+            )
+        source = source.trajectories()
     many = isinstance(source, Iterable) and not isinstance(source, (str, tuple)) and not hasattr(source, "model")
     found = [recording(one) for one in source] if many else [recording(source)]
     if not found:

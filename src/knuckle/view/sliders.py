@@ -37,7 +37,7 @@ def sliders(model: Model) -> list[Slider]:
         units, start = joint.kind.v_units, model.v_slices[i].start
         for n, unit in enumerate(units):
             plain = is_plain(joint.kind)
-            rest = float(joint.kind.neutral()[n]) if plain else 0.0
+            rest = joint.start[n] if plain else 0.0
             low, high = (joint.limits.lower[n], joint.limits.upper[n]) if plain else (-math.inf, math.inf)
             reach = 1.0 if unit == "m" else math.pi
             low, high = (low if math.isfinite(low) else rest - reach), (high if math.isfinite(high) else rest + reach)

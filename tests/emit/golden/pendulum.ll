@@ -1,10 +1,8 @@
-declare <2 x double> @llvm.rint.v2f64(<2 x double>)
 declare <2 x double> @llvm.sqrt.v2f64(<2 x double>)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
 declare <2 x double> @llvm.fma.v2f64(<2 x double>, <2 x double>, <2 x double>)
-declare i1 @llvm.vector.reduce.or.v2i1(<2 x i1>)
 declare double @atan2(double, double)
-define i32 @pendulum(i64 %start, i64 %end, ptr noalias %in0, i64 %stride0, ptr noalias %in1, i64 %stride1, ptr noalias %in2, i64 %stride2, ptr noalias %out) {
+define void @pendulum(i64 %start, i64 %end, ptr noalias %in0, i64 %stride0, ptr noalias %in1, i64 %stride1, ptr noalias %in2, i64 %stride2, ptr noalias %out) {
 entry:
   %gathered = alloca [3 x <2 x double>], align 64
   %results = alloca [1 x <2 x double>], align 64
@@ -12,7 +10,6 @@ entry:
   br label %begin
 begin:
   %b = phi i64 [%start, %entry], [%next, %latch]
-  %before = phi i32 [0, %entry], [%found, %latch]
   %in0_x0 = add i64 %b, 1
   %in0_x1 = icmp sle i64 %in0_x0, %last
   %in0_x2 = icmp eq i64 %stride0, 1
@@ -186,20 +183,20 @@ main:
   %x7 = fmul contract <2 x double> <double 0x3FE0000000000000, double 0x3FE0000000000000>, %x6
   %x8 = fmul contract <2 x double> <double 0x3FC0000000000000, double 0x3FC0000000000000>, %x4
   %x9 = fadd contract <2 x double> %x7, %x8
-  %x10 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %x2)
-  %x11 = fcmp ole <2 x double> %x10, <double 0x40F86A0000000000, double 0x40F86A0000000000>
-  %x12 = fcmp olt <2 x double> %x10, <double 0x7FF0000000000000, double 0x7FF0000000000000>
-  %x13 = select <2 x i1> %x11, <2 x i1> zeroinitializer, <2 x i1> %x12
-  %x14 = fmul <2 x double> %x2, <double 0x3FE45F306DC9C883, double 0x3FE45F306DC9C883>
-  %x15 = call <2 x double> @llvm.rint.v2f64(<2 x double> %x14)
-  %x16 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0xBFF921FB54442D18, double 0xBFF921FB54442D18>, <2 x double> %x2)
-  %x17 = fmul <2 x double> %x15, <double 0x3C91A62633145C07, double 0x3C91A62633145C07>
-  %x18 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0xBC91A62633145C07, double 0xBC91A62633145C07>, <2 x double> %x17)
-  %x19 = fsub <2 x double> %x16, %x17
-  %x20 = fsub <2 x double> %x16, %x19
-  %x21 = fsub <2 x double> %x20, %x17
-  %x22 = fadd <2 x double> %x21, %x18
-  %x23 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x15, <2 x double> <double 0x391F1976B7ED8FBC, double 0x391F1976B7ED8FBC>, <2 x double> %x22)
+  %x10 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x2, <2 x double> <double 0x3FE45F306DC9C883, double 0x3FE45F306DC9C883>, <2 x double> <double 0x4338000000000000, double 0x4338000000000000>)
+  %x11 = fsub <2 x double> %x10, <double 0x4338000000000000, double 0x4338000000000000>
+  %x12 = bitcast <2 x double> %x10 to <2 x i64>
+  %x13 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0xBFF921FB54442D18, double 0xBFF921FB54442D18>, <2 x double> %x2)
+  %x14 = fmul <2 x double> %x11, <double 0x3C91A62633145C07, double 0x3C91A62633145C07>
+  %x15 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0xBC91A62633145C07, double 0xBC91A62633145C07>, <2 x double> %x14)
+  %x16 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %x2)
+  %x17 = fcmp ole <2 x double> %x16, <double 0x4300000000000000, double 0x4300000000000000>
+  %x18 = fsub <2 x double> %x13, %x14
+  %x19 = select <2 x i1> %x17, <2 x double> %x18, <2 x double> <double 0x7FF8000000000000, double 0x7FF8000000000000>
+  %x20 = fsub <2 x double> %x13, %x19
+  %x21 = fsub <2 x double> %x20, %x14
+  %x22 = fadd <2 x double> %x21, %x15
+  %x23 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0x391F1976B7ED8FBC, double 0x391F1976B7ED8FBC>, <2 x double> %x22)
   %x24 = fmul <2 x double> %x19, %x19
   %x25 = fmul <2 x double> %x19, %x24
   %x26 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0x3DE5D8FBA8F5B715, double 0x3DE5D8FBA8F5B715>, <2 x double> %x24, <2 x double> <double 0xBE5AE5E5A441A836, double 0xBE5AE5E5A441A836>)
@@ -222,28 +219,23 @@ main:
   %x43 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x19, <2 x double> %x42, <2 x double> %x35)
   %x44 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x36, <2 x double> %x41, <2 x double> %x43)
   %x45 = fadd <2 x double> %x33, %x44
-  %x46 = select <2 x i1> %x11, <2 x double> %x15, <2 x double> <double 0x0000000000000000, double 0x0000000000000000>
-  %x47 = fptosi <2 x double> %x46 to <2 x i32>
-  %x48 = and <2 x i32> %x47, <i32 1, i32 1>
-  %x49 = icmp ne <2 x i32> %x48, <i32 0, i32 0>
-  %x50 = select <2 x i1> %x49, <2 x double> %x45, <2 x double> %x32
-  %x51 = select <2 x i1> %x49, <2 x double> %x32, <2 x double> %x45
-  %x52 = add <2 x i32> %x47, <i32 1, i32 1>
-  %x53 = and <2 x i32> %x47, <i32 2, i32 2>
-  %x54 = icmp ne <2 x i32> %x53, <i32 0, i32 0>
-  %x55 = fneg <2 x double> %x50
-  %x56 = select <2 x i1> %x54, <2 x double> %x55, <2 x double> %x50
-  %x57 = and <2 x i32> %x52, <i32 2, i32 2>
-  %x58 = icmp ne <2 x i32> %x57, <i32 0, i32 0>
-  %x59 = fneg <2 x double> %x51
-  %x60 = select <2 x i1> %x58, <2 x double> %x59, <2 x double> %x51
-  %x61 = fmul contract <2 x double> <double 0x4023800000000000, double 0x4023800000000000>, %x56
-  %x62 = fadd contract <2 x double> %x9, %x61
-  %x63 = getelementptr <2 x double>, ptr %results, i64 0
-  store <2 x double> %x62, ptr %x63
-  %x64 = call i1 @llvm.vector.reduce.or.v2i1(<2 x i1> %x13)
-  %x65 = zext i1 %x64 to i32
-  %found = or i32 %before, %x65
+  %x46 = and <2 x i64> %x12, <i64 1, i64 1>
+  %x47 = icmp ne <2 x i64> %x46, <i64 0, i64 0>
+  %x48 = select <2 x i1> %x47, <2 x double> %x45, <2 x double> %x32
+  %x49 = select <2 x i1> %x47, <2 x double> %x32, <2 x double> %x45
+  %x50 = add <2 x i64> %x12, <i64 1, i64 1>
+  %x51 = and <2 x i64> %x12, <i64 2, i64 2>
+  %x52 = icmp ne <2 x i64> %x51, <i64 0, i64 0>
+  %x53 = fneg <2 x double> %x48
+  %x54 = select <2 x i1> %x52, <2 x double> %x53, <2 x double> %x48
+  %x55 = and <2 x i64> %x50, <i64 2, i64 2>
+  %x56 = icmp ne <2 x i64> %x55, <i64 0, i64 0>
+  %x57 = fneg <2 x double> %x49
+  %x58 = select <2 x i1> %x56, <2 x double> %x57, <2 x double> %x49
+  %x59 = fmul contract <2 x double> <double 0x4023800000000000, double 0x4023800000000000>, %x54
+  %x60 = fadd contract <2 x double> %x9, %x59
+  %x61 = getelementptr <2 x double>, ptr %results, i64 0
+  store <2 x double> %x60, ptr %x61
   %out_x0 = add i64 %b, 1
   %out_x1 = icmp sle i64 %out_x0, %last
   br i1 %out_x1, label %out_close, label %out_apart
@@ -304,5 +296,5 @@ latch:
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
 done:
-  ret i32 %found
+  ret void
 }

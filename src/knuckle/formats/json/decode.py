@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 from knuckle.formats.xml import shorten
 from knuckle.joints import Joint, Law
 from knuckle.model import CouplingLaw, Geometry, Limits
@@ -74,12 +74,14 @@ class Decoder:
         return value if value is None or isinstance(value, bool) else self.scalar(value, path)
 
     def text(self, value: str, path: str) -> str:
-        """A text of whole characters."""
+        """A text of whole characters without control characters; those are escaped in what is only told (notes)."""
         try:
             value.encode()
         except UnicodeEncodeError:
             raise self.error(path, "the text holds half a character (a lone surrogate)") from None
-        return value
+        if printable(value) != value and not path.startswith("$.provenance"):
+            raise self.error(path, f"the text holds a control character: {shorten(repr(value))}")
+        return printable(value)
 
     def number(self, value: Any, path: str, whole: bool = False) -> Any:
         """A finite number; Python's `bool` is none."""

@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
-from knuckle.model import ROOT, Body, Coupling, Frame, LoopJoint, Model, Provenance, TreeJoint
+from knuckle.model import ROOT, Body, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .decode import Decoder
@@ -27,6 +27,7 @@ _PARTS: dict[str, Any] = {
     "frames": tuple[Frame, ...],
     "loops": tuple[LoopJoint, ...],
     "couplings": tuple[Coupling, ...],
+    "keyframes": tuple[Keyframe, ...],
     "provenance": Provenance,
 }
 

@@ -14,6 +14,7 @@ from knuckle.model import (
     Coupling,
     Frame,
     Geometry,
+    Keyframe,
     Limits,
     LoopJoint,
     Material,
@@ -39,8 +40,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Body, Coupling, Frame, Geometry, Inertia, Limits, LoopJoint, Material, Note, PlanarInertia, PlanarTransform,
-    Provenance, Transform, TreeJoint,
+    Body, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
+    PlanarTransform, Provenance, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
 

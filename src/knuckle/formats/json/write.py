@@ -12,7 +12,8 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Joint
-from knuckle.model import CouplingLaw, FunctionLaw, Limits, Model
+from knuckle.model import CouplingLaw, FunctionLaw, Limits, Model, TreeJoint
+from knuckle.model.position import neutral_position
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -35,7 +36,7 @@ def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) ->
     names = {BODY: {-1: model.base.name, **dict(enumerate(model.body_names))}}
     encoder = _Encoder({**names, "joint": dict(enumerate(model.joint_names))})
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "algebra": model.algebra.name}
-    for key in _TOP:
+    for key in (*_TOP, "keyframes") if model.keyframes else _TOP:
         document[key] = encoder.encode(getattr(model, key), f"$.{key}")
     if provenance:
         document["provenance"] = encoder.encode(model.provenance, "$.provenance")
@@ -123,7 +124,9 @@ def _is_default(field: Any, value: Any, owner: Any) -> bool:
         return False
     if isinstance(value, Limits):
         return all(_is_default(f, getattr(value, f.name), value) for f in dataclasses.fields(value))
-    if default == () and type(owner).__name__ == "TreeJoint":
+    if isinstance(owner, TreeJoint) and field.name == "start":
+        return value == neutral_position(owner.kind)
+    if default == () and isinstance(owner, TreeJoint):
         return repr(value) == repr((0.0,) * len(value))
     return type(value) is type(default) and repr(value) == repr(default)
 

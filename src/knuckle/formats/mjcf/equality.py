@@ -25,8 +25,7 @@ def constraints(source: Source, tree: Tree, follow: bool) -> tuple[list[LoopJoin
     m, types = source.m, source.mujoco.mjtEq
     loops: list[LoopJoint] = []
     links: dict[int, Link] = {}
-    bits = source.mujoco.mjtDisableBit
-    off = int(m.opt.disableflags) & (int(bits.mjDSBL_EQUALITY) | int(bits.mjDSBL_CONSTRAINT))
+    off = source.disabled("EQUALITY", "CONSTRAINT")
     for e in range(m.neq):
         name, code = source.name("equality", e), int(m.eq_type[e])
         if off or not m.eq_active0[e]:

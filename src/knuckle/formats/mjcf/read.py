@@ -12,7 +12,9 @@ from knuckle.model import Body, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
+from .bounds import check_bounds
 from .equality import constraints
+from .keyframes import keyframes
 from .remarks import remark
 from .shapes import shapes
 from .source import Source, numbers
@@ -40,13 +42,13 @@ def read_mjcf(
     """
     check_base(base)
     mujoco = _mujoco()
-    parse_xml(data, file=file)
+    check_bounds(parse_xml(data, file=file), file)
     try:
         if file is not None:
             compiled = mujoco.MjModel.from_xml_path(file)
         else:
             compiled = mujoco.MjModel.from_xml_string(data if isinstance(data, str) else data.decode())
-    except (ValueError, mujoco.FatalError) as error:
+    except (ValueError, RuntimeError, MemoryError, mujoco.FatalError) as error:
         text = " ".join(str(error).split())
         line = _LINE.search(text)
         number = int(line.group(1)) if line else None
@@ -67,10 +69,10 @@ def from_mujoco(
     floating = base == "floating" and _needs_floating(source)
     tree = build_tree(source, file, floating)
     loops, couplings = constraints(source, tree, mimic)
+    keys = keyframes(source, tree, couplings)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
-    off = int(compiled.opt.disableflags) & int(source.mujoco.mjtDisableBit.mjDSBL_GRAVITY)
     names: bytes = compiled.names
     model = Model(
         bodies=tuple(tree.bodies),
@@ -78,9 +80,10 @@ def from_mujoco(
         frames=tuple(tree.frames),
         loops=tuple(loops),
         couplings=tuple(couplings),
-        gravity=(0.0, 0.0, 0.0) if off else (x, y, z),
+        gravity=(0.0, 0.0, 0.0) if source.disabled("GRAVITY") else (x, y, z),
         name=names[: names.index(b"\0")].decode(errors="replace") or "mechanism",
         base=Body("world", Inertia.zero(), visuals, collisions),
+        keyframes=keys,
         provenance=Provenance(file, "mjcf", tuple(source.notes)),
     )
     return merge_fixed_joints(model) if merge_fixed else model

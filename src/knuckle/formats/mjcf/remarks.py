@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from .actuators import count, drives, remark_actuators
 from .source import Source
 
 _LEFT_OUT = {
-    "nsensor": "sensors", "nkey": "keyframes", "ncam": "cameras", "nskin": "skins", "npair": "contact pairs",
+    "nsensor": "sensors", "ncam": "cameras", "nskin": "skins", "npair": "contact pairs",
     "nexclude": "contact exclusions",
 }  # fmt: skip
-_CHANGES_DYNAMICS = {"ntendon": "tendons", "nflex": "flexes", "nplugin": "plugins"}
+_CHANGES_DYNAMICS = {"nflex": "flexes", "nplugin": "plugins"}
 
 
 def remark(source: Source) -> None:
@@ -20,18 +21,18 @@ def remark(source: Source) -> None:
         _count(source, "info", m, key, what)
     for key, what in _CHANGES_DYNAMICS.items():
         _count(source, "warning", m, key, what)
-    if m.nu:
-        source.note("info", "actuators", f"{m.nu} actuators ignored, but for their armature and damping at a joint")
+    remark_actuators(source)
+    _tendons(source)
     colliding = int(((m.geom_contype != 0) | (m.geom_conaffinity != 0)).sum())
     if colliding:
         source.note("info", "contacts", f"{colliding} colliding geoms are kept as data: no contact forces here")
+    weighs = not source.disabled("GRAVITY") and m.opt.gravity.any()
     for b in range(m.nbody):
-        if m.body_gravcomp[b]:
+        if m.body_gravcomp[b] and weighs:
             source.note("warning", source.name("body", b), f"gravcomp {float(m.body_gravcomp[b]):g} ignored")
         if m.body_mocapid[b] >= 0:
             source.note("info", source.name("body", b), "a mocap body: it stands where the file has it")
-    if m.opt.density or m.opt.viscosity:
-        source.note("warning", "option", "fluid forces (density, viscosity, wind) ignored")
+    _options(source)
     for j in range(m.njnt):
         _nonlinear(source, j)
 
@@ -42,12 +43,55 @@ def _count(source: Source, level: str, m: Any, key: str, what: str) -> None:
         source.note(level, what, f"{n} {what} ignored")
 
 
+def _options(source: Source) -> None:
+    m = source.m
+    if m.opt.density or m.opt.viscosity:
+        source.note("warning", "option", "fluid forces (density, viscosity, wind) ignored")
+    bit = int(getattr(source.mujoco.mjtEnableBit, "mjENBL_SLEEP", 0))
+    if int(m.opt.enableflags) & bit:
+        source.note("info", "option", "bodies at rest do not fall asleep here")
+    if source.disabled("LIMIT", "CONSTRAINT") and m.jnt_limited.any():
+        source.note("info", "option", "the file switches limits of joints off: they are kept as data")
+    if m.dof_frictionloss.any() and not source.disabled("FRICTIONLOSS", "CONSTRAINT"):
+        source.note("info", "option", "dry friction of joints: in MuJoCo a soft constraint (solreffriction)")
+
+
+def _tendons(source: Source) -> None:
+    """Tendons: a warning for those that exert a force of their own or carry inertia."""
+    m = source.m
+    spring, damper = not source.disabled("SPRING"), not source.disabled("DAMPER")
+    properties = {
+        "stiffness": spring, "stiffnesspoly": spring, "damping": damper, "dampingpoly": damper, "armature": True,
+        "frictionloss": not source.disabled("FRICTIONLOSS", "CONSTRAINT"),
+        "limited": not source.disabled("LIMIT", "CONSTRAINT"),
+    }  # fmt: skip
+    driven = {int(m.actuator_trnid[a][0]) for a in range(count(source)) if _on_tendon(source, a) and drives(source, a)}
+    idle = 0
+    for t in range(m.ntendon):
+        found = [key for key, on in properties.items() if on and source.has(f"tendon_{key}", t)]
+        found += ["armature or damping of its actuator"] if t in driven else []
+        if found:
+            words = {"limited": "range", "stiffnesspoly": "stiffness", "dampingpoly": "damping"}
+            listed = ", ".join(dict.fromkeys(words.get(key, key) for key in found))
+            source.note("warning", source.name("tendon", t), f"tendon ignored, with its {listed}")
+        idle += not found
+    if idle:
+        source.note("info", "tendons", f"{idle} tendons ignored: they exert no force of their own")
+
+
+def _on_tendon(source: Source, a: int) -> bool:
+    return int(source.m.actuator_trntype[a]) == int(source.mujoco.mjtTrn.mjTRN_TENDON)
+
+
 def _nonlinear(source: Source, j: int) -> None:
     """Joint properties of newer MuJoCo versions that have no counterpart."""
     m, name = source.m, source.name("joint", j)
-    if hasattr(m, "jnt_stiffnesspoly") and m.jnt_stiffnesspoly[j].any():
+    spring, damper = not source.disabled("SPRING"), not source.disabled("DAMPER")
+    if spring and source.has("jnt_stiffnesspoly", j):
         source.note("warning", name, "higher terms of its stiffness ignored")
-    if hasattr(m, "jnt_springyield") and m.jnt_springyield[j]:
+    if spring and source.has("jnt_springyield", j):
         source.note("warning", name, "yield of its spring ignored")
-    if hasattr(m, "dof_dampingpoly") and m.dof_dampingpoly[m.jnt_dofadr[j]].any():
+    if damper and source.has("dof_dampingpoly", int(m.jnt_dofadr[j])):
         source.note("warning", name, "higher terms of its damping ignored")
+    if m.jnt_limited[j] and m.jnt_margin[j]:
+        source.note("info", name, f"margin {float(m.jnt_margin[j]):g} of its limits ignored")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from knuckle.formats.rounding import placed
@@ -12,6 +12,7 @@ from knuckle.spatial import Transform, rotation
 _OBJECTS = {
     "joint": ("mjOBJ_JOINT", "njnt"), "body": ("mjOBJ_BODY", "nbody"), "site": ("mjOBJ_SITE", "nsite"),
     "mesh": ("mjOBJ_MESH", "nmesh"), "material": ("mjOBJ_MATERIAL", "nmat"), "equality": ("mjOBJ_EQUALITY", "neq"),
+    "tendon": ("mjOBJ_TENDON", "ntendon"), "keyframe": ("mjOBJ_KEY", "nkey"),
 }  # fmt: skip
 
 
@@ -36,7 +37,8 @@ class Source:
         return self._names[kind][k]
 
     def _named(self, kind: str) -> list[str]:
-        word, size = _OBJECTS[kind]
+        actuators = "mjOBJ_ACTUATOR", "nactuator" if hasattr(self.m, "nactuator") else "nu"
+        word, size = actuators if kind == "actuator" else _OBJECTS[kind]
         code = getattr(self.mujoco.mjtObj, word)
         given = [self.mujoco.mj_id2name(self.m, code, k) or "" for k in range(int(getattr(self.m, size)))]
         taken = set(given)
@@ -46,6 +48,20 @@ class Source:
                 while given[k] in taken:
                     given[k] += "_"
         return given
+
+    def listed(self, kind: str, numbers: Sequence[int], most: int = 8) -> str:
+        """The names of some elements, the first of them if there are many."""
+        names = ", ".join(self.name(kind, k) for k in numbers[:most])
+        return names + (f" and {len(numbers) - most} more" if len(numbers) > most else "")
+
+    def disabled(self, *features: str) -> bool:
+        """Whether the file switches one of these features off: "GRAVITY", "SPRING", "DAMPER", …"""
+        bits = sum(int(getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{name}", 0)) for name in features)
+        return bool(int(self.m.opt.disableflags) & bits)
+
+    def has(self, field: str, k: int) -> bool:
+        """Whether a property of element k is not zero; not every version of MuJoCo has it."""
+        return hasattr(self.m, field) and bool(getattr(self.m, field)[k].any())
 
     def claim(self, space: str, name: str, suffix: str) -> str:
         """A name that nothing else of the model has; bodies, sites and the world share one space here."""

@@ -4,7 +4,8 @@ MuJoCo lets several joints move one body, each about an anchor anywhere in the b
 body and pass through the origins of its frames. So a body with joints j1 … jn becomes n bodies: massless ones
 "body/j1" … and last the body itself, whose frame sits at the anchor of jn. If that anchor is not the origin of MuJoCo's
 body frame, our body is called "body/jn" and the name "body" goes to a frame where MuJoCo has it. The orientation of all
-these frames is MuJoCo's. A joint's reference position (`ref`) is part of its placement: q means what qpos means.
+these frames is MuJoCo's. A joint's reference position (`ref`) is part of its placement: q means what qpos means, and
+every joint starts where qpos0 has it.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from knuckle.model import ROOT, Body, Frame, Limits, TreeJoint
 from knuckle.spatial import Inertia, Sym3, Transform, Vector, rotation
 from knuckle.spatial.three import transpose
 
+from .actuators import motors
 from .shapes import shapes
 from .source import Source, numbers, transform
+from .variables import position
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
@@ -67,13 +70,15 @@ def _add_body(source: Source, tree: Tree, b: int, file: str | None, floating: bo
         kind, X, anchor = _placed_joint(source, j, X, origin)
         last = j == ids[-1]
         joint_name = f"{name}/fixed" if j is None else source.name("joint", j)
+        start = () if j is None else _start(source, kind, j)
         if j is None and floating and parent.body == ROOT:
-            joint_name, kind, X = "floating_base", Free(), Transform.identity()
+            joint_name, kind, start = "floating_base", Free(), _placed_at(X)
+            X = Transform.identity()
         joint_name = source.claim("joint", joint_name, "_")
         origin, number = anchor, len(tree.bodies)
         own = last and origin == _ORIGIN
         body_name = name if own else source.claim("frame", f"{name}/{joint_name}", "_")
-        tree.joints.append(_tree_joint(source, joint_name, kind, above, X, j))
+        tree.joints.append(_tree_joint(source, joint_name, kind, above, X, j, start))
         tree.bodies.append(_body(source, b, body_name, origin, file) if last else Body(body_name, Inertia.zero()))
         if j is not None:
             tree.numbers[j] = number
@@ -109,13 +114,26 @@ def _exact(X: Transform) -> Transform:
     return placed(X.E, X.r)
 
 
-def _tree_joint(source: Source, name: str, kind: Joint, parent: int, X: Transform, j: int | None) -> TreeJoint:
+def _start(source: Source, kind: Joint, j: int) -> tuple[float, ...]:
+    at = int(source.m.jnt_qposadr[j])
+    return position(kind, source.m.qpos0[at : at + kind.nq])
+
+
+def _placed_at(X: Transform) -> tuple[float, ...]:
+    """The position of a free joint that leads where X does."""
+    return numbers(Free().locate(X))
+
+
+def _tree_joint(
+    source: Source, name: str, kind: Joint, parent: int, X: Transform, j: int | None, start: tuple[float, ...]
+) -> TreeJoint:
     if j is None:
-        return TreeJoint(name, kind, parent, X)
-    m, flags = source.m, int(source.m.opt.disableflags)
-    bits = source.mujoco.mjtDisableBit
+        return TreeJoint(name, kind, parent, X, start=start)
+    m = source.m
     dofs = slice(int(m.jnt_dofadr[j]), int(m.jnt_dofadr[j]) + kind.nv)
     damping, friction, armature = (numbers(x[dofs]) for x in (m.dof_damping, m.dof_frictionloss, m.dof_armature))
+    if source.disabled("FRICTIONLOSS", "CONSTRAINT"):
+        friction = (0.0,) * kind.nv
     if isinstance(kind, Free):
         damping, friction, armature = (x[3:] + x[:3] for x in (damping, friction, armature))
         if any(friction):
@@ -123,37 +141,19 @@ def _tree_joint(source: Source, name: str, kind: Joint, parent: int, X: Transfor
         if any(armature[3:]):
             source.note("warning", name, "armature of a free joint: its velocity terms are not MuJoCo's")
     if kind.nv == 1:
-        extra_armature, extra_damping = _motors(source, j)
+        extra_armature, extra_damping = motors(source, j)
         armature, damping = (armature[0] + extra_armature,), (damping[0] + extra_damping,)
     stiffness, rest = _spring(source, name, kind, j)
-    if flags & (int(bits.mjDSBL_FRICTIONLOSS) | int(bits.mjDSBL_CONSTRAINT)):
-        friction = ()
-    if flags & int(getattr(bits, "mjDSBL_DAMPER", 0)):
+    if source.disabled("DAMPER"):
         damping = ()
-    if flags & int(getattr(bits, "mjDSBL_SPRING", 0)):
-        stiffness = rest = ()
-    return TreeJoint(
-        name, kind, parent, X, _limits(source, name, kind, j), damping, friction, armature, stiffness, rest
-    )
-
-
-def _motors(source: Source, j: int) -> tuple[float, float]:
-    """Armature and damping of the actuators on a joint, as felt at the joint: gear squared times their own."""
-    m, words = source.m, source.mujoco.mjtTrn
-    on_joint = int(words.mjTRN_JOINT), int(words.mjTRN_JOINTINPARENT)
-    total_armature = total_damping = 0.0
-    for a in range(int(getattr(m, "nactuator", m.nu))):
-        if int(m.actuator_trntype[a]) in on_joint and int(m.actuator_trnid[a][0]) == j:
-            squared = float(m.actuator_gear[a][0]) ** 2
-            total_armature += squared * float(m.actuator_armature[a]) if hasattr(m, "actuator_armature") else 0.0
-            total_damping += squared * float(m.actuator_damping[a]) if hasattr(m, "actuator_damping") else 0.0
-    return total_armature, total_damping
+    limits = _limits(source, name, kind, j)
+    return TreeJoint(name, kind, parent, X, limits, damping, friction, armature, stiffness, rest, start)
 
 
 def _spring(source: Source, name: str, kind: Joint, j: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     m = source.m
     k, address = float(m.jnt_stiffness[j]), int(m.jnt_qposadr[j])
-    if k == 0:
+    if k == 0 or source.disabled("SPRING"):
         return (), ()
     if isinstance(kind, Free):
         source.note("warning", name, "spring of a free joint ignored: it acts along the world's axes")

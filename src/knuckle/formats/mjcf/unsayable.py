@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute, Spherical
-from knuckle.model import ROOT, Coupling, Geometry, Linear, Mesh, Model, Plane, Powers
+from knuckle.model import ROOT, Coupling, Geometry, Linear, Mesh, Model, Plane, Powers, TreeJoint
 from knuckle.model.coupling import described
+from knuckle.model.position import neutral_position
 from knuckle.spatial import IDENTITY, SPATIAL
 
 TYPE_OF: dict[type[Joint], str] = {
@@ -54,6 +55,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for what in ("damping", "friction", "rotor_inertia", "stiffness"):
             if len(set(getattr(joint, what))) > 1:
                 yield joint.name, f"a {what.replace('_', ' ')} that is not the same for all its freedoms"
+        if drawn_at(joint) != joint.start:
+            yield joint.name, f"that it starts at {joint.start}: a joint of this type starts at rest there"
         if isinstance(joint.kind, Free) and any(joint.rotor_inertia[3:]):
             yield joint.name, "the rotor inertia of a free joint: its velocity terms are others there"
         if any(joint.stiffness) and joint.kind.nv != 1:
@@ -63,6 +66,9 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
             yield joint.name, "limits of velocity"
         if joint.kind.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
             yield joint.name, "limits of a joint with several freedoms"
+    for key in model.keyframes:
+        if any(key.ctrl):
+            yield key.name, "inputs of actuators in a keyframe"
     for loop in model.loops:
         if isinstance(loop.kind, Revolute):
             yield loop.name, "a pin as one joint: it is two pairs of points there that coincide"
@@ -74,6 +80,11 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
                 yield body.name, "a plane on a body that moves"
             if geometry.material is not None and geometry.material.texture is not None:
                 yield body.name, f"texture {geometry.material.texture}"
+
+
+def drawn_at(joint: TreeJoint) -> tuple[float, ...]:
+    """The position in which MJCF draws a joint: where it starts, but for a ball, which it draws at rest."""
+    return neutral_position(joint.kind) if isinstance(joint.kind, Spherical) else joint.start
 
 
 def polynomial(coupling: Coupling) -> tuple[float, ...] | None:

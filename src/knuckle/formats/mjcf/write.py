@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Continuous, Fixed, Free, Revolute
-from knuckle.model import ROOT, Body, Frame, LoopJoint, Model, TreeJoint
-from knuckle.spatial import Inertia, Transform, rotation
+from knuckle.model import ROOT, Body, Coupling, Frame, LoopJoint, Model, TreeJoint
+from knuckle.model.position import neutral_position
+from knuckle.spatial import Inertia, Transform, Vector, rotation
 from knuckle.spatial.three import transpose
 
-from .unsayable import TYPE_OF, check_sayable, polynomial, unsayable, wraps_base
+from .equality import composed
+from .unsayable import TYPE_OF, check_sayable, depth_first, drawn_at, polynomial, unsayable, wraps_base
+from .variables import to_qpos, to_qvel
 from .write_shapes import add_assets, add_shapes, shared_materials
 
 if TYPE_CHECKING:
@@ -58,6 +61,7 @@ def to_mjcf(model: Model, *, lossy: bool = False) -> str:
     _add_world(root, model)
     _add_exclusions(root, model)
     _add_equalities(root, model)
+    _add_keyframes(root, model)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -77,7 +81,7 @@ def _add_world(root: Element, model: Model) -> None:
     _add_sites(place, model, ROOT)
     elements = {ROOT: place}
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
-        element = _add(elements[joint.parent], "body", name=body.name, **placement(joint.X_tree, joint.name))
+        element = _add(elements[joint.parent], "body", name=body.name, **placement(_drawn(joint), joint.name))
         _add_joint(element, joint)
         _add_inertial(element, body)
         add_shapes(element, body, materials)
@@ -85,6 +89,12 @@ def _add_world(root: Element, model: Model) -> None:
         elements[i] = element
     for loop in model.loops:
         _add_loop_sites(elements, loop)
+
+
+def _drawn(joint: TreeJoint) -> Transform:
+    """From the parent's frame to the body's where the file draws it: there MuJoCo's variables are `ref`."""
+    at = drawn_at(joint)
+    return joint.X_tree if at == neutral_position(joint.kind) else joint.kind.transform(Vector(at)) @ joint.X_tree
 
 
 def _add_joint(element: Element, joint: TreeJoint) -> None:
@@ -101,6 +111,8 @@ def _add_joint(element: Element, joint: TreeJoint) -> None:
         ends = limits.lower[0], limits.upper[0]
         if any(map(math.isfinite, ends)):
             said["range"] = texts((min(max(x, -1e10), 1e10) for x in ends), joint.name)
+    if kind.nv == 1 and joint.start[0]:
+        said["ref"] = text(joint.start[0], joint.name)
     if kind.nv == 1 and math.isfinite(limits.effort[0]):
         said["actuatorfrcrange"] = texts((-limits.effort[0], limits.effort[0]), joint.name)
     for word, what in (("damping", "damping"), ("frictionloss", "friction"), ("armature", "rotor_inertia")):
@@ -163,10 +175,35 @@ def _add_equalities(root: Element, model: Model) -> None:
     equality = _add(root, "equality")
     for c in model.couplings:
         name, source = model.joint_names[c.joint], model.joint_names[c.sources[0]]
-        _add(equality, "joint", joint1=name, joint2=source, polycoef=texts(polynomial(c) or (), name))
+        _add(equality, "joint", joint1=name, joint2=source, polycoef=texts(_from_start(model, c), name))
     names = _names(model)
     for loop in model.loops:
         _add_loop(equality, loop, names[loop.predecessor], names[loop.successor])
+
+
+def _from_start(model: Model, coupling: Coupling) -> tuple[float, ...]:
+    """The coefficients of a coupling in MuJoCo's variables, which count from where the two joints start."""
+    follower, leader = (model.joints[k].start[0] for k in (coupling.joint, coupling.sources[0]))
+    a0, *others = composed(polynomial(coupling) or (), (leader, 1.0))
+    return (a0 - follower, *others, *(0.0,) * (4 - len(others)))
+
+
+def _add_keyframes(root: Element, model: Model) -> None:
+    if not model.keyframes:
+        return
+    keys, order = _add(root, "keyframe"), depth_first(model)
+    kinds = [joint.kind for joint in model.joints]
+    for key in model.keyframes:
+        qs, vs = (
+            [tuple(float(x) for x in part) for part in parts]
+            for parts in (model.positions(key.q), model.velocities(key.q, key.v))
+        )
+        said = {
+            "name": key.name,
+            "qpos": texts((x for i in order for x in to_qpos(kinds[i], qs[i])), key.name),
+            "qvel": texts((x for i in order for x in to_qvel(kinds[i], qs[i], vs[i])), key.name),
+        }
+        _add(keys, "key", **said, **({"time": text(key.time, key.name)} if key.time else {}))
 
 
 def _add_loop(equality: Element, loop: LoopJoint, predecessor: str, successor: str) -> None:

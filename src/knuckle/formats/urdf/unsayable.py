@@ -8,6 +8,7 @@ from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Planar, Prismatic, Revolute
 from knuckle.model import STANDARD_GRAVITY, Box, Capsule, Cylinder, Linear, Mesh, Model, Sphere
 from knuckle.model.coupling import described
+from knuckle.model.position import neutral_position
 from knuckle.spatial import SPATIAL
 
 from .loops import TYPE_OF as LOOP_TYPE_OF
@@ -44,10 +45,14 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
     """(where, what) of every property that is lost in URDF."""
     if tuple(model.gravity) != STANDARD_GRAVITY:
         yield model.name, f"gravity {model.gravity}"
+    for key in model.keyframes:
+        yield key.name, "a keyframe"
     for joint in model.joints:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):
                 yield joint.name, what.replace("_", " ")
+        if joint.start != neutral_position(joint.kind):
+            yield joint.name, f"that it starts at {joint.start}"
         if joint.kind.nv != 1 and any((*joint.damping, *joint.friction)):
             yield joint.name, "damping and friction of a joint with several freedoms"
         limits = joint.limits

@@ -25,7 +25,7 @@ def check_joints(model: Model) -> Iterator[Note]:
     yield from _together(model, "no position limits", _unlimited)
     yield from _together(model, "velocity limit of zero: it may not move", _no_velocity)
     yield from _together(model, "effort limit of zero: nothing may drive it", _no_effort)
-    yield from _together(model, "zero is outside the limits: `neutral` is not a position it may take", _zero_outside)
+    yield from _together(model, "`neutral` is outside the limits: it starts where it may not be", _start_outside)
     yield from _massless(model)
     for c in model.couplings:
         text = f"{described(c, model.joint_names)}; it has no variable of its own"
@@ -69,11 +69,10 @@ def _no_effort(joint: TreeJoint) -> bool:
     return 0 in limits.effort
 
 
-def _zero_outside(joint: TreeJoint) -> bool:
+def _start_outside(joint: TreeJoint) -> bool:
     limits: Any = joint.limits
-    return _one_freedom(joint) and any(
-        not low <= 0 <= high and low <= high for low, high in zip(limits.lower, limits.upper, strict=True)
-    )
+    bounds = zip(limits.lower, joint.start, limits.upper, strict=True)
+    return _one_freedom(joint) and any(not low <= x <= high and low <= high for low, x, high in bounds)
 
 
 def _drive(joint: TreeJoint) -> Iterator[Note]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.errors import printable
 from knuckle.joints import Joint, Reversed
 from knuckle.model.model import Model
 from knuckle.model.parts import Note
@@ -86,7 +87,7 @@ def report(audit: Audit) -> str:
     lines += _section("Notes of its reading", sorted(read, key=lambda note: LEVELS.index(note.level)), levels=True)
     verdict = "fit for use" if audit.ok else "not fit for use as it is"
     lines.append(f"Errors: {len(audit.errors)}, warnings: {len(audit.warnings)}; {verdict}.")
-    return "\n".join(lines)
+    return "\n".join(map(printable, lines))
 
 
 def summary(model: Model) -> list[str]:
@@ -100,6 +101,8 @@ def summary(model: Model) -> list[str]:
         f" loops: {len(model.loops)}, coupled joints: {len(model.couplings)}",
         f"  mass {sum(b.mass for b in bulks):.6g} kg; from {low:.3g} m to {high:.3g} m high at the neutral position",
     ]
+    if model.keyframes:
+        lines.append(f"  keyframes: {', '.join(key.name for key in model.keyframes)}")
     if b := bulk(model.base.inertia):
         lines.append(f"  base {model.base.name!r}" + (f", {b.mass:.6g} kg, does not move" if b.mass else ""))
     return lines

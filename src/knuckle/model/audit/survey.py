@@ -129,8 +129,8 @@ def shapes_of(body: Body) -> tuple[Geometry, ...]:
 
 
 def neutral(model: Model) -> Vector:
-    """The neutral position of the independent joints."""
-    return Vector(x for i, j in enumerate(model.joints) if i not in model.coupled for x in j.kind.neutral())
+    """The position in which the model starts."""
+    return Vector(model.start)
 
 
 def positions(model: Model, y: Vector) -> dict[int, Transform]:
