@@ -47,3 +47,34 @@ def test_pages_show_the_committed_results(monkeypatch: pytest.MonkeyPatch):
         assert report.BEGIN in page, f"{path.name} has no place for the results"
         assert report.filled(page, text) == page, f"{path.name} shows other results: python benchmarks/report.py"
     assert (ROOT / "docs" / "speed.png").read_bytes() == (BENCHMARKS / "results" / "speed.png").read_bytes()
+
+
+def test_files_are_simulated_beside_a_reference(tmp_path: Path):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, str(BENCHMARKS / "files.py"), "--jobs", "2", "--seconds", "20", "--check"]
+    chosen = ["--only", "*/double_pendulum.urdf", "--out", str(tmp_path)]
+    done = subprocess.run([*command, *chosen], env=environment, capture_output=True, text=True, check=False)
+    if "example-robot-data is not installed" in done.stderr:
+        pytest.skip("example-robot-data is not there")
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads((tmp_path / "files.json").read_text("utf-8"))["rows"]
+    assert (row["bodies"], row["nv"], row["reason"]) == (2, 2, "finished")
+    assert row["agreement"] <= 1e-5
+    assert row["difference"] <= 1e-6
+    assert "Nothing diverged" in (tmp_path / "files.md").read_text("utf-8")
+
+
+def test_what_is_wrong_with_a_file_is_said(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    files: Any = importlib.import_module("files")
+    row = {"reason": "finished", "warnings": [], "agreement": 1e-9, "difference": 1e-2}
+    assert files.verdict(row) == "wrong, without a warning"
+    assert files.verdict(row | {"warnings": ["too stiff"]}) == ""
+    assert files.verdict(row | {"agreement": 1e-2}) == ""  # nobody knows
+    assert files.verdict(row | {"difference": 1e-5}) == ""
+    assert files.verdict(row | {"reason": "diverged"}) == "diverged"
+    assert files.verdict(row | {"failed": "exit code 1: …"}).startswith("its reference failed")
+    assert files.verdict({"reason": "no result"}) == "no result"
+    *_, last = files.measure(ROOT / "src" / "knuckle" / "robots" / "four_bar.json", 20.0)
+    assert (last["loops"], last["reason"]) == (1, "finished")
+    assert last["difference"] < 1e-6 >= last["agreement"]

@@ -177,3 +177,14 @@ def test_what_mujoco_fails_at_is_a_model_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mujoco.MjModel, "from_xml_string", fail)
     with pytest.raises(ModelError, match="MuJoCo cannot read it: Caught an unknown exception"):
         read_mjcf(world())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes here")
+def test_a_pipe_is_no_mesh_to_draw(tmp_path: Path):
+    """JSON names the path of a mesh itself, and the viewer would open it."""
+    pytest.importorskip("trimesh")
+    from knuckle.view.meshfile import UnreadableMeshError, read
+
+    os.mkfifo(tmp_path / "pipe.stl")
+    with pytest.raises(UnreadableMeshError, match="not a regular file"):
+        read(str(tmp_path / "pipe.stl"))
