@@ -2,11 +2,12 @@
 
 from .adaptive import DormandPrince
 from .bdf import BDF1, BDF2
+from .default_steps import Steps, default_steps
 from .euler import SemiImplicitEuler
 from .implicit import ImplicitEuler
 from .integrator import Adaptive, Dense, Integrator, State
 from .iterative import ConvergenceError, Iterative, Newton
-from .named import INTEGRATORS, default_integrator, integrator_of
+from .named import INTEGRATORS, integrator_of
 from .pace import Pace, advance, first_pace
 from .runge_kutta import Heun, RungeKutta, RungeKutta4
 from .stepper import Stepper, stepper
@@ -34,12 +35,13 @@ __all__ = [
     "SemiImplicitEuler",
     "State",
     "Stepper",
+    "Steps",
     "System",
     "Tableau",
     "Text",
     "Variational",
     "advance",
-    "default_integrator",
+    "default_steps",
     "first_pace",
     "integrator_of",
     "stepper",

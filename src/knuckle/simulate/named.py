@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from knuckle.model import Model
-
 from .adaptive import DormandPrince
 from .bdf import BDF1, BDF2
 from .euler import SemiImplicitEuler
@@ -27,24 +25,6 @@ INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
     "variational4": partial(Variational, order=4),
 }
 """What a name stands for."""
-
-
-def default_integrator(model: Model, dt: float | None) -> str | Integrator:
-    """What a motion of this model is computed with where nothing is said, by `simulate` and by `rollout`.
-
-    Args:
-        model: the mechanism.
-        dt: the step in seconds; None where the integrator may choose it.
-    """
-    return "rk4"
-
-
-def integrator_or_default(
-    given: str | Integrator | None, model: Model, dt: float | None
-) -> tuple[Integrator, str | Integrator]:
-    """The integrator of an argument that may be None, and what would name it."""
-    chosen = default_integrator(model, dt) if given is None else given
-    return integrator_of(chosen), chosen
 
 
 def name_of(given: str | Integrator) -> str:

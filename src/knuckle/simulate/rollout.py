@@ -13,17 +13,18 @@ from knuckle.model import Model
 from knuckle.run import memory
 from knuckle.run.trajectories import Input, through_time
 from knuckle.run.user_recipe import UserRecipe, compute_numbers
+from knuckle.run.warning import warn
 
 from .acting import Acting, inputs_kept
 from .asking import Asking, in_code, in_python
 from .control import Control
+from .default_steps import default_steps
 from .divergence import finite as finite_states
 from .divergence import warn_of_divergence
 from .friction import friction_rows, must_be_separate
 from .integrator import Integrator
 from .lasting import UNTIL, Lasting
 from .loops import Stabilization, must_be_closed, must_be_short, stabilization_of
-from .named import integrator_or_default, name_of
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
 from .round import APPLIED, WRENCHES, Round
@@ -69,7 +70,8 @@ def rollout(
         steps: how many.
         duration: how long in seconds, instead of `steps`; a whole number of steps. 1 s, if neither is given.
         keep: every how many steps the state is kept. The first and the last state always are.
-        integrator: by its name, or itself; that of `kn.integrators.default_integrator`, if not given.
+        integrator: by its name, or itself; if not given, what `kn.integrators.default_steps` takes: "rk4", or
+            "implicit" where joints are too stiff for that.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
             called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
@@ -85,12 +87,15 @@ def rollout(
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
     keep, t0 = whole("keep", keep, 1), finite("t0", t0)
-    method, integrator = integrator_or_default(integrator, model, dt)
     dt = DEFAULT_STEP if dt is None else finite("dt", dt)
     steps = steps_of(steps, duration, dt)
     given = dict(parameters or {})
     asked = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, given, sequences)
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, given, sequences)
+    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator)
+    if chosen.is_coarse:
+        warn(chosen.why)
+    method = chosen.integrator
     acting = asked.get("controller"), asked.get("external")
     native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
     closing = stabilization_of(stabilization)
@@ -122,7 +127,7 @@ def rollout(
     what, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
     forces = said.forces if said else None
     acted = Acting(model, inputs.batch, rows, native[0], asked.get("mechanism"), what, inputs.single, forces)
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, name_of(integrator), dt, acted)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted)
 
 
 def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float) -> Array | None:

@@ -14,21 +14,22 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.model import Model
 from knuckle.run.warning import warn
 
+from .accuracy import warn_of_error
 from .beginning import beginning_of
 from .bounds import must_keep_coordinates
 from .checkpoint import Checkpoints, differences, read_start
 from .chunks import forces_along
 from .compliant import with_stops
 from .control import control_of
+from .default_steps import default_steps
 from .events import Given, events_from
-from .integrator import Adaptive, Integrator
+from .integrator import Integrator
 from .loops import Stabilization, must_be_closed, stabilization_of
 from .march import March
-from .named import integrator_or_default, name_of
 from .plan import End, Plan
 from .progress import Interrupt, Progress, Reporter, interruptible
 from .resting import Rigid
-from .start import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
+from .start import DEFAULT_DURATION, must_be_unit, start_of
 from .steady import steady_digits
 from .stepper import Stepper
 from .sticking import Sticking
@@ -69,7 +70,8 @@ def simulate(
         q0: the initial position (nq,); neutral, if not given.
         v0: the initial velocity variables (nv,); at rest, if not given.
         duration: how long, in seconds.
-        dt: the step in seconds: 1 ms, if not given. The last one is shorter if `duration` is no multiple of it. An
+        dt: the step in seconds. If not given, 1 ms, or for stiff joints the part of it that they need, with a row every
+            millisecond. The last one is shorter if `duration` is no multiple of it. An
             adaptive integrator chooses its own steps: it leaves a row after each, or at multiples of dt, if that is
             given.
         controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
@@ -78,7 +80,8 @@ def simulate(
         parameters: what controller and external ask for, by name.
         external: external(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
         integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
-            `kn.integrators`; that of `kn.integrators.default_integrator`, if not given.
+            `kn.integrators`; if not given, what
+            `kn.integrators.default_steps` takes: "rk4", or "implicit" for stiff joints and a given dt.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
             `CompliantStops(stiffness=…, damping=…)` pushes back.
@@ -101,8 +104,7 @@ def simulate(
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"simulate needs a knuckle.Model first, not {type(model).__name__}")
     q, v = _initial(model, q0, v0)
-    method, integrator = integrator_or_default(integrator, model, dt)
-    step = _positive("dt", dt) if dt is not None else (None if isinstance(method, Adaptive) else DEFAULT_STEP)
+    dt = None if dt is None else _positive("dt", dt)
     if not isinstance(keep, int) or keep < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ValueError(f"keep={keep!r} must be a whole number from 1 on")
     frames = (frames,) if isinstance(frames, str) else tuple(frames)
@@ -114,18 +116,22 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
+    steps = default_steps(model, dt, q, v, integrator=integrator)
+    if steps.is_coarse:
+        warn(steps.why)
+
     given = dict(parameters or {})
     control, asked = control_of("controller", controller, "tau", (model.nv,), given)
     wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
     if unused := [name for name in given if name not in asked and name not in also]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
     force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
-    stepper = Stepper(model, method, force, wrenches, {**asked, **also}, closing)
+    stepper = Stepper(model, steps.integrator, force, wrenches, {**asked, **also}, closing)
     sticking = Sticking(stepper) if stepper.has_friction else None
     rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
     if rigid is not None:
         _must_be_inside(rigid, q)
-    plan = Plan(model, stepper, _positive("duration", duration), step, keep, watched, rigid, sticking)
+    plan = Plan(model, stepper, _positive("duration", duration), steps.dt, keep * steps.parts, watched, rigid, sticking)
 
     with steady_digits():
         if checkpoint is None:
@@ -134,7 +140,7 @@ def simulate(
             march, kept, end = March.begin(plan, q, v), None, None
         else:
             begun = beginning_of(
-                model, q, v, plan, controller, external, {**asked, **also}, integrator, watched, stopping, frames,
+                model, q, v, plan, controller, external, {**asked, **also}, steps.name if integrator is None else integrator, watched, stopping, frames,
                 closing,
             )  # fmt: skip
             march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
@@ -144,9 +150,11 @@ def simulate(
             tau = forces_along(model, control, asked, times, q_rows, v_rows)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
+    elif stepper.is_compiled and steps.dt is not None and rigid is None:
+        warn_of_error(model, stepper, sticking, steps.dt, times, q_rows, v_rows)
     return Trajectory(
-        model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message,
-        name_of(integrator), step,
+        model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
+        steps.name, steps.dt,
     ).with_frames(frames)  # fmt: skip
 
 

@@ -1,0 +1,109 @@
+"""Which integrator takes which steps where nothing is said: by how stiff the joints of the mechanism are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.model import Model
+from knuckle.run import neutral
+
+from .integrator import Adaptive, Integrator
+from .named import integrator_of, name_of
+from .start import DEFAULT_STEP
+from .stiffness import Stiffness, stiffness
+from .system import System
+
+Array = NDArray[Any]
+
+STABLE = 2.5
+"""RK4 is stable up to about dt · rate = 2.7."""
+DAMPED, SWINGING = 1.0, 0.2
+"""dt times the rates of dampers and springs up to which RK4 follows them well."""
+MOST_PARTS = 256
+"""Parts of `DEFAULT_STEP` that RK4 takes; where more would be needed, implicit steps are taken."""
+SAMPLES = 8
+"""States of a batch that are looked at."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a motion is computed: the integrator, its name, its step, and why these."""
+
+    integrator: Integrator
+    name: str
+    dt: float | None
+    """The step in seconds; None where an adaptive integrator chooses it"""
+    parts: int = 1
+    """How many of these steps make one of `DEFAULT_STEP`, after which a row is kept"""
+    why: str = ""
+    """What the choice follows from, where the model asks for it"""
+    is_coarse: bool = False
+    """Whether the choice costs accuracy"""
+
+
+def default_steps(
+    model: Model,
+    dt: float | None = None,
+    q: Array | None = None,
+    v: Array | None = None,
+    *,
+    integrator: str | Integrator | None = None,
+    may_divide: bool = True,
+) -> Steps:
+    """What a motion of this model is computed with, as far as it is not said.
+
+    RK4 in steps of a millisecond. Where dampers and springs at the joints are too stiff for that, and no dt is given,
+    RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps.
+
+    Args:
+        model: the mechanism.
+        dt: the step in seconds, if it is given.
+        q: positions (..., nq) from which it moves; neutral, if not given.
+        v: velocities (..., nv); at rest, if not given.
+        integrator: by name, or itself, if it is given.
+        may_divide: whether a step that is not given may be divided.
+    """
+    if integrator is not None:
+        method = integrator_of(integrator)
+        step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
+        return Steps(method, name_of(integrator), step)
+    step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
+    rate = _stiffest(model, neutral(model) if q is None else q, v)
+    parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
+    if dt is None and may_divide and 1 < parts <= MOST_PARTS:
+        n = 2 ** math.ceil(math.log2(parts))
+        why = f"{_stiff(model, rate)}: RK4 takes steps of {step / n:.3g} s"
+        return Steps(plain, "rk4", step / n, n, why)
+    if not rate.rate * step > STABLE:
+        return Steps(plain, "rk4", step)
+    why = (
+        f"{_stiff(model, rate)}: steps of {step:.3g} s are implicit ones, whose error is of the first order. "
+        f'Take steps of {STABLE / rate.rate / 2:.1g} s for RK4, or say integrator="implicit" to be content with it'
+    )
+    return Steps(integrator_of("implicit"), "implicit", step, why=why, is_coarse=True)
+
+
+def _stiff(model: Model, rate: Stiffness) -> str:
+    return f"the joints of {model.name} are stiff (damping {rate.damping:.3g} 1/s, springs {rate.frequency:.3g} rad/s)"
+
+
+def _stiffest(model: Model, q: Array, v: Array | None) -> Stiffness:
+    """How stiff the joints of a mechanism are in some of its states."""
+    if not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
+        return Stiffness(0.0, 0.0)
+    states = q.reshape(-1, model.nq)
+    states = states[np.isfinite(states).all(axis=-1)]
+    at_rest, system = np.zeros(model.nv), System(model, _nothing)
+    chosen = states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
+    found = [stiffness(system, 0.0, np.asarray(x, float), at_rest, has_slopes=False) for x in chosen]
+    found = [x for x in found if np.isfinite(x.rate)]
+    return Stiffness(max((x.damping for x in found), default=0.0), max((x.frequency for x in found), default=0.0))
+
+
+def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:
+    return 0 * v
