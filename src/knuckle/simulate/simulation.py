@@ -139,9 +139,9 @@ def simulate(
                 raise TypeError("resume=True needs checkpoint=, the folder to go on from")
             march, kept, end = March.begin(plan, q, v), None, None
         else:
+            named = steps.name if integrator is None else integrator
             begun = beginning_of(
-                model, q, v, plan, controller, external, {**asked, **also}, steps.name if integrator is None else integrator, watched, stopping, frames,
-                closing,
+                model, q, v, plan, controller, external, {**asked, **also}, named, watched, stopping, frames, closing,
             )  # fmt: skip
             march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
         with interruptible() as interrupt:
