@@ -43,7 +43,8 @@ def replay_html(
     """Writes a motion as an HTML file that any browser opens from disk, without network or server.
 
     Args:
-        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), or a list of them: several robots.
+        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), or a list of them, or a small
+            rollout: several robots.
         path: the file to write.
         title: what the page is called; the robots' names if not given.
         rate: moments kept per second; the page moves smoothly between them.

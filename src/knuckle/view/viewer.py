@@ -150,7 +150,7 @@ def play(
     """Opens a viewer that plays a motion, or several side by side, with plots of energy and joints.
 
     Args:
-        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), or a list of them.
+        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), a list of them, or a small rollout.
         port: where it is served; if taken, the next free port. 0 takes any.
         host: who may connect: this computer alone, unless you say "0.0.0.0".
         block: whether to return only when the viewer is closed; by default in a script, not in an interactive session.
