@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.model import Model
-from knuckle.run import bias_force, configuration_rate, constraint_jacobian, joint_resistance, mass_matrix
+from knuckle.run import bias_force, configuration_rate, joint_resistance, mass_matrix
 from knuckle.run.loops import stabilized_bias
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
@@ -48,7 +48,7 @@ class ImplicitEuler(Integrator):
         A = mass_matrix.reference(model, q) + dt * D + dt * dt * K
         if model.loops:
             k = stabilized_bias(model, q, v, system.decay_time)
-            v = v + solve_with(A, constraint_jacobian.reference(model, q), rest, dt * k)
+            v = v + solve_with(model, q, A, rest, dt * k)
         else:
             v = v + solve(A, rest)
         return State(system.moved(q, dt * v), v)
