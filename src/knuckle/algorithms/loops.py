@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from knuckle.model import LoopJoint, Model
 from knuckle.spatial import Matrix, Subspace, Vector
 
-from .rank import length, reach, size_of, sizes_along
+from .rank import length, openness, reach, sizes_along, sizes_of
 from .types import PerJoint
 
 
@@ -54,17 +54,21 @@ def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspac
     return K
 
 
-def loop_sizes(model: Model, q: PerJoint, loop: LoopJoint, at: Closure, T: Subspace) -> tuple[dict[int, Matrix], Any]:
-    """The sizes of the terms of `loop_jacobian`, by the same blocks, and the length of the way around the loop."""
+def loop_sizes(
+    model: Model, q: PerJoint, loop: LoopJoint, at: Closure, T: Subspace
+) -> tuple[dict[int, Matrix], Vector]:
+    """The sizes of the terms of `loop_jacobian`, by the same blocks; and for its own T, how far open each row is."""
     ours, theirs = _around(model, loop)
     arm_s = length(loop.X_successor)
-    arm_p = length(loop.X_predecessor) + length(loop.kind.transform(at.q))
-    F = [size_of(t) for t in T]
+    moved = loop.kind.transform(at.q)
+    arm_p = length(loop.X_predecessor) + length(moved)
+    F = sizes_of(T, moved)
     blocks = {
         **sizes_along(model, q, ours, [(n + arm_s * f, f) for n, f in F]),
         **sizes_along(model, q, theirs, [(n + arm_p * f, f) for n, f in F]),
     }
-    return blocks, arm_s + arm_p + reach(model, q, ours) + reach(model, q, theirs)
+    around = arm_s + arm_p + reach(model, q, ours) + reach(model, q, theirs)
+    return blocks, openness(at.delta, sizes_of(at.T, moved), around)
 
 
 class LoopMotion(NamedTuple):

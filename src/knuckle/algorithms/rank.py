@@ -80,7 +80,7 @@ def sizes_along(model: Model, q: PerJoint, path: Iterable[int], F: Sequence[tupl
     """The sizes of the terms of Fᵀ J, by blocks, for forces whose moments and forces have the sizes given."""
     blocks: dict[int, Matrix] = {}
     for j in path:
-        S = [size_of(column) for column in model.joints[j].kind.subspace(q[j])]
+        S = sizes_of(model.joints[j].kind.subspace(q[j]), model.joints[j].kind.transform(q[j]))
         blocks[j] = Matrix(([n * w + f * v for w, v in S] for n, f in F), len(S))
         arm = reach(model, q, (j,))
         F = [(n + arm * f, f) for n, f in F]
@@ -98,16 +98,24 @@ def length(X: Any) -> Any:
     return sum(map(absolute, X.r), ZERO)
 
 
-def size_of(vector: Any) -> tuple[Any, Any]:
-    """The sizes of the angular and the linear part of a motion or a force, at most."""
-    sizes = [absolute(x) for x in vector.components]
-    half = len(sizes) // 2
-    return sum(sizes[:half], ZERO), sum(sizes[half:], ZERO)
+def sizes_of(vectors: Subspace, X: Any) -> list[tuple[Any, Any]]:
+    """The sizes of the angular and linear parts of motions or forces at a joint that has moved by X, at most.
+
+    A part that is not zero in every position may be made of the other one and the arm that the joint has made.
+    """
+    found: list[tuple[Any, Any]] = []
+    for vector in vectors:
+        sizes = [absolute(x) for x in vector.components]
+        half = len(sizes) // 2
+        first, second = sum(sizes[:half], ZERO), sum(sizes[half:], ZERO)
+        made = [ZERO if own is ZERO else other * length(X) for own, other in ((first, second), (second, first))]
+        found.append((first + made[0], second + made[1]))
+    return found
 
 
-def openness(delta: Vector, T: Subspace, around: Any) -> Vector:
-    """(δ/r)²: how far a loop joint with the forces T is from closing, lengths as parts of the way around the loop."""
-    sizes = [n + f * around for n, f in map(size_of, T)]
+def openness(delta: Vector, F: Sequence[tuple[Any, Any]], around: Any) -> Vector:
+    """(δ/r)²: how far a loop joint with forces of these sizes is from closing, lengths as parts of the way around it."""
+    sizes = [n + f * around for n, f in F]
     return Vector(ZERO if r is ZERO else d * d * (1 / (r * r + NO_LENGTH)) for d, r in zip(delta, sizes, strict=True))
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, cast
 from knuckle.algorithms import kinematics, rank, relations
 from knuckle.model import ROOT, Model
 from knuckle.scalar import ZERO, absolute
-from knuckle.spatial import Matrix, Subspace, Vector
+from knuckle.spatial import IDENTITY, Matrix, Subspace, Vector
 
 from .loops import spread_sizes
 from .per_joint import as_vector, drift
@@ -128,7 +128,7 @@ def sizes(state: State, terms: Terms) -> list[list[Any]]:
     shared, around = _shared(model, bodies), way(state, terms)
     for body, F in terms.forces:
         path = () if body == ROOT else model.ancestors(body)
-        sized = [(n + around * f, f) for n, f in map(rank.size_of, F)]
+        sized = [(n + around * f, f) for n, f in rank.sizes_of(F, IDENTITY)]
         blocks = rank.sizes_along(model, state.Q, path, sized)
         mine = spread_sizes(model, state.q, {j: block for j, block in blocks.items() if j not in shared}, size)
         total = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(total, mine, strict=True)]
@@ -139,7 +139,7 @@ def openness(constraint: Constraint, state: State, terms: Terms) -> Vector:
     """(φ/r)² of each row of a constraint on positions of frames that is to be zero; zero of all others."""
     if constraint.level != POSITION or not constraint.is_equality or not terms.forces:
         return Vector.zero(len(terms.error))
-    return rank.openness(terms.error, terms.forces[0][1], way(state, terms))
+    return rank.openness(terms.error, rank.sizes_of(terms.forces[0][1], IDENTITY), way(state, terms))
 
 
 def way(state: State, terms: Terms) -> Any:

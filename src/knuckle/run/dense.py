@@ -135,9 +135,7 @@ class Dense:
 
     @cached_property
     def _factor(self) -> Factor:
-        inverse_root = _solved(self._L, np.broadcast_to(np.eye(self.H.shape[-1]), self.H.shape))
-        terms = self.rows.scale(np.square(inverse_root).sum(-2))
-        return Factor(self._B, np.sqrt(np.square(terms) + np.square(self._B).sum(-1)), self.rows.doubt)
+        return Factor(self._B, self.rows.scale_of(self._B), self.rows.doubt)
 
 
 def _solved(A: Array, b: Array) -> Array:

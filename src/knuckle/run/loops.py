@@ -93,10 +93,10 @@ def loop_constraints(model: Model, q: Any) -> rank.Constraints:
     rows, sizes, openness = list[list[Any]](), list[list[Any]](), ZERO
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
-        blocks, around = loops.loop_sizes(model, Q, loop, at, at.T)
+        blocks, opened = loops.loop_sizes(model, Q, loop, at, at.T)
         rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
         sizes += spread_sizes(model, q, blocks, len(at.T))
-        openness = openness + sum(rank.openness(at.delta, at.T, around), ZERO)
+        openness = openness + sum(opened, ZERO)
     return rank.Constraints(Matrix(rows, model.nv), Matrix(sizes, model.nv), rank.doubt_of(openness))
 
 

@@ -19,7 +19,6 @@ Array: TypeAlias = NDArray[Any]
 Measure: TypeAlias = Callable[[], "tuple[Array, Array]"]
 """The sizes of the terms (..., m, n), and the part of them that says nothing (...), when somebody asks."""
 
-ALIKE = np.ones(1)
 ORTHOGONAL = 1e-13
 """Singular values of what is orthogonal but for scales, or zero: those are zero that are less than this part."""
 
@@ -57,14 +56,20 @@ class Judged:
 
         return Judged(chosen(self.K, 2), lambda: (chosen(self.size, 2), chosen(self.doubt, 0)))
 
-    def scale(self, inverse_inertia: Array = ALIKE) -> Array:
-        """The sizes of the rows (..., m), each variable being measured by its inertia, or in its own unit."""
-        return np.sqrt((np.square(self.size) * inverse_inertia[..., None, :]).sum(-1))
+    @property
+    def scale(self) -> Array:
+        """The sizes of the rows (..., m)."""
+        return np.linalg.norm(self.size, axis=-1)
+
+    def scale_of(self, B: Array) -> Array:
+        """The sizes of the rows of B = K A for some A: as much more than B as those of K are more than K."""
+        K = np.linalg.norm(self.K, axis=-1)
+        return np.linalg.norm(B, axis=-1) * self.scale / np.where(K > 0, K, 1.0)
 
     @cached_property
     def factor(self) -> Factor:
         """K itself, each variable being measured in its own unit."""
-        return Factor(self.K, self.scale(), self.doubt)
+        return Factor(self.K, self.scale, self.doubt)
 
 
 class Factor:
@@ -115,7 +120,7 @@ def choice_of(rows: Judged, independent: Iterable[int] = ()) -> Choice:
     Rows are compared after scaling each to the size of its terms. `independent` variables are eliminated last, and stay
     independent if the others can follow them.
     """
-    scale = rows.scale()
+    scale = rows.scale
     left = rows.K / np.where(scale > 0, scale, 1.0)[:, None]
     last = list(independent)
     constraints, dependent = list[int](), list[int]()
