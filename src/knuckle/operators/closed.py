@@ -91,6 +91,5 @@ def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any,
 
 def _projected(b: Any, nu: Any, U: Any, rows: Judged) -> Any:
     """[I − b b⁺] ν + (b*)⁺ U, what of b is rounding being left out."""
-    rows_of_b = np.swapaxes(b, -1, -2)
-    factor = Factor(rows_of_b, rows.scale_of(rows_of_b), rows.doubt)
+    factor = Factor(*rows.through(np.swapaxes(b, -1, -2)), rows.doubt)
     return factor.freed(nu) + factor.least(U)

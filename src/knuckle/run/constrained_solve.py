@@ -85,17 +85,18 @@ def solve(way: Way, model: Model, q: Array, rows: Rows, free: Array, wanted: Arr
 def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
     """By the mass matrix: y = Lᵀ(x − free) (notes 2.101, 2.121)."""
     L, J = np.linalg.cholesky(H), rows.G[order]
-    B, judged = np.linalg.solve(L, J.T).T, _judged(rows, order, J)
-    found = least_distance(B, miss, equalities, solver_named(way.solver), judged.scale_of(B), float(judged.doubt))
+    judged = _judged(rows, order, J)
+    B, scale = judged.through(np.linalg.solve(L, J.T).T)
+    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
     return _Found(np.linalg.solve(L.T, found.y), _least(judged, found.multipliers, equalities), found.status)
 
 
 def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
     """By J H⁻¹ Jᵀ from a product and two solves for each row (notes 2.119, 2.123): B is a root of it."""
     J = rows.transposed(np.eye(len(rows.equality))[order])
-    Y, B = (np.asarray(f(tree, rows.q, J), float) for f in (mass_matrix_inverse_product, whitened_force))
-    judged = _judged(rows, order, J)
-    found = least_distance(B, miss, equalities, solver_named(way.solver), judged.scale_of(B), float(judged.doubt))
+    Y, judged = np.asarray(mass_matrix_inverse_product(tree, rows.q, J), float), _judged(rows, order, J)
+    B, scale = judged.through(np.asarray(whitened_force(tree, rows.q, J), float))
+    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
     lam = _least(judged, found.multipliers, equalities)
     return _Found(lam @ Y, lam, found.status)
 

@@ -135,7 +135,7 @@ class Dense:
 
     @cached_property
     def _factor(self) -> Factor:
-        return Factor(self._B, self.rows.scale_of(self._B), self.rows.doubt)
+        return Factor(*self.rows.through(self._B), self.rows.doubt)
 
 
 def _solved(A: Array, b: Array) -> Array:

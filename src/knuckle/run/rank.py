@@ -6,6 +6,7 @@ than the part of that which rounding, and loops that are a little open, leave.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -61,10 +62,12 @@ class Judged:
         """The sizes of the rows (..., m)."""
         return np.linalg.norm(self.size, axis=-1)
 
-    def scale_of(self, B: Array) -> Array:
-        """The sizes of the rows of B = K A for some A: as much more than B as those of K are more than K."""
-        K = np.linalg.norm(self.K, axis=-1)
-        return np.linalg.norm(B, axis=-1) * self.scale / np.where(K > 0, K, 1.0)
+    def through(self, B: Array) -> tuple[Array, Array]:
+        """The rows of B = K A for some A, and their sizes: as much more than B as those of K are more than K."""
+        size = np.linalg.norm(self.K, axis=-1)
+        says = size > 0
+        B = np.where(says[..., None], B, 0.0)
+        return B, np.linalg.norm(B, axis=-1) * self.scale / np.where(says, size, 1.0)
 
     @cached_property
     def factor(self) -> Factor:
@@ -82,7 +85,7 @@ class Factor:
         self.scale = np.where(scale > 0, scale, 1.0)
         finite = np.isfinite(B).all((-2, -1)) & np.isfinite(self.scale).all(-1)
         scaled = np.where(finite[..., None, None], B / self.scale[..., None], 0.0)
-        self.U, s, self.Vt = np.linalg.svd(scaled, full_matrices=False)
+        self.U, s, self.Vt = _svd(scaled)
         self.kept = s > np.asarray(doubt)[..., None]
         inverse = np.where(self.kept, 1 / np.where(self.kept, s, 1.0), 0.0)
         self.inverse = np.where(finite[..., None], inverse, np.nan)
@@ -105,13 +108,49 @@ class Factor:
         """The least λ (..., m) with Bᵀλ = y, for y in the range of Bᵀ."""
         mu = _times(self.U, self.inverse * _times(self.Vt, y)) / self.scale
         span = self.scale[..., None] * np.where(self.kept[..., None, :], self.U, 0.0)
-        W, s, _ = np.linalg.svd(np.nan_to_num(span), full_matrices=False)
+        W, s, _ = _svd(np.nan_to_num(span))
         W = np.where((s > ORTHOGONAL * s.max(-1, keepdims=True, initial=0.0))[..., None, :], W, 0.0)
         return _times(W, _times(_transposed(W), mu))
 
     def freed(self, x: Array) -> Array:
         """x (..., n) less its part in the range of Bᵀ."""
         return x - _times(_transposed(self.basis), _times(self.basis, x))
+
+
+def _svd(A: Array) -> tuple[Array, Array, Array]:
+    """U (..., m, k), s (..., k) and Vᵀ (..., k, n), in any order, of each part of A that has nothing to do with others.
+
+    What is side by side may differ in size by any power of ten: of the rounding of one, nothing comes into another.
+    """
+    *batch, m, n = A.shape
+    flat, k = A.reshape(math.prod(batch), m, n), min(m, n)
+    U, s, Vt = np.zeros((len(flat), m, k)), np.zeros((len(flat), k)), np.zeros((len(flat), k, n))
+    alike: dict[bytes, list[int]] = {}
+    for state, pattern in enumerate(flat != 0):
+        alike.setdefault(pattern.tobytes(), []).append(state)
+    for states in alike.values():
+        start = 0
+        for rows, columns in _apart(flat[states[0]] != 0):
+            end = start + min(len(rows), len(columns))
+            part = flat[np.ix_(states, rows, columns)]
+            found = np.linalg.svd(part, full_matrices=False)
+            U[np.ix_(states, rows, range(start, end))] = found[0]
+            s[np.ix_(states, range(start, end))] = found[1]
+            Vt[np.ix_(states, range(start, end), columns)] = found[2]
+            start = end
+    return U.reshape(*batch, m, k), s.reshape(*batch, k), Vt.reshape(*batch, k, n)
+
+
+def _apart(pattern: NDArray[np.bool_]) -> list[tuple[Array, Array]]:
+    """The rows and columns of the parts of a matrix that share neither, by where it is not zero."""
+    label = np.arange(pattern.shape[1])
+    most = len(label)
+    while True:
+        of_row = np.where(pattern, label, most).min(axis=1, initial=most)
+        least = np.minimum(label, np.where(pattern, of_row[:, None], most).min(axis=0, initial=most))
+        if (least == label).all():
+            return [(np.flatnonzero(of_row == x), np.flatnonzero(label == x)) for x in np.unique(of_row[of_row < most])]
+        label = least
 
 
 def choice_of(rows: Judged, independent: Iterable[int] = ()) -> Choice:
