@@ -9,10 +9,14 @@ from knuckle.spatial import Matrix, Vector
 from knuckle.spatial.elimination import solve
 
 from . import sparse
-from .orthogonal import least_norm, of_rows, orthogonal
+from .orthogonal import least_norm, nearest, of_rows, orthogonal
 from .rank import Constraints, Part, parts
 
 __all__ = ["kkt", "least_norm", "multipliers", "orthogonal", "reduced", "solve_with"]
+
+
+FEW = 6
+"""Rows of one joint at most: what is nearest to a k that no motion has costs the cube of their number."""
 
 
 def kkt(H: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False) -> tuple[Vector, Vector]:
@@ -22,6 +26,8 @@ def kkt(H: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bo
     of that of K; Q a = κ is K a = k.
     """
     found = _independent(H, rows, redundant)
+    for group in rows.groups:
+        k = nearest(found, k, group)
     n, m = H.nrows, len(found)
     Q, kappa = [part.q for part in found], _along(found, k)
     top = [[*h, *(q[i] for q in Q)] for i, h in enumerate(H.rows)]
@@ -34,7 +40,10 @@ def multipliers(
     H: Matrix, parents: sparse.Parents, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False
 ) -> tuple[Vector, Vector]:
     """(a, λ) by A λ = b with A = K H⁻¹ Kᵀ (RBDA method 2, 8.37-8.41), one constraint after the other."""
-    return orthogonal(H, parents, rows, redundant=redundant).response(k, force)
+    made = orthogonal(H, parents, rows, redundant=redundant)
+    for group in rows.groups:
+        k = nearest(made.parts, k, group) if len(group) <= FEW else k
+    return made.response(k, force)
 
 
 def reduced(H: Matrix, G: Matrix, g: Vector, force: Vector) -> Vector:

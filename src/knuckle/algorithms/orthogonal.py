@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, select
+from knuckle.scalar import ONE, ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
 from . import sparse
@@ -49,6 +50,30 @@ def of_rows(parts: list[Part], along: list[Any], count: int) -> Vector:
         of_part[j] = select(parts[j].kept, rest, ZERO)
         lam[parts[j].row] = lam[parts[j].row] + of_part[j]
     return Vector(lam)
+
+
+def nearest(parts: list[Part], k: Vector, group: Sequence[int]) -> Vector:
+    """The k nearest to the one given for which K a = k has a solution, looking at some rows.
+
+    In a singular position a velocity may keep the loops closed for the moment and no longer: then K a misses k, and
+    this is how it misses it least. What a row depends on makes a vector w with wᵀK = 0; these are made orthogonal.
+    """
+    found: list[tuple[Vector, Any]] = []
+    last = {part.row: p for p, part in enumerate(parts)}
+    for p in sorted(last[row] for row in group):
+        part = parts[p]
+        if all(ratio is ZERO for ratio in part.ratios):
+            continue
+        unit = Vector(ONE if i == part.row else ZERO for i in range(len(k)))
+        w = unit - of_rows(parts[:p], part.ratios, len(k))
+        for other, reciprocal in found:
+            w = w - ((other @ w) * reciprocal) * other
+        size = select(part.kept, ZERO, w @ w)
+        depends = less(0.5, size)
+        found.append((w, select(depends, ONE / select(depends, size, ONE), ZERO)))
+    for w, reciprocal in found:
+        k = k - ((w @ k) * reciprocal) * w
+    return k
 
 
 def orthogonal(H: Matrix, parents: sparse.Parents, rows: Constraints, *, redundant: bool = False) -> Orthogonal:

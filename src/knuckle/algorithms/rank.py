@@ -19,10 +19,16 @@ from .types import PerJoint
 
 ROUNDING = 1e-12
 """The part of its terms up to which what is left of a row is rounding: that of some thousand operations."""
-OPENING = 100.0
-"""Loops that are open make constraints that depend on each other look independent: by this times how far, or less."""
-RANK = 1e-6
+OPENING = 10.0
+"""Loops that are open make constraints that depend on each other look independent: by this times how far, or less.
+
+Within a step a simulation comes to such positions all the time; taken for independent there, constraints like those of
+Bennett's linkage would stop it.
+"""
+MOST = 1e-4
 """What is left of a row counts from this part of its terms on, however far open the loops are."""
+RANK = 1e-6
+"""The part of a row below which others say the same, where nothing finer is known: of inequalities, and of products."""
 NO_LENGTH = 1e-60
 """The square of a way around a loop that has none, in square metres."""
 MUCH = 0.03
@@ -35,11 +41,13 @@ class Constraints(NamedTuple):
     K: Matrix
     size: Matrix
     doubt: Any
+    groups: tuple[tuple[int, ...], ...] = ()
+    """The rows that can depend on each other: those of loops that share joints."""
 
     def of(self, columns: Sequence[int]) -> Constraints:
         """The same for some of the variables."""
         K, size = (Matrix(([row[j] for j in columns] for row in M.rows), len(columns)) for M in (self.K, self.size))
-        return Constraints(K, size, self.doubt)
+        return Constraints(K, size, self.doubt, self.groups)
 
 
 class Part(NamedTuple):
@@ -121,4 +129,4 @@ def openness(delta: Vector, F: Sequence[tuple[Any, Any]], around: Any) -> Vector
 
 def doubt_of(openness: Any) -> Any:
     """The square of the part of its terms up to which a row says nothing, for loops that are open so far."""
-    return minimum(RANK * RANK, ROUNDING * ROUNDING + OPENING * OPENING * openness)
+    return minimum(MOST * MOST, ROUNDING * ROUNDING + OPENING * OPENING * openness)

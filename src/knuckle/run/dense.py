@@ -119,8 +119,9 @@ class Dense:
         """By the constraint forces, once refined: with H = L Lᵀ, y = Lᵀa changes least, and B y = k for B = K L⁻ᵀ."""
         n = self.H.shape[-1]
         y = np.zeros((*self.H.shape[:-2], n)) if force is None else _solved(self._L, force[..., None])[..., 0]
+        wanted = self._factor.nearest(k)
         for _ in range(2):
-            y = y + self._factor.least(k - (self._B @ y[..., None])[..., 0])
+            y = y + self._factor.least(wanted - (self._B @ y[..., None])[..., 0])
         return _solved(np.swapaxes(self._L, -1, -2), y[..., None])[..., 0]
 
     @cached_property

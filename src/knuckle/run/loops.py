@@ -59,8 +59,9 @@ def is_redundant(model: Model) -> bool:
     if not suspects:
         return False
     try:
-        K, size, _ = loop_constraints(model, random_configuration(model, 0).tolist())
-        says = [_length(row) > rank.ROUNDING * _length(terms) for row, terms in zip(K.rows, size.rows, strict=True)]
+        at = loop_constraints(model, random_configuration(model, 0).tolist())
+        pairs = zip(at.K.rows, at.size.rows, strict=True)
+        says = [_length(row) > rank.ROUNDING * _length(terms) for row, terms in pairs]
     except TypeError:  # parameters that are symbols
         return True
     ends = [0, *accumulate(sizes)]
@@ -97,14 +98,21 @@ def loop_constraints(model: Model, q: Any) -> rank.Constraints:
         rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
         sizes += spread_sizes(model, q, blocks, len(at.T))
         openness = openness + sum(opened, ZERO)
-    return rank.Constraints(Matrix(rows, model.nv), Matrix(sizes, model.nv), rank.doubt_of(openness))
+    K, size = Matrix(rows, model.nv), Matrix(sizes, model.nv)
+    return rank.Constraints(K, size, rank.doubt_of(openness), _groups(model))
+
+
+def _groups(model: Model) -> tuple[tuple[int, ...], ...]:
+    """The rows of K by loops that share joints: others cannot depend on each other."""
+    ends = [0, *accumulate(model.algebra.dimension - loop.kind.nv for loop in model.loops)]
+    return tuple(tuple(row for l in c.loops for row in range(ends[l], ends[l + 1])) for c in clusters(model))
 
 
 @function(q="q", loops=True)
 def constraint_sizes(model: Model, q: ArrayLike) -> Array:
     """(..., nc, nv + 1): the sizes of the terms of K, and the part of them that says nothing: see `algorithms.rank`."""
-    _, sizes, doubt = loop_constraints(model, q)
-    return Matrix(([*row, sqrt(doubt)] for row in sizes.rows), model.nv + 1)
+    rows = loop_constraints(model, q)
+    return Matrix(([*row, sqrt(rows.doubt)] for row in rows.size.rows), model.nv + 1)
 
 
 def sizes_at(model: Model, q: ArrayLike) -> tuple[Any, Any]:

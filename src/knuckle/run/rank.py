@@ -100,6 +100,17 @@ class Factor:
         """Orthonormal rows (..., min(m, n), n) that span those of B, the others being zero."""
         return np.where(self.kept[..., None], self.Vt, 0.0)
 
+    def nearest(self, c: Array) -> Array:
+        """The c nearest to the one given for which B y = c has a solution."""
+        return _times(self._range, _times(_transposed(self._range), c))
+
+    @cached_property
+    def _range(self) -> Array:
+        """Orthonormal columns that span those of B, the others being zero."""
+        span = self.scale[..., None] * np.where(self.kept[..., None, :], self.U, 0.0)
+        W, s, _ = _svd(np.nan_to_num(span))
+        return np.where((s > ORTHOGONAL * s.max(-1, keepdims=True, initial=0.0))[..., None, :], W, 0.0)
+
     def least(self, c: Array) -> Array:
         """The least y (..., n) with B y = c."""
         return _times(_transposed(self.Vt), self.inverse * _times(_transposed(self.U), c / self.scale))
@@ -107,10 +118,7 @@ class Factor:
     def multipliers(self, y: Array) -> Array:
         """The least λ (..., m) with Bᵀλ = y, for y in the range of Bᵀ."""
         mu = _times(self.U, self.inverse * _times(self.Vt, y)) / self.scale
-        span = self.scale[..., None] * np.where(self.kept[..., None, :], self.U, 0.0)
-        W, s, _ = _svd(np.nan_to_num(span))
-        W = np.where((s > ORTHOGONAL * s.max(-1, keepdims=True, initial=0.0))[..., None, :], W, 0.0)
-        return _times(W, _times(_transposed(W), mu))
+        return self.nearest(mu)
 
     def freed(self, x: Array) -> Array:
         """x (..., n) less its part in the range of Bᵀ."""
