@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
@@ -90,7 +91,8 @@ class Function(Generic[P]):
         if isinstance(container, Lanes) and self.goes_by_stages(model, values):
             assert self._stages is not None
             given, asked = checked(arrays)
-            return self._stages.compute(model, **values, **given).astype(asked, copy=False)
+            with np.errstate(all="ignore"):
+                return self._stages.compute(model, **values, **given).astype(asked, copy=False)
         recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
         return container.compute(recipe, arrays)
 
