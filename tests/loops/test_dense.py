@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms.independent import choose
-from knuckle.run.dense import Dense, choice_of, chosen, spanning_tree
-from knuckle.spatial import Matrix
+from knuckle.run.dense import Dense, chosen, spanning_tree
+from knuckle.run.loops import judged_constraints
+from knuckle.run.rank import Judged, choice_of
 from knuckle.testing.linkages import LINKAGES, ladder
 
 from .oracle import allowed
@@ -20,8 +20,8 @@ def test_both_ways(name: str, rng: np.random.Generator):
     v, tau = allowed(model, q, rng), rng.standard_normal((3, model.nv))
     wanted = kn.forward_dynamics(model, q, v, tau)
     tree = spanning_tree(model)
-    H, K, force = kn.mass_matrix(tree, q), kn.constraint_jacobian(model, q), tau - kn.bias_force(tree, q, v)
-    for found in (Dense(H, K, model), Dense(H, K)):
+    H, rows, force = kn.mass_matrix(tree, q), judged_constraints(model, q), tau - kn.bias_force(tree, q, v)
+    for found in (Dense(H, rows, model), Dense(H, rows)):
         a = found.response(kn.constraint_bias(model, q, v), force)
         assert np.abs(a - wanted).max() <= 1e-10 * (1 + np.abs(wanted).max())
     assert (chosen(model) is None) == (name == "Bennett")  # whose neutral position is open
@@ -31,20 +31,20 @@ def test_constraints_that_the_variables_do_not_know_are_not_forgotten():
     """A choice with one constraint too few: its acceleration breaks the other, and the forces come first instead."""
     made = LINKAGES["Stewart"]()
     model, q = made.model, made.q
-    K, H = kn.constraint_jacobian(model, q), kn.mass_matrix(spanning_tree(model), q)
-    short = Dense(H, K, model)
-    short._choice = choice_of(K[:-1])
-    k = K @ np.arange(model.nv)
-    np.testing.assert_allclose(short.response(k), Dense(H, K).response(k), rtol=1e-12, atol=1e-11)
+    rows, H = judged_constraints(model, q), kn.mass_matrix(spanning_tree(model), q)
+    short = Dense(H, rows, model)
+    short._choice = choice_of(Judged(rows.K[:-1], lambda: (rows.size[:-1], rows.doubt)))
+    k = rows.K @ np.arange(model.nv)
+    np.testing.assert_allclose(short.response(k), Dense(H, rows).response(k), rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", sorted(LINKAGES))
-def test_choices_are_those_of_the_text(name: str):
+def test_choices_determine_the_others_well(name: str):
     made = LINKAGES[name]()
-    K = np.asarray(kn.constraint_jacobian(made.model, made.q), float)
-    ours, theirs = choice_of(K), choose(Matrix(K.tolist(), made.model.nv))
-    assert len(ours.dependent) == len(theirs.dependent) == kn.mobility(made.model, made.q).rank
-    square = K[list(ours.constraints)][:, list(ours.dependent)]
+    rows = judged_constraints(made.model, made.q)
+    ours = choice_of(rows)
+    assert len(ours.dependent) == kn.mobility(made.model, made.q).rank
+    square = rows.K[list(ours.constraints)][:, list(ours.dependent)]
     assert np.linalg.cond(square) < 1e4
 
 

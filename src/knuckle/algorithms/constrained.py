@@ -4,41 +4,46 @@ from __future__ import annotations
 
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, absolute, less, select
+from knuckle.scalar import ONE, ZERO, select
 from knuckle.spatial import Matrix, Vector
+from knuckle.spatial.elimination import solve
 
 from . import sparse
-from .orthogonal import RANK, least_norm, orthogonal
+from .orthogonal import least_norm, nearest, of_rows, orthogonal
+from .rank import Constraints, Part, parts
 
-__all__ = [
-    "RANK",
-    "SQUARED_RANK",
-    "kkt",
-    "least_norm",
-    "multipliers",
-    "orthogonal",
-    "reduced",
-    "solve_consistent",
-    "solve_symmetric",
-]
-
-SQUARED_RANK = RANK * RANK
-"""`RANK` where the squares of such parts are what is left of other squares, and rounding hides smaller ones."""
+__all__ = ["kkt", "least_norm", "multipliers", "orthogonal", "reduced", "solve_with"]
 
 
-def kkt(H: Matrix, K: Matrix, k: Vector, force: Vector) -> tuple[Vector, Vector]:
-    """(a, λ) from the whole symmetric system [H Kᵀ; K 0] (a, −λ) = (τ − C, k) (RBDA method 1, 8.36)."""
-    n, m = H.nrows, K.nrows
-    rows = [[*h, *(row[i] for row in K.rows)] for i, h in enumerate(H.rows)]
-    x = solve_symmetric(Matrix([*rows, *([*row, *[ZERO] * m] for row in K.rows)], n + m), Vector([*force, *k]))
-    return x[:n], -x[n:]
+FEW = 6
+"""Rows of one joint at most: what is nearest to a k that no motion has costs the cube of their number."""
+
+
+def kkt(H: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False) -> tuple[Vector, Vector]:
+    """(a, λ) from the whole symmetric system [H Qᵀ; Q 0] (a, −μ) = (τ − C, κ) (RBDA method 1, 8.36).
+
+    The rows of Q are those of K made orthogonal, so that the Schur complement has the condition of H and not the square
+    of that of K; Q a = κ is K a = k.
+    """
+    found = _independent(H, rows, redundant)
+    for group in rows.groups:
+        k = nearest(found, k, group)
+    n, m = H.nrows, len(found)
+    Q, kappa = [part.q for part in found], _along(found, k)
+    top = [[*h, *(q[i] for q in Q)] for i, h in enumerate(H.rows)]
+    whole = Matrix([*top, *([*q, *[ZERO] * m] for q in Q)], n + m)
+    x = _solve_symmetric(whole, Vector([*force, *kappa]), [part.kept for part in found])
+    return x[:n], of_rows(found, list(-x[n:]), rows.K.nrows)
 
 
 def multipliers(
-    H: Matrix, parents: sparse.Parents, K: Matrix, k: Vector, force: Vector, *, redundant: bool = False
+    H: Matrix, parents: sparse.Parents, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False
 ) -> tuple[Vector, Vector]:
     """(a, λ) by A λ = b with A = K H⁻¹ Kᵀ (RBDA method 2, 8.37-8.41), one constraint after the other."""
-    return orthogonal(H, parents, K, redundant=redundant).response(k, force)
+    made = orthogonal(H, parents, rows, redundant=redundant)
+    for group in rows.groups:
+        k = nearest(made.parts, k, group) if len(group) <= FEW else k
+    return made.response(k, force)
 
 
 def reduced(H: Matrix, G: Matrix, g: Vector, force: Vector) -> Vector:
@@ -47,24 +52,48 @@ def reduced(H: Matrix, G: Matrix, g: Vector, force: Vector) -> Vector:
     return G @ (G.T @ HG).solve(G.T @ (force - H @ g)) + g
 
 
-def solve_symmetric(A: Matrix, b: Vector) -> Vector:
-    """An x with A x = b, for b in the range of A: semidefinite, or a definite block followed by semidefinite ones.
+def solve_with(
+    A: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False
+) -> Vector:
+    """x with A x = f + Kᵀλ and K x = k, for any A with a positive definite symmetric part."""
+    found = _independent(A, rows, redundant)
+    Q = Matrix((part.q for part in found), A.nrows)
+    x = solve(A, force)
+    toward = Matrix.columns([solve(A, Vector(q)) for q in Q.rows], A.nrows)
+    return x + toward @ _solve_kept(Q @ toward, _along(found, k) - Q @ x, [part.kept for part in found])
 
-    LDLᵀ in the order given. Where next to nothing of a diagonal entry is left, its row depends on those before it: what
-    remains of the row is rounding, and x is zero there.
+
+def _independent(H: Matrix, rows: Constraints, redundant: bool) -> list[Part]:
+    """K made orthogonal, every variable being measured by its own inertia."""
+    weights = Vector(ONE / H[j][j] for j in range(H.nrows))
+    K, size = (list(map(Vector, M.rows)) for M in (rows.K, rows.size))
+    sizes = [(s * weights) @ s for s in size]
+    return parts(K, weights, sizes, rows.doubt, redundant)
+
+
+def _along(found: list[Part], k: Vector) -> Vector:
+    """κ with Q a = κ where K a = k."""
+    kappa: list[Any] = []
+    for part in found:
+        rest = k[part.row] - sum((r * x for r, x in zip(part.ratios, kappa, strict=True)), ZERO)
+        kappa.append(select(part.kept, rest, ZERO))
+    return Vector(kappa)
+
+
+def _solve_symmetric(A: Matrix, b: Vector, kept: list[Any]) -> Vector:
+    """x with A x = b for a definite block followed by zeros: LDLᵀ in the order given.
+
+    `kept` says which of the last rows count; x is zero in the others.
     """
     n = A.nrows
+    first = n - len(kept)
     L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
     D: list[Any] = []
     inverse: list[Any] = []
-    kept: list[Any] = []
     for j in range(n):
-        taken = [L[j][m] * L[j][m] * D[m] for m in range(j)]
-        left = A[j][j] - sum(taken, ZERO)
-        size = absolute(A[j][j]) + sum(map(absolute, taken), ZERO)
-        kept.append(less(SQUARED_RANK * size, absolute(left)))
-        D.append(select(kept[j], left, ZERO))
-        inverse.append(select(kept[j], ONE / select(kept[j], left, ONE), ZERO))
+        left = A[j][j] - sum((L[j][m] * L[j][m] * D[m] for m in range(j)), ZERO)
+        D.append(left if j < first else select(kept[j - first], left, ZERO))
+        inverse.append(ONE / left if j < first else _reciprocal(kept[j - first], left))
         for i in range(j + 1, n):
             L[i][j] = (A[i][j] - sum((L[i][m] * L[j][m] * D[m] for m in range(j)), ZERO)) * inverse[j]
     x = list(b)
@@ -72,26 +101,21 @@ def solve_symmetric(A: Matrix, b: Vector) -> Vector:
         x[i] = x[i] - sum((L[i][j] * x[j] for j in range(i)), ZERO)
     x = [x[i] * inverse[i] for i in range(n)]
     for i in reversed(range(n)):
-        x[i] = select(kept[i], x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO), ZERO)
+        x[i] = x[i] - sum((L[j][i] * x[j] for j in range(i + 1, n)), ZERO)
+        x[i] = x[i] if i < first else select(kept[i - first], x[i], ZERO)
     return Vector(x)
 
 
-def solve_consistent(A: Matrix, b: Vector) -> Vector:
-    """An x with A x = b, for b in the range of A, whose symmetric part is semidefinite: A need not be symmetric.
-
-    L U in the order given, with rows that depend on those before them left out as in `solve_symmetric`.
-    """
+def _solve_kept(A: Matrix, b: Vector, kept: list[Any]) -> Vector:
+    """x with A x = b in the rows that are kept, and zero in the others: L U in the order given."""
     n = A.nrows
     L: list[list[Any]] = [[ZERO] * n for _ in range(n)]
     U: list[list[Any]] = [[ZERO] * n for _ in range(n)]
     inverse: list[Any] = []
     for j in range(n):
-        taken = [L[j][m] * U[m][j] for m in range(j)]
-        left = A[j][j] - sum(taken, ZERO)
-        kept = less(SQUARED_RANK * (absolute(A[j][j]) + sum(map(absolute, taken), ZERO)), absolute(left))
-        inverse.append(select(kept, ONE / select(kept, left, ONE), ZERO))
+        inverse.append(_reciprocal(kept[j], A[j][j] - sum((L[j][m] * U[m][j] for m in range(j)), ZERO)))
         for i in range(j + 1, n):
-            U[j][i] = select(kept, A[j][i] - sum((L[j][m] * U[m][i] for m in range(j)), ZERO), ZERO)
+            U[j][i] = select(kept[j], A[j][i] - sum((L[j][m] * U[m][i] for m in range(j)), ZERO), ZERO)
             L[i][j] = (A[i][j] - sum((L[i][m] * U[m][j] for m in range(j)), ZERO)) * inverse[j]
     x = list(b)
     for i in range(n):
@@ -99,3 +123,7 @@ def solve_consistent(A: Matrix, b: Vector) -> Vector:
     for i in reversed(range(n)):
         x[i] = (x[i] - sum((U[i][j] * x[j] for j in range(i + 1, n)), ZERO)) * inverse[i]
     return Vector(x)
+
+
+def _reciprocal(kept: Any, x: Any) -> Any:
+    return select(kept, ONE / select(kept, x, ONE), ZERO)

@@ -18,31 +18,6 @@ class Choice:
     independent: tuple[int, ...]
 
 
-def choose(K: Matrix, independent: tuple[int, ...] = (), tolerance: float = 1e-9) -> Choice:
-    """A choice by Gaussian elimination with complete pivoting, for numbers (RBDA 8.8).
-
-    Rows are compared after scaling each to its largest entry. `independent` variables are eliminated last, and stay
-    independent if the others can follow them. The rank is the number of pivots above `tolerance`.
-    """
-    rows = {i: [x / max(map(abs, row)) for x in row] for i, row in enumerate(K.rows) if any(row)}
-    first = [j for j in range(K.ncols) if j not in independent]
-    constraints, dependent = list[int](), list[int]()
-    for columns in (first, list(independent)):
-        left = list(columns)
-        while rows and left:
-            i, j = max(((i, j) for i in rows for j in left), key=lambda at: abs(rows[at[0]][at[1]]))
-            if abs(rows[i][j]) <= tolerance:
-                break
-            pivot = rows.pop(i)
-            for row in rows.values():
-                factor = row[j] / pivot[j]
-                row[:] = [x - factor * y for x, y in zip(row, pivot, strict=True)]
-            left.remove(j)
-            constraints.append(i)
-            dependent.append(j)
-    return Choice(tuple(constraints), tuple(dependent), tuple(j for j in range(K.ncols) if j not in dependent))
-
-
 def expressed(K: Matrix, k: Vector, choice: Choice) -> tuple[Matrix, Vector]:
     """(G, g) (RBDA 8.51): the dependent variables by elimination in the order of the choice."""
     columns = (*choice.dependent, *choice.independent)

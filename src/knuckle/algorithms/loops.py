@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from knuckle.model import LoopJoint, Model
 from knuckle.spatial import Matrix, Subspace, Vector
 
+from .rank import length, openness, reach, sizes_along, sizes_of
 from .types import PerJoint
 
 
@@ -51,6 +52,23 @@ def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspac
         K[j] = -(F.T @ model.joints[j].kind.subspace(q[j]))
         F = (model.joints[j].kind.transform(q[j]) @ model.X_tree[j]).T @ F
     return K
+
+
+def loop_sizes(
+    model: Model, q: PerJoint, loop: LoopJoint, at: Closure, T: Subspace
+) -> tuple[dict[int, Matrix], Vector]:
+    """The sizes of the terms of `loop_jacobian`, by the same blocks; and for its own T, how far open each row is."""
+    ours, theirs = _around(model, loop)
+    arm_s = length(loop.X_successor)
+    moved = loop.kind.transform(at.q)
+    arm_p = length(loop.X_predecessor) + length(moved)
+    F = sizes_of(T, moved)
+    blocks = {
+        **sizes_along(model, q, ours, [(n + arm_s * f, f) for n, f in F]),
+        **sizes_along(model, q, theirs, [(n + arm_p * f, f) for n, f in F]),
+    }
+    around = arm_s + arm_p + reach(model, q, ours) + reach(model, q, theirs)
+    return blocks, openness(at.delta, sizes_of(at.T, moved), around)
 
 
 class LoopMotion(NamedTuple):

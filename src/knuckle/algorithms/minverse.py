@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from knuckle.model import ROOT, Model
+from knuckle.scalar import ZERO, sqrt
 from knuckle.spatial import Matrix, Vector
 
 from .types import PerBody, PerJoint
@@ -46,6 +47,25 @@ def solve(model: Model, factors: Factors, x: PerJoint) -> dict[int, Vector]:
     for i, p, _ in model.outward():
         y[i] = u[i] - Psi[i] @ (U[i].T @ (X[i] @ A[p]))
         A[i] = X[i] @ A[p] + S[i] @ y[i]
+    return y
+
+
+def whitened(model: Model, factors: Factors, x: PerJoint) -> dict[int, Vector]:
+    """y with yᵀy = xᵀH⁻¹x in O(n): the forces that the articulated bodies leave, by the root of their inertia.
+
+    It is D^−½ L⁻ᵀ x for H = LᵀDL: `solve` stopped half-way.
+    """
+    X, S, U, Psi = factors
+    B = {i: model.no_force for i in range(ROOT, model.nb)}
+    y: dict[int, Vector] = {}
+    for i, p, _ in model.inward():
+        left = x[i] - S[i].T @ B[i]
+        B[p] = B[p] + X[i].T @ (B[i] + U[i] @ (Psi[i] @ left))
+        L, D = (S[i].T @ U[i] + Matrix.diagonal(model.rotor[i])).ldl()
+        z: list[Any] = []
+        for row, value in zip(L.rows, left, strict=True):
+            z.append(value - sum((a * b for a, b in zip(row, z, strict=False)), ZERO))
+        y[i] = Vector(value / sqrt(d) for value, d in zip(z, D, strict=True))
     return y
 
 

@@ -2,33 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from knuckle.scalar import ONE, ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
 from . import sparse
-
-RANK = 1e-6
-"""A constraint is implied by those before it when no more than this part of all is left of it.
-
-It has to be more than the loop errors that simulation leaves: they make constraints that depend on each other look
-independent, and a mechanism like Bennett's look rigid.
-"""
-MUCH = 0.03
-"""What counts as much, where there are more constraints than independent ones."""
-
-
-class _Part(NamedTuple):
-    """A constraint less those before it: q, D⁻¹q, whether much is left of it, 1/qᵀD⁻¹q, and what went, by ratios."""
-
-    row: int
-    q: Vector
-    weighted: Vector
-    kept: Any
-    reciprocal: Any
-    ratios: list[Any]
+from .rank import Constraints, Part, parts
 
 
 @dataclass(frozen=True)
@@ -43,7 +25,7 @@ class Orthogonal:
     parents: sparse.Parents
     inverse: Vector
     Y: list[Vector]
-    parts: list[_Part]
+    parts: list[Part]
 
     def response(self, k: Vector, force: Vector | None = None) -> tuple[Vector, Vector]:
         """(a, λ) with H a = τ + Kᵀλ and K a = k: t = L⁻ᵀτ + Y λ is corrected along each q, and a = L⁻¹D⁻¹t."""
@@ -55,21 +37,46 @@ class Orthogonal:
             c = select(part.kept, missing * part.reciprocal, ZERO)
             t = t + c * part.q
             found.append(c)
-        return sparse.solve_lower(self.L, self.parents, t * self.inverse), self._multipliers(found)
-
-    def _multipliers(self, along: list[Any]) -> Vector:
-        """λ from the coefficients of the orthogonal parts."""
-        of_part: list[Any] = [ZERO] * len(along)
-        lam: list[Any] = [ZERO] * len(self.Y)
-        for j in reversed(range(len(along))):
-            later = range(j + 1, len(along))
-            rest = along[j] - sum((self.parts[i].ratios[j] * of_part[i] for i in later), ZERO)
-            of_part[j] = select(self.parts[j].kept, rest, ZERO)
-            lam[self.parts[j].row] = lam[self.parts[j].row] + of_part[j]
-        return Vector(lam)
+        return sparse.solve_lower(self.L, self.parents, t * self.inverse), of_rows(self.parts, found, len(self.Y))
 
 
-def orthogonal(H: Matrix, parents: sparse.Parents, K: Matrix, *, redundant: bool = False) -> Orthogonal:
+def of_rows(parts: list[Part], along: list[Any], count: int) -> Vector:
+    """λ of the rows themselves with Kᵀλ = Σ c q, from the coefficients of the orthogonal parts."""
+    of_part: list[Any] = [ZERO] * len(along)
+    lam: list[Any] = [ZERO] * count
+    for j in reversed(range(len(along))):
+        later = range(j + 1, len(along))
+        rest = along[j] - sum((parts[i].ratios[j] * of_part[i] for i in later), ZERO)
+        of_part[j] = select(parts[j].kept, rest, ZERO)
+        lam[parts[j].row] = lam[parts[j].row] + of_part[j]
+    return Vector(lam)
+
+
+def nearest(parts: list[Part], k: Vector, group: Sequence[int]) -> Vector:
+    """The k nearest to the one given for which K a = k has a solution, looking at some rows.
+
+    In a singular position a velocity may keep the loops closed for the moment and no longer: then K a misses k, and
+    this is how it misses it least. What a row depends on makes a vector w with wᵀK = 0; these are made orthogonal.
+    """
+    found: list[tuple[Vector, Any]] = []
+    last = {part.row: p for p, part in enumerate(parts)}
+    for p in sorted(last[row] for row in group):
+        part = parts[p]
+        if all(ratio is ZERO for ratio in part.ratios):
+            continue
+        unit = Vector(ONE if i == part.row else ZERO for i in range(len(k)))
+        w = unit - of_rows(parts[:p], part.ratios, len(k))
+        for other, reciprocal in found:
+            w = w - ((other @ w) * reciprocal) * other
+        size = select(part.kept, ZERO, w @ w)
+        depends = less(0.5, size)
+        found.append((w, select(depends, ONE / select(depends, size, ONE), ZERO)))
+    for w, reciprocal in found:
+        k = k - ((w @ k) * reciprocal) * w
+    return k
+
+
+def orthogonal(H: Matrix, parents: sparse.Parents, rows: Constraints, *, redundant: bool = False) -> Orthogonal:
     """H factored and K made orthogonal. Of what depends on constraints before it, nothing is kept.
 
     Where there are more constraints than there can be independent ones, which of them say the same with more weight
@@ -78,37 +85,17 @@ def orthogonal(H: Matrix, parents: sparse.Parents, K: Matrix, *, redundant: bool
     """
     L, D = sparse.ltdl(H, parents)
     inverse = Vector(ONE / d for d in D)
-    Y = [sparse.solve_transposed(L, parents, Vector(row)) for row in K.rows]
-    size = sum(((y * inverse) @ y for y in Y), ZERO)
-    parts: list[_Part] = []
-    for share in (MUCH, RANK) if redundant else (RANK,):
-        for row, y in enumerate(Y):
-            q, ratios = y, []
-            for other in parts:
-                ratios.append((other.weighted @ q) * other.reciprocal)
-                q = q - ratios[-1] * other.q
-            weighted = q * inverse
-            kept, reciprocal = _inverse(weighted @ q, share * share * size)
-            parts.append(_Part(row, q, weighted, kept, reciprocal, ratios))
-    return Orthogonal(L, parents, inverse, Y, parts)
+    Y = [sparse.solve_transposed(L, parents, Vector(row)) for row in rows.K.rows]
+    sizes = [(y * inverse) @ y + (s * inverse) @ s for y, s in zip(Y, map(Vector, rows.size.rows), strict=True)]
+    return Orthogonal(L, parents, inverse, Y, parts(Y, inverse, sizes, rows.doubt, redundant))
 
 
-def least_norm(K: Matrix, lam: Vector) -> Vector:
+def least_norm(rows: Constraints, lam: Vector) -> Vector:
     """The λ with the same Kᵀλ and the least norm: its part in the range of K, by orthogonal parts of the columns."""
-    found: list[tuple[Vector, Any]] = []
+    K, one = rows.K, Vector((ONE,) * rows.K.nrows)
+    columns = [K.column(j) for j in range(K.ncols)]
+    sizes = [s @ s for s in map(rows.size.column, range(K.ncols))]
     projected = Vector.zero(K.nrows)
-    least = RANK * RANK * sum((x * x for row in K.rows for x in row), ZERO)
-    for j in range(K.ncols):
-        q = K.column(j)
-        for other, reciprocal in found:
-            q = q - ((other @ q) * reciprocal) * other
-        _, reciprocal = _inverse(q @ q, least)
-        projected = projected + ((q @ (lam - projected)) * reciprocal) * q
-        found.append((q, reciprocal))
+    for part in parts(columns, one, sizes, rows.doubt):
+        projected = projected + ((part.q @ (lam - projected)) * part.reciprocal) * part.q
     return projected
-
-
-def _inverse(x: Any, least: Any) -> tuple[Any, Any]:
-    """Whether x is more than `least`, and 1/x if so, else zero."""
-    kept = less(least, x)
-    return kept, select(kept, ONE / select(kept, x, ONE), ZERO)

@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from knuckle.algorithms.constrained import SQUARED_RANK
+from knuckle.algorithms.rank import RANK
 from knuckle.run.kernel import kernels
 from knuckle.run.user import kernel
 from knuckle.spatial import Transform
@@ -232,7 +232,7 @@ class ClosedChain:
         open_P = A_P @ free[0]["Lambda"] @ np.swapaxes(A_P, -1, -2)
         wanted = _times(A_P, _flat(free[0]["alpha"])) - U
         values = np.linalg.eigvalsh(open_P)
-        if np.any(values[..., 0] <= SQUARED_RANK * values[..., -1]):
+        if np.any(values[..., 0] <= RANK**2 * values[..., -1]):
             raise ValueError(
                 "A_P Λ_P A_P* is singular here: closures without a point of the primary system, or ones that it cannot "
                 'follow; step_d="admittance" solves it all the same'
@@ -266,7 +266,7 @@ def _solved(S: Array, b: Array) -> Array:
     if not S.shape[-1]:
         return b
     values, vectors = np.linalg.eigh(S)
-    kept = values > SQUARED_RANK * values[..., -1:]
+    kept = values > RANK**2 * values[..., -1:]
     inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
     f = np.zeros_like(b)
     for _ in range(2):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms import loops
-from knuckle.algorithms.constrained import RANK
 from knuckle.model import Model
+from knuckle.run.dense import spanning_tree
 from knuckle.run.dynamics import bias_force
 from knuckle.run.function import Array, function
+from knuckle.run.loops import judged_constraints
 from knuckle.run.per_joint import drift
+from knuckle.run.rank import Factor, Judged
 from knuckle.spatial import Matrix
 
 from .arrays import loop_points, on_arrays, real
@@ -60,7 +61,7 @@ def forward_dynamics(
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         stabilization: T_stab in seconds, as for `knuckle.forward_dynamics`.
     """
-    tree = _tree(model) if isinstance(model, Model) and model.loops else model
+    tree = spanning_tree(model) if isinstance(model, Model) and model.loops else model
     check(tree)
     q, v, tau = real("q", q), real("v", v), real("tau", tau)
     T_bar = tau - bias_force(tree, q, v, f_ext)
@@ -70,20 +71,8 @@ def forward_dynamics(
     if model.loops:
         A, U = _constraints(model, q, v, stabilization)
         b = np.swapaxes(apply(_scale @ H @ psi @ B, A), -1, -2)
-        nu = _projected(b, nu, U) if A.shape[-2] else nu
+        nu = _projected(b, nu, U, judged_constraints(model, q)) if A.shape[-2] else nu
     return apply(whitening.T @ _scale.T, nu)
-
-
-_trees: dict[int, tuple[Any, Model]] = {}
-"""The spanning trees in use, by model object, forgotten with it: kernels belong to a model object."""
-
-
-def _tree(model: Model) -> Model:
-    """The spanning tree, the same one at every call."""
-    number = id(model)
-    if number not in _trees:
-        _trees[number] = weakref.ref(model, lambda _: _trees.pop(number, None)), model.without_loops()
-    return _trees[number][1]
 
 
 def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any, Any]:
@@ -100,10 +89,7 @@ def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any,
     return A.reshape(*rows.shape[:-1], len(model.loops) * n), rows[..., n] - pull
 
 
-def _projected(b: Any, nu: Any, U: Any) -> Any:
-    """ν − W (W*ν − Σ⁻¹Z*U) for b = W Σ Z*, its small singular values left out."""
-    W, sizes, Zt = np.linalg.svd(b, full_matrices=False)
-    kept = sizes > RANK * np.sqrt(np.sum(b * b, axis=(-2, -1)))[..., None]
-    inverse = np.where(kept, 1 / np.where(kept, sizes, 1.0), 0.0)
-    out = np.where(kept, (np.swapaxes(W, -1, -2) @ nu[..., None])[..., 0], 0.0) - inverse * (Zt @ U[..., None])[..., 0]
-    return nu - (W @ out[..., None])[..., 0]
+def _projected(b: Any, nu: Any, U: Any, rows: Judged) -> Any:
+    """[I − b b⁺] ν + (b*)⁺ U, what of b is rounding being left out."""
+    factor = Factor(*rows.through(np.swapaxes(b, -1, -2)), rows.doubt)
+    return factor.freed(nu) + factor.least(U)

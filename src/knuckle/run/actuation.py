@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms import constrained
+from knuckle.algorithms.rank import Constraints
 from knuckle.model import Model
 from knuckle.model.reduction import rows as coupled_rows
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, absolute
 from knuckle.spatial import Matrix, Vector
 
 from .dynamics import inverse_dynamics
 from .function import Array, function
-from .loops import active_loop_jacobian, constraint_jacobian
-from .mobility import RANK, rank_of
+from .loops import active_loop_jacobian, active_loop_sizes, judged_constraints, loop_constraints
+from .rank import Judged
 
 
 @function(q="q", v="v", a="v", f_ext="f", loops=True)
@@ -48,11 +49,11 @@ def actuator_forces(
         acceleration, and u comes nearest; `actuation` says which is the case.
     """
     tau = inverse_dynamics.reference(model, q, v, a, f_ext)
-    free = _onto_freedoms(constraint_jacobian.reference(model, q))
-    acting = Matrix([free(row) for row in _actuators(model, q, actuated)], model.nv)
-    nothing = Vector.zero(acting.nrows)
+    free, doubt = _onto_freedoms(loop_constraints(model, q))
+    rows, sizes = _actuators(model, q, actuated)
+    acting = Constraints(Matrix(map(free, rows), model.nv), Matrix(sizes, model.nv), doubt)
     made = constrained.orthogonal(Matrix.identity(model.nv), (-1,) * model.nv, acting, redundant=True)
-    return constrained.least_norm(acting, -made.response(nothing, free(tau))[1])
+    return constrained.least_norm(acting, -made.response(Vector.zero(len(rows)), free(tau))[1])
 
 
 @dataclass(frozen=True)
@@ -95,37 +96,46 @@ def actuation(model: Model, q: ArrayLike, actuated: Iterable[str]) -> Actuation:
     at = np.asarray(q, float)
     if at.shape != (model.nq,):
         raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
-    K = np.asarray(constraint_jacobian(model, at), float).reshape(-1, model.nv)
-    r, (_, _, rows) = rank_of(K), np.linalg.svd(K)
-    acting = np.array([[float(x) for x in row] for row in _actuators(model, at.tolist(), tuple(actuated))])
-    acting = acting.reshape(-1, model.nv)
-    moved = (acting / np.linalg.norm(acting, axis=1, keepdims=True)) @ rows[r:].T
-    return Actuation(model.nv - r, len(acting), int(np.linalg.matrix_rank(moved, tol=RANK)) if moved.size else 0)
+    rows, names = judged_constraints(model, at), tuple(actuated)
+    acting, sizes = (
+        np.array([[float(x) for x in row] for row in part]).reshape(-1, model.nv)
+        for part in _actuators(model, at.tolist(), names)
+    )
+    moved = Judged(rows.factor.freed(acting), lambda: (sizes, rows.doubt))
+    return Actuation(model.nv - int(rows.factor.rank), len(acting), int(moved.factor.rank))
 
 
-def _onto_freedoms(K: Matrix) -> Callable[[Vector], Vector]:
-    """x less its part in the range of Kᵀ: what of a force does work on motions that keep the loops closed."""
-    n = K.ncols
-    made = constrained.orthogonal(Matrix.identity(n), (-1,) * n, K, redundant=K.nrows >= n)
+def _onto_freedoms(rows: Constraints) -> tuple[Callable[[Vector], Vector], Any]:
+    """x less its part in the range of Kᵀ: what of a force does work on motions that keep the loops closed.
+
+    And the square of the part of the size of a force that says nothing.
+    """
+    n = rows.K.ncols
+    made = constrained.orthogonal(Matrix.identity(n), (-1,) * n, rows, redundant=rows.K.nrows >= n)
 
     def free(x: Vector) -> Vector:
-        return made.response(Vector.zero(K.nrows), x)[0]
+        return made.response(Vector.zero(rows.K.nrows), x)[0]
 
-    return free
+    return free, rows.doubt
 
 
-def _actuators(model: Model, q: Any, actuated: Iterable[str]) -> list[Vector]:
-    """The joint forces τ of a unit force at each actuated freedom: rows of G, or of K_a for loop joints."""
+def _actuators(model: Model, q: Any, actuated: Iterable[str]) -> tuple[list[Vector], list[Vector]]:
+    """The joint forces τ of a unit force at each actuated freedom: rows of G, or of K_a for loop joints; their sizes."""
     names, moving = tuple(actuated), coupled_rows(model, q)
     sizes = [loop.kind.nv for loop in model.loops]
     ends = [0, *accumulate(sizes)]
     loops = {loop.name: slice(ends[k], ends[k + 1]) for k, loop in enumerate(model.loops)}
-    K_a = active_loop_jacobian.reference(model, q) if not loops.keys().isdisjoint(names) else None
-    found: list[Vector] = []
+    at_loops = not loops.keys().isdisjoint(names)
+    K_a = active_loop_jacobian.reference(model, q) if at_loops else None
+    size_a = active_loop_sizes.reference(model, q) if at_loops else None
+    found, sizes = list[Vector](), list[Vector]()
     for name in names:
-        if K_a is not None and name in loops:
+        if K_a is not None and size_a is not None and name in loops:
             found += map(Vector, K_a.rows[loops[name]])
+            sizes += map(Vector, size_a.rows[loops[name]])
         else:
             rows = moving[model.joint_index(name)]
-            found += [Vector(row.get(k, ZERO) for k in range(model.nv)) for row in rows]
-    return found
+            own = [Vector(row.get(k, ZERO) for k in range(model.nv)) for row in rows]
+            found += own
+            sizes += [Vector(map(absolute, row)) for row in own]
+    return found, sizes

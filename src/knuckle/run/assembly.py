@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.model import Model
 
 from .configuration import integrate, neutral, random_configuration
-from .dense import spanning_tree
+from .dense import Dense, spanning_tree
 from .dynamics import mass_matrix
-from .loops import constraint_jacobian, loop_error, loop_error_rate, loop_gap
+from .loops import constraint_jacobian, judged_constraints, loop_error, loop_error_rate, loop_gap
 
 Array = NDArray[Any]
 
@@ -104,8 +104,9 @@ def _descend(model: Model, q: Array, free: NDArray[np.bool_], steps: int = 200) 
         if not cost > 1e-30:
             break
         K = constraint_jacobian(model, q) * free
-        dv = -np.linalg.solve(K.T @ K + damping * min(cost, 1.0) * np.eye(model.nv), K.T @ delta)
-        there = integrate(model, q, free * dv)
+        if not np.isfinite(K).all():
+            break
+        there = integrate(model, q, free * _damped(K, -delta, math.sqrt(damping * min(cost, 1.0))))
         left = loop_error(model, there)
         if left @ left < cost:
             q, delta, damping = there, left, max(damping / 5, 1e-12)
@@ -114,6 +115,12 @@ def _descend(model: Model, q: Array, free: NDArray[np.bool_], steps: int = 200) 
         else:
             damping *= 4
     return q
+
+
+def _damped(K: Array, error: Array, damping: float) -> Array:
+    """The least |K x − e|² + |d x|², and of those the least x: from [K; d] itself, of which K may have any rank."""
+    n = K.shape[1]
+    return np.linalg.lstsq(np.vstack([K, damping * np.eye(n)]), np.concatenate([error, np.zeros(n)]), rcond=None)[0]
 
 
 def project(
@@ -140,6 +147,5 @@ def project(
 
 
 def _correction(model: Model, q: Array, error: Array) -> Array:
-    """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error: by the QR way, K L⁻ᵀ with H = L Lᵀ, so that the condition is not squared."""
-    K, L = constraint_jacobian(model, q), np.linalg.cholesky(mass_matrix(spanning_tree(model), q))
-    return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, K.T).T, rcond=1e-10) @ error)
+    """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error."""
+    return Dense(mass_matrix(spanning_tree(model), q), judged_constraints(model, q)).response(error)

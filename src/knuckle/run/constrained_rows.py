@@ -8,12 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.algorithms.rank import ROUNDING, doubt_of
 from knuckle.model import Model
 
 from .constraint import ACCELERATION, POSITION, Constraint
-from .constraint_terms import body_terms, dense_terms
+from .constraint_terms import body_terms, dense_terms, term_sizes
 from .dense import spanning_tree
-from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate
+from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate, sizes_at
 from .products import body_jacobian_product, body_jacobian_transpose_product
 
 Array: TypeAlias = NDArray[Any]
@@ -37,12 +38,14 @@ class Rows:
     on_bodies: Array
     bodies: Array
     wrenches: Array
+    sizes: Array
+    doubt: Array
 
     def at(self, s: int) -> Rows:
         """The rows of one state, without a batch axis: products take any batch then."""
         return Rows(
             self.model, self.q[s], self.v[s], self.measured[s], self.equality, self.level,
-            self.G[s], self.on_variables, self.on_bodies, self.bodies, self.wrenches[s],
+            self.G[s], self.on_variables, self.on_bodies, self.bodies, self.wrenches[s], self.sizes[s], self.doubt[s],
         )  # fmt: skip
 
     def product(self, x: Array) -> Array:
@@ -119,7 +122,21 @@ def rows_of(model: Model, constraints: tuple[Constraint, ...], q: Array, v: Arra
         np.flatnonzero(order >= len(owner) - len(whose_too)),
         np.array(pairs, int).reshape(-1, 2),
         W[..., :-3],
+        *_judged(model, tree, constraints, q, v),
     )  # fmt: skip
+
+
+def _judged(model: Model, tree: Model, constraints: tuple[Constraint, ...], q: Array, v: Array) -> tuple[Array, Array]:
+    """The sizes of the terms of all rows (s, m, nv), and the part of them that says nothing (s,)."""
+    parts, doubt = [np.zeros((len(q), 0, tree.nv))], np.full(len(q), ROUNDING)
+    if model.loops:
+        size, doubt = sizes_at(model, q)
+        parts.append(size)
+    if constraints:
+        found = np.asarray(term_sizes(tree, q, v, constraints=constraints), float)
+        parts.append(found[..., :-1])
+        doubt = np.maximum(doubt, np.sqrt(np.asarray(doubt_of(found[..., -1].sum(-1)), float)))
+    return np.concatenate(parts, axis=1), doubt
 
 
 def _loop_rows(model: Model, q: Array, v: Array) -> Array:

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.constrained import RANK
 from knuckle.model import Model
 
 from .constrained_rows import Rows, tree_of
-from .constraint_terms import mass_matrix_inverse_product
+from .constraint_terms import mass_matrix_inverse_product, whitened_force
 from .dynamics import mass_matrix
 from .iterative import bounded_gradients
 from .qp import MOST, Status, least_distance
 from .qp_solvers import solver_named
+from .rank import Judged
 
 Array: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -85,43 +85,51 @@ def solve(way: Way, model: Model, q: Array, rows: Rows, free: Array, wanted: Arr
 def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
     """By the mass matrix: y = Lᵀ(x − free) (notes 2.101, 2.121)."""
     L, J = np.linalg.cholesky(H), rows.G[order]
-    B = np.linalg.solve(L, J.T).T
-    found = least_distance(B, miss, equalities, solver_named(way.solver))
-    return _Found(np.linalg.solve(L.T, found.y), _least(J, found.multipliers, equalities), found.status)
+    judged = _judged(rows, order, J)
+    B, scale = judged.through(np.linalg.solve(L, J.T).T)
+    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
+    return _Found(np.linalg.solve(L.T, found.y), _least(judged, found.multipliers, equalities), found.status)
 
 
 def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
-    """By A = J H⁻¹ Jᵀ from one product and one solve for each row (notes 2.119, 2.123): B is a root of it."""
+    """By J H⁻¹ Jᵀ from a product and two solves for each row (notes 2.119, 2.123): B is a root of it."""
     J = rows.transposed(np.eye(len(rows.equality))[order])
-    Y = np.asarray(mass_matrix_inverse_product(tree, rows.q, J), float)
-    A = J @ Y.T
-    values, vectors = np.linalg.eigh((A + A.T) / 2)
-    kept = values > RANK * RANK * values[-1]
-    root: Array = vectors[:, kept] * np.sqrt(values[kept])
-    found = least_distance(root, miss, equalities, solver_named(way.solver))
-    lam = _least(J, found.multipliers, equalities)
+    Y, judged = np.asarray(mass_matrix_inverse_product(tree, rows.q, J), float), _judged(rows, order, J)
+    B, scale = judged.through(np.asarray(whitened_force(tree, rows.q, J), float))
+    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
+    lam = _least(judged, found.multipliers, equalities)
     return _Found(lam @ Y, lam, found.status)
 
 
 def _iterative(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
-    """By products with J, H⁻¹ and Jᵀ only, each in O(n) (notes 2.123)."""
+    """By products with J, H⁻¹ and Jᵀ only, each in O(n) (notes 2.123); of rows that say nothing there is no part."""
+    judged = _judged(rows, order, rows.transposed(np.eye(len(rows.equality))[order]))
+    says = np.linalg.norm(judged.K, axis=1) > judged.doubt * judged.scale
 
     def change(lam: Array) -> Array:
         all_of_them = np.zeros(len(rows.equality))
-        all_of_them[order] = lam
+        all_of_them[order] = np.where(says, lam, 0.0)
         return np.asarray(mass_matrix_inverse_product(tree, rows.q, rows.transposed(all_of_them)), float)
 
+    def product(lam: Array) -> Array:
+        return np.where(says, rows.product(change(lam))[order], 0.0)
+
     bounded = np.arange(len(order)) >= equalities
-    found = bounded_gradients(lambda lam: rows.product(change(lam))[order], miss, bounded)
-    status: Status = "infeasible" if found.bottomless else "solved" if found.converged else "inaccurate"
-    return _Found(change(found.multipliers), found.multipliers, status)
+    found = bounded_gradients(product, np.where(says, miss, 0.0), bounded)
+    unmet = np.where(bounded, miss, np.abs(miss))[~says] > MOST
+    bottomless = found.bottomless or bool(unmet.any())
+    status: Status = "infeasible" if bottomless else "solved" if found.converged else "inaccurate"
+    return _Found(change(found.multipliers), np.where(says, found.multipliers, 0.0), status)
 
 
-def _least(J: Array, lam: Array, equalities: int) -> Array:
+def _judged(rows: Rows, order: Array, J: Array) -> Judged:
+    """The rows of J that act, with what tells them from rounding."""
+    return Judged(J, lambda: (rows.sizes[order], rows.doubt))
+
+
+def _least(judged: Judged, lam: Array, equalities: int) -> Array:
     """The multipliers of the least norm, where nothing but equalities determines them."""
-    if equalities < len(lam):
-        return lam
-    return np.linalg.pinv(J, rcond=RANK).T @ (J.T @ lam)
+    return lam if equalities < len(lam) else judged.factor.multipliers(judged.K.T @ lam)
 
 
 METHODS: dict[str, Any] = {"dense": _dense, "dual": _dual, "iterative": _iterative}

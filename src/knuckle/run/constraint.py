@@ -7,10 +7,12 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal, NamedTuple, cast
 
-from knuckle.algorithms import kinematics, relations
+from knuckle.algorithms import kinematics, rank, relations
 from knuckle.model import ROOT, Model
-from knuckle.spatial import Matrix, Subspace, Vector
+from knuckle.scalar import ZERO, absolute
+from knuckle.spatial import IDENTITY, Matrix, Subspace, Vector
 
+from .loops import spread_sizes
 from .per_joint import as_vector, drift
 
 Bound = Literal["=", ">=", "<="]
@@ -114,6 +116,36 @@ def jacobian(state: State, terms: Terms) -> list[list[Any]]:
         columns = {j: map(block.column, range(block.ncols)) for j, block in blocks.items() if j not in shared}
         total = [x + y for x, y in zip(total, model.columns(state.q, columns, Vector.zero(size)), strict=True)]
     return [[column[i] for column in total] for i in range(size)]
+
+
+def sizes(state: State, terms: Terms) -> list[list[Any]]:
+    """The sizes of the terms of the rows of `jacobian`; rows over the variables are taken for what they are."""
+    model, size = state.model, len(terms.error)
+    total = [[ZERO] * model.nv for _ in range(size)]
+    if terms.rows is not None:
+        total = [[absolute(x) for x in row] for row in terms.rows.rows]
+    bodies = [body for body, _ in terms.forces]
+    shared, around = _shared(model, bodies), way(state, terms)
+    for body, F in terms.forces:
+        path = () if body == ROOT else model.ancestors(body)
+        sized = [(n + around * f, f) for n, f in rank.sizes_of(F, IDENTITY)]
+        blocks = rank.sizes_along(model, state.Q, path, sized)
+        mine = spread_sizes(model, state.q, {j: block for j, block in blocks.items() if j not in shared}, size)
+        total = [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(total, mine, strict=True)]
+    return total
+
+
+def openness(constraint: Constraint, state: State, terms: Terms) -> Vector:
+    """(φ/r)² of each row of a constraint on positions of frames that is to be zero; zero of all others."""
+    if constraint.level != POSITION or not constraint.is_equality or not terms.forces:
+        return Vector.zero(len(terms.error))
+    return rank.openness(terms.error, rank.sizes_of(terms.forces[0][1], IDENTITY), way(state, terms))
+
+
+def way(state: State, terms: Terms) -> Any:
+    """How long the ways from the base to the bodies of a constraint are: where these are, is known to rounding of it."""
+    bodies = [body for body, _ in terms.forces if body != ROOT]
+    return sum((rank.reach(state.model, state.Q, state.model.ancestors(body)) for body in bodies), ZERO)
 
 
 def _shared(model: Model, bodies: list[int]) -> set[int]:

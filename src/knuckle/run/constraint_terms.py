@@ -6,14 +6,17 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms import constrained, minverse
+from knuckle.algorithms import constrained, minverse, sparse
+from knuckle.algorithms.rank import Constraints as Judged
+from knuckle.algorithms.rank import doubt_of
 from knuckle.model import Model
+from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Matrix, Vector
 
-from .constraint import Constraint, State, Terms, jacobian
+from .constraint import Constraint, State, Terms, jacobian, openness, sizes
 from .dynamics import bias_force, mass_matrix, tree_parents
 from .function import Array, function
-from .loops import constraint_jacobian, stabilized_bias
+from .loops import loop_constraints, stabilized_bias
 from .per_joint import as_vector
 
 Constraints = tuple[Constraint, ...]
@@ -57,6 +60,27 @@ def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Arr
     return model.forces(q, minverse.solve(model, shared, model.velocities(q, x)))
 
 
+@function(q="q", x="v", joint_space=True)
+def whitened_force(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
+    """y (..., nv) with yᵀy = xᵀH⁻¹x in O(n), without H: rows of J made rows of J H^−½ (notes 2.13)."""
+    if model.couplings:
+        parents = tree_parents(model)
+        return sparse.solve_transposed(sparse.ltl(mass_matrix.reference(model, q), parents), parents, as_vector(x))
+    found = minverse.whitened(model, minverse.factors(model, model.positions(q)), model.velocities(q, x))
+    return Vector(y for i in range(model.nb) for y in found[i])
+
+
+@function(q="q", v="v", loops=True)
+def term_sizes(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
+    """(..., m, nv + 1): the sizes of the terms of the rows; after each the square of how far it is open, or zero."""
+    state = State.of(model, q, v)
+    found: list[list[Any]] = []
+    for constraint in constraints:
+        terms = constraint.terms(state)
+        found += [[*row, d] for row, d in zip(sizes(state, terms), openness(constraint, state, terms), strict=True)]
+    return Matrix(found, model.nv + 1)
+
+
 @function(q="q", v="v", tau="v", f_ext="f", loops=True)
 def constrained_acceleration(
     model: Model,
@@ -86,16 +110,20 @@ def constrained_acceleration(
     for constraint in constraints:
         if not constraint.is_equality:
             raise ValueError(f"constrained_acceleration keeps equalities, not {constraint}: see constrained_dynamics")
-    state, tree = State.of(model, q, v), model.without_loops()
-    rows, k = list(constraint_jacobian.reference(model, q).rows), list(stabilized_bias(model, q, v, stabilization))
-    for terms in (constraint.terms(state) for constraint in constraints):
+    state, at_loops = State.of(model, q, v), loop_constraints(model, q)
+    rows, terms_of, doubt = list(at_loops.K.rows), list(at_loops.size.rows), at_loops.doubt
+    k = list(stabilized_bias(model, q, v, stabilization))
+    for constraint in constraints:
+        terms = constraint.terms(state)
         pull = Vector.zero(len(terms.error))
         if stabilization is not None:
             pull = terms.rate * (2 / stabilization) + terms.error * (1 / stabilization**2)
         rows += jacobian(state, terms)
+        terms_of += sizes(state, terms)
+        doubt = maximum(doubt, doubt_of(sum(openness(constraint, state, terms), ZERO)))
         k += -terms.bias - pull
-    H, force = mass_matrix.reference(tree, q), as_vector(tau) - bias_force.reference(tree, q, v, f_ext)
-    K, wanted = Matrix(rows, model.nv), Vector(k)
+    H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
+    judged, wanted = Judged(Matrix(rows, model.nv), Matrix(terms_of, model.nv), doubt), Vector(k)
     if method == "kkt":
-        return constrained.kkt(H, K, wanted, force)[0]
-    return constrained.multipliers(H, tree_parents(model), K, wanted, force, redundant=True)[0]
+        return constrained.kkt(H, judged, wanted, force, redundant=True)[0]
+    return constrained.multipliers(H, tree_parents(model), judged, wanted, force, redundant=True)[0]

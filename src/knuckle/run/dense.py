@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from functools import cached_property
 from typing import Any
@@ -9,17 +10,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.constrained import SQUARED_RANK
 from knuckle.algorithms.independent import Choice
+from knuckle.algorithms.rank import ROUNDING
 from knuckle.model import Model
 
 from .configuration import neutral
-from .loops import constraint_jacobian, loop_gap
+from .loops import judged_constraints, loop_gap
+from .rank import Factor, Judged, choice_of
 
 Array = NDArray[Any]
 
-SOUND = 1e-9
-"""A factor of A is sound if its smallest pivot is more than this of the largest; else its rank is in question."""
 WELL = 30.0
 """Variables determine others well that move by no more than so many times as much."""
 MET = 1e-9
@@ -41,107 +41,124 @@ def spanning_tree(model: Model) -> Model:
 
 
 class Dense:
-    """H (..., n, n) and K (..., nc, n), and the accelerations that satisfy K a = k.
+    """H (..., n, n) and constraints K (..., nc, n), and the accelerations that satisfy K a = k.
 
-    Constraints that say nothing anywhere, such as those across a plane in which everything moves, are left out. With a
-    `model`, the variables that are independent at its neutral position serve wherever they determine the others well
-    (RBDA 8.42-8.46): that is the shorter way. Else the constraint forces come first (8.37-8.41).
+    With a `model`, the variables that are independent at its neutral position serve wherever they determine the others
+    well (RBDA 8.42-8.46): that is the shorter way. Elsewhere the constraint forces come first (8.37-8.41). Each state
+    goes its own way, whatever others are in the batch.
     """
 
-    def __init__(self, H: Array, K: Array, model: Model | None = None) -> None:
-        self.H, self._all = H, K
+    def __init__(self, H: Array, rows: Judged, model: Model | None = None) -> None:
+        self.H, self.rows = H, rows
         self._choice = None if model is None else chosen(model)
 
     def response(self, k: Array, force: Array | None = None) -> Array:
         """a with H a = τ + Kᵀλ and K a = k."""
-        found = self._by_variables(k, force) if self._G is not None else None
-        return self._by_forces(k, force) if found is None else found
+        if self._choice is None:
+            return self._by_forces(k, force)
+        a, right = self._by_variables(k, force)
+        if not right.all():
+            self._replace(a, np.flatnonzero(~right), k, force)
+        return a
 
-    def _by_variables(self, k: Array, force: Array | None) -> Array | None:
-        """a = G ÿ + g; None if some constraint is not met, which these variables then do not know of."""
+    def multipliers(self, force: Array) -> Array:
+        """The least λ with Kᵀλ = f, for f in the range of Kᵀ."""
+        return self._factor.multipliers(_solved(self._L, force[..., None])[..., 0])
+
+    def _by_variables(self, k: Array, force: Array | None) -> tuple[Array, Array]:
+        """a = G ÿ + g, and where that is right: no constraint is missed, as one that the choice does not know of is."""
         assert self._choice is not None
-        assert self._G is not None
-        g = np.zeros(np.broadcast_shapes(k.shape[:-1], self.H.shape[:-2]) + self.H.shape[-1:])
+        G, well = self._G
+        g = np.zeros(np.broadcast_shapes(k.shape[:-1], self.H.shape[:-2]) + self.H.shape[-1:], np.result_type(k, G))
         wanted = k[..., list(self._choice.constraints), None]
-        g[..., list(self._choice.dependent)] = np.linalg.solve(self._square, wanted)[..., 0]
+        g[..., list(self._choice.dependent)] = _solved(self._square, wanted)[..., 0]
         rest = -(self.H @ g[..., None]) if force is None else force[..., None] - self.H @ g[..., None]
-        G = self._G
-        a = g + (G @ np.linalg.solve(self._reduced, np.swapaxes(G, -1, -2) @ rest))[..., 0]
-        missing = np.abs((self._all @ a[..., None])[..., 0] - k).max(axis=-1, initial=0.0)
-        size = np.abs(self._all).max(axis=(-2, -1)) * np.abs(a).max(axis=-1) + np.abs(k).max(axis=-1, initial=0.0)
-        return a if np.all(missing <= MET * size) else None
+        a = g + (G @ _solved(self._reduced, np.swapaxes(G, -1, -2) @ rest))[..., 0]
+        K = self.rows.K
+        missing = np.abs((K @ a[..., None])[..., 0] - k)
+        sizes = np.abs(K) @ np.abs(a)[..., None]
+        size = sizes[..., 0] + np.abs(k)
+        met = missing <= MET * size + ROUNDING * size.max(axis=-1, keepdims=True, initial=0.0)
+        return a, np.broadcast_to(well & met.all(-1), a.shape[:-1])
+
+    def _replace(self, a: Array, states: Array, k: Array, force: Array | None) -> None:
+        """The rows of a of some states by the constraint forces; in place. Those that are not finite stay so."""
+        batch = a.shape[:-1]
+
+        def some(x: Array, own: int) -> Array:
+            return np.broadcast_to(x, (*batch, *x.shape[x.ndim - own :])).reshape(-1, *x.shape[x.ndim - own :])[states]
+
+        few = Dense(some(self.H, 2), self.rows.at(states, batch))
+        a.reshape(math.prod(batch), -1)[states] = few.response(some(k, 1), None if force is None else some(force, 1))
 
     @cached_property
     def _square(self) -> Array:
         """K of the dependent variables, for the constraints that determine them."""
         assert self._choice is not None
-        return self._all[..., list(self._choice.constraints), :][..., list(self._choice.dependent)]
+        return self.rows.K[..., list(self._choice.constraints), :][..., list(self._choice.dependent)]
 
     @cached_property
-    def _G(self) -> Array | None:
-        """G (..., n, m), if the independent variables determine the others well."""
-        choice, K = self._choice, self._all
-        if choice is None:
-            return None
+    def _G(self) -> tuple[Array, Array]:
+        """G (..., n, m), and where the independent variables determine the others well."""
+        assert self._choice is not None
+        choice, K = self._choice, self.rows.K
         free = K[..., list(choice.constraints), :][..., list(choice.independent)]
-        try:
-            follow = -np.linalg.solve(self._square, free)
-        except np.linalg.LinAlgError:
-            return None
-        if not np.abs(follow).max(initial=0.0) <= WELL:
-            return None
-        G = np.zeros((*follow.shape[:-2], K.shape[-1], len(choice.independent)))
+        follow = -_solved(self._square, free)
+        G = np.zeros((*follow.shape[:-2], K.shape[-1], len(choice.independent)), follow.dtype)
         G[..., list(choice.dependent), :] = follow
         G[..., list(choice.independent), range(len(choice.independent))] = 1.0
-        return G
+        return G, np.abs(follow).max(axis=(-2, -1), initial=0.0) <= WELL
 
     @cached_property
     def _reduced(self) -> Array:
         """GᵀHG."""
-        assert self._G is not None
-        return np.swapaxes(self._G, -1, -2) @ (self.H @ self._G)
+        G = self._G[0]
+        return np.swapaxes(G, -1, -2) @ (self.H @ G)
 
     def _by_forces(self, k: Array, force: Array | None) -> Array:
-        """By the constraint forces, once refined."""
-        K, said = self._said
-        a = np.zeros(self.H.shape[:-1]) if force is None else np.linalg.solve(self.H, force[..., None])[..., 0]
+        """By the constraint forces, once refined: with H = L Lᵀ, y = Lᵀa changes least, and B y = k for B = K L⁻ᵀ."""
+        n = self.H.shape[-1]
+        y = np.zeros((*self.H.shape[:-2], n)) if force is None else _solved(self._L, force[..., None])[..., 0]
+        wanted = self._factor.nearest(k)
         for _ in range(2):
-            missing = k[..., said] - (K @ a[..., None])[..., 0]
-            a = a + (self._toward @ (self._inverse @ missing[..., None]))[..., 0]
-        return a
+            y = y + self._factor.least(wanted - (self._B @ y[..., None])[..., 0])
+        return _solved(np.swapaxes(self._L, -1, -2), y[..., None])[..., 0]
 
     @cached_property
-    def _said(self) -> tuple[Array, Array]:
-        """The constraints that say something, and which they are."""
-        K = self._all
-        said = np.flatnonzero(np.abs(K).max(axis=(*range(K.ndim - 2), -1), initial=0.0))
-        return K[..., said, :], said
+    def _L(self) -> Array:
+        """H = L Lᵀ."""
+        return _rooted(self.H)
 
     @cached_property
-    def _toward(self) -> Array:
-        """H⁻¹Kᵀ."""
-        return np.linalg.solve(self.H, np.swapaxes(self._said[0], -1, -2))
+    def _B(self) -> Array:
+        """K L⁻ᵀ."""
+        return np.swapaxes(_solved(self._L, np.swapaxes(self.rows.K, -1, -2)), -1, -2)
 
     @cached_property
-    def _inverse(self) -> Array:
-        """A⁺, with A = K H⁻¹ Kᵀ."""
-        A = self._said[0] @ self._toward
-        if _is_sound(A):
-            return np.linalg.inv(A)
-        values, vectors = np.linalg.eigh(A)
-        kept = values > SQUARED_RANK * values[..., -1:]
-        weights = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
-        return (vectors * weights[..., None, :]) @ np.swapaxes(vectors, -1, -2)
+    def _factor(self) -> Factor:
+        return Factor(*self.rows.through(self._B), self.rows.doubt)
 
 
-def _is_sound(A: Array) -> bool:
-    """Whether there can be no doubt that A is definite: by the pivots of its Cholesky factor."""
+def _solved(A: Array, b: Array) -> Array:
+    """A⁻¹ b; NaN for matrices that are singular, whatever the others of the batch are."""
     try:
-        L = np.linalg.cholesky(A)
+        return np.linalg.solve(A, b)
     except np.linalg.LinAlgError:
-        return False
-    pivots = np.square(np.diagonal(L, axis1=-2, axis2=-1))
-    return bool(np.all(pivots.min(axis=-1, initial=1.0) > SOUND * pivots.max(axis=-1, initial=0.0)))
+        if A.ndim == 2:
+            return np.full(b.shape, np.nan)
+        batch = np.broadcast_shapes(A.shape[:-2], b.shape[:-2])
+        each = (np.broadcast_to(x, (*batch, *x.shape[-2:])).reshape(-1, *x.shape[-2:]) for x in (A, b))
+        return np.array([_solved(*pair) for pair in zip(*each, strict=True)]).reshape(*batch, *b.shape[-2:])
+
+
+def _rooted(H: Array) -> Array:
+    """L with H = L Lᵀ; NaN for matrices that are not positive definite, whatever the others of the batch are."""
+    try:
+        return np.linalg.cholesky(H)
+    except np.linalg.LinAlgError:
+        if H.ndim == 2:
+            return np.full(H.shape, np.nan)
+        return np.array([_rooted(x) for x in H.reshape(-1, *H.shape[-2:])]).reshape(H.shape)
 
 
 def chosen(model: Model) -> Choice | None:
@@ -153,22 +170,6 @@ def chosen(model: Model) -> Choice | None:
     if number not in _choices:
         q = neutral(model)
         closed = np.abs(loop_gap(model, q)).max(initial=0.0) <= CLOSED
-        found = choice_of(np.asarray(constraint_jacobian(model, q), float)) if closed else None
+        found = choice_of(judged_constraints(model, q)) if closed else None
         _choices[number] = weakref.ref(model, lambda _: _choices.pop(number, None)), found
     return _choices[number][1]
-
-
-def choice_of(K: Array, tolerance: float = 1e-9) -> Choice:
-    """`algorithms.independent.choose` for matrices of numbers: elimination with complete pivoting (RBDA 8.8)."""
-    size = np.abs(K).max(axis=1, initial=0.0)
-    left = np.where(size[:, None] > 0, K / np.where(size > 0, size, 1.0)[:, None], 0.0)
-    constraints, dependent = list[int](), list[int]()
-    for _ in range(min(K.shape)):
-        i, j = divmod(int(np.argmax(np.abs(left))), K.shape[1])
-        if not abs(left[i, j]) > tolerance:
-            break
-        constraints.append(i)
-        dependent.append(j)
-        left = left - np.outer(left[:, j] / left[i, j], left[i])
-        left[i], left[:, j] = 0.0, 0.0
-    return Choice(tuple(constraints), tuple(dependent), tuple(k for k in range(K.shape[1]) if k not in dependent))

@@ -20,8 +20,9 @@ from .kinematics import jacobian
 from .loops import (
     constraint_bias,
     constraint_count,
-    constraint_jacobian,
     is_redundant,
+    judged_constraints,
+    loop_constraints,
     loop_error,
     loop_error_rate,
     stabilized_bias,
@@ -129,14 +130,14 @@ def closed_loop_dynamics(
 ) -> tuple[Any, Any]:
     """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
-    K, k = constraint_jacobian.reference(model, q), stabilized_bias(model, q, v, stabilization)
+    rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
     if method == "kkt":
-        return constrained.kkt(H, K, k, force)
+        return constrained.kkt(H, rows, k, force, redundant=is_redundant(model))
     if method == "independent":
         if choice is None:
             raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
-        return constrained.reduced(H, *expressed(K, k, choice), force), None
-    return constrained.multipliers(H, tree_parents(model), K, k, force, redundant=is_redundant(model))
+        return constrained.reduced(H, *expressed(rows.K, k, choice), force), None
+    return constrained.multipliers(H, tree_parents(model), rows, k, force, redundant=is_redundant(model))
 
 
 def _by_stages(
@@ -145,10 +146,10 @@ def _by_stages(
     """The acceleration with many loops: the terms by kernels, then dense linear algebra (RBDA 8.37-8.41)."""
     tree = spanning_tree(model)
     H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
-    K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
+    k = constraint_bias(model, q, v)
     if stabilization is not None:
         k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    return Dense(H, K, model).response(k, force)
+    return Dense(H, judged_constraints(model, q), model).response(k, force)
 
 
 def tree_parents(model: Model) -> tuple[int, ...]:
@@ -173,7 +174,7 @@ def constraint_forces(
     Where constraints depend on each other, λ is not unique: this is the one of the least norm.
     """
     lam = closed_loop_dynamics(model, q, v, tau, f_ext, stabilization)[1]
-    return constrained.least_norm(constraint_jacobian.reference(model, q), lam)
+    return constrained.least_norm(loop_constraints(model, q), lam)
 
 
 @function(q="q", joint_space=True)

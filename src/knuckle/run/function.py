@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias
 
+import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
@@ -16,7 +17,7 @@ from knuckle.trace import Program
 
 from .container import Shape
 from .containers import container_of, unpacked
-from .lanes import Lanes
+from .lanes import Lanes, checked
 from .recipe import Recipe
 from .source import Language, Precision, about, source_of, traced
 
@@ -89,7 +90,9 @@ class Function(Generic[P]):
         container = container_of(value for value, _ in arrays.values())
         if isinstance(container, Lanes) and self.goes_by_stages(model, values):
             assert self._stages is not None
-            return self._stages.compute(model, **values, **{name: value for name, (value, _) in arrays.items()})
+            given, asked = checked(arrays)
+            with np.errstate(all="ignore"):
+                return self._stages.compute(model, **values, **given).astype(asked, copy=False)
         recipe = Recipe(self.__qualname__, self._text, model, tuple(values.items()))
         return container.compute(recipe, arrays)
 

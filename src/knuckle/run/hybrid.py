@@ -17,10 +17,10 @@ from knuckle.scalar import ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
 from . import floating
-from .dense import Dense
+from .dense import Dense, spanning_tree
 from .dynamics import inverse_dynamics, is_long, mass_matrix
 from .function import Array, Stages, function
-from .loops import constraint_bias, constraint_jacobian, loop_error, loop_error_rate, stabilized_bias
+from .loops import constraint_bias, judged_constraints, loop_constraints, loop_error, loop_error_rate, stabilized_bias
 from .per_joint import as_vector, minus, wrenches
 
 CONTRADICTION, NOISE = 1e-2, 1e-6
@@ -147,21 +147,22 @@ def _by_matrices(
     one = [k for k in range(model.nv) if k not in two]
     moved = Vector(given[k] if k in two else ZERO for k in range(model.nv))
     C = inverse_dynamics.reference(model, q, v, moved, f_ext)
-    K, k = constraint_jacobian.reference(model, q), stabilized_bias(model, q, v, stabilization)
-    left = k - K @ moved
+    rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
+    left = k - rows.K @ moved
     found, needed = moved, C
     if one:
         H = mass_matrix.reference(model, q)
-        K1 = Matrix(([row[i] for i in one] for row in K.rows), len(one))
+        of_forced = rows.of(one)
         H11 = Matrix(([H[i][j] for j in one] for i in one), len(one))
         a1, lam = constrained.multipliers(
-            H11, _parents(model, prescribed, len(one)), K1, left, Vector(forces[i] - C[i] for i in one)
-        )
-        lam = constrained.least_norm(K1, lam)
+            H11, _parents(model, prescribed, len(one)), of_forced, left, Vector(forces[i] - C[i] for i in one),
+            redundant=len(left) >= len(one),
+        )  # fmt: skip
+        lam = constrained.least_norm(of_forced, lam)
         found = Vector(a1[one.index(i)] if i in one else given[i] for i in range(model.nv))
-        needed = needed + H @ (found - moved) - K.T @ lam
+        needed = needed + H @ (found - moved) - rows.K.T @ lam
     pair = found, Vector(needed[i] if i in two else forces[i] for i in range(model.nv))
-    return _possible(*pair, K, k) if model.loops and two else pair
+    return _possible(*pair, rows.K, k) if model.loops and two else pair
 
 
 def _possible(a: Vector, tau: Vector, K: Matrix, k: Vector) -> tuple[Vector, Vector]:
@@ -189,16 +190,17 @@ def _by_stages(
 ) -> Any:
     """The same with many loops: the terms by kernels, then dense linear algebra."""
     two = np.isin(np.arange(model.nv), [k for i in prescribed for k in model.variables(i)])
-    moved, tree = np.where(two, a, 0.0), model.without_loops()
+    moved, tree = np.where(two, a, 0.0), spanning_tree(model)
     C, H = inverse_dynamics(tree, q, v, moved, f_ext), mass_matrix(tree, q)
-    K, k = constraint_jacobian(model, q), constraint_bias(model, q, v)
+    rows, k = judged_constraints(model, q), constraint_bias(model, q, v)
     if stabilization is not None:
         k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    K1, force = K[..., ~two], (tau - C)[..., ~two]
+    K, force = rows.K, (tau - C)[..., ~two]
     left = k - (K @ moved[..., None])[..., 0]
     H11 = H[..., ~two, :][..., ~two]
-    a1 = Dense(H11, K1).response(left, np.broadcast_to(force, (*left.shape[:-1], force.shape[-1])))
-    lam = np.linalg.pinv(np.swapaxes(K1, -1, -2), rcond=constrained.RANK) @ (H11 @ a1[..., None] - force[..., None])
+    made = Dense(H11, rows.of(~two))
+    a1 = made.response(left, np.broadcast_to(force, (*left.shape[:-1], force.shape[-1])))
+    lam = made.multipliers((H11 @ a1[..., None])[..., 0] - force)[..., None]
     found: NDArray[Any] = np.array(np.broadcast_to(moved, (*left.shape[:-1], model.nv)))
     found[..., ~two] = a1
     needed: NDArray[Any] = C + (H @ (found - moved)[..., None] - np.swapaxes(K, -1, -2) @ lam)[..., 0]

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.constrained import RANK
+from knuckle.algorithms.rank import RANK
 
 Array: TypeAlias = NDArray[Any]
 

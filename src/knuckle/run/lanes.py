@@ -57,6 +57,15 @@ class Lanes(Container):
             raise never_defined(error) from error
 
 
+def checked(arrays: Arrays) -> tuple[dict[str, NumPyArray], np.dtype[Any]]:
+    """The arguments in double precision, or an error that names the one that does not fit; the precision they have."""
+    given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
+    common_batch(given, arrays)
+    asked = _precision(given.values())
+    wide = np.result_type(asked, np.float64)
+    return {name: array.astype(wide, copy=False) for name, array in given.items()}, asked
+
+
 def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
     """`value` as an array of numbers that ends in `shape`, or an error that names the argument."""
     masked = sys.modules.get("numpy.ma")  # which takes a while to load: nobody has one before

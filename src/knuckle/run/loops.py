@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from itertools import accumulate
 from typing import Any
@@ -10,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms import independent as independence
-from knuckle.algorithms import loops
+from knuckle.algorithms import loops, rank
 from knuckle.algorithms.independent import Choice
-from knuckle.model import Model
+from knuckle.model import Model, reduction
 from knuckle.model.clusters import Cluster, clusters
+from knuckle.scalar import ZERO, absolute, sqrt
 from knuckle.spatial import Matrix, Vector, rotation
 
 from .configuration import random_configuration
 from .function import Array, function
 from .per_joint import drift
+from .rank import Judged, choice_of
 
 
 def _rows(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[list[Any]]:
@@ -27,6 +30,18 @@ def _rows(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[l
         q, {j: map(block.column, range(block.ncols)) for j, block in blocks.items()}, Vector.zero(count)
     )
     return [[column[i] for column in columns] for i in range(count)]
+
+
+def spread_sizes(model: Model, q: Any, blocks: dict[int, Matrix], count: int) -> list[list[Any]]:
+    """`_rows` for sizes: what adds up to nothing has its size all the same."""
+    total: list[list[Any]] = [[ZERO] * model.nv for _ in range(count)]
+    G = reduction.rows(model, q)
+    for j, block in blocks.items():
+        for column, row in enumerate(G[j]):
+            for k, ratio in row.items():
+                for i in range(count):
+                    total[i][k] = total[i][k] + block[i][column] * absolute(ratio)
+    return total
 
 
 def constraint_count(model: Model) -> int:
@@ -44,13 +59,18 @@ def is_redundant(model: Model) -> bool:
     if not suspects:
         return False
     try:
-        at = random_configuration(model, 0).tolist()
-        says = [max((abs(float(x)) for x in row), default=0.0) for row in constraint_jacobian.reference(model, at).rows]
+        at = loop_constraints(model, random_configuration(model, 0).tolist())
+        pairs = zip(at.K.rows, at.size.rows, strict=True)
+        says = [_length(row) > rank.ROUNDING * _length(terms) for row, terms in pairs]
     except TypeError:  # parameters that are symbols
         return True
     ends = [0, *accumulate(sizes)]
-    loud = [sum(x > 1e-12 * max(says) for x in says[ends[l] : ends[l + 1]]) for l in range(len(sizes))]
+    loud = [sum(says[ends[l] : ends[l + 1]]) for l in range(len(sizes))]
     return any(sum(loud[l] for l in c.loops) >= _freedoms(model, c) for c in suspects)
+
+
+def _length(row: Iterable[Any]) -> float:
+    return math.hypot(*map(float, row))
 
 
 def _freedoms(model: Model, cluster: Cluster) -> int:
@@ -65,6 +85,56 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
         rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
+    return Matrix(rows, model.nv)
+
+
+def loop_constraints(model: Model, q: Any) -> rank.Constraints:
+    """K with what tells its rows from rounding: the sizes of their terms, and how far the loops are open."""
+    Q = model.positions(q)
+    rows, sizes, openness = list[list[Any]](), list[list[Any]](), ZERO
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        blocks, opened = loops.loop_sizes(model, Q, loop, at, at.T)
+        rows += _rows(model, q, loops.loop_jacobian(model, Q, loop, at.X, at.T), len(at.T))
+        sizes += spread_sizes(model, q, blocks, len(at.T))
+        openness = openness + sum(opened, ZERO)
+    K, size = Matrix(rows, model.nv), Matrix(sizes, model.nv)
+    return rank.Constraints(K, size, rank.doubt_of(openness), _groups(model))
+
+
+def _groups(model: Model) -> tuple[tuple[int, ...], ...]:
+    """The rows of K by loops that share joints: others cannot depend on each other."""
+    ends = [0, *accumulate(model.algebra.dimension - loop.kind.nv for loop in model.loops)]
+    return tuple(tuple(row for l in c.loops for row in range(ends[l], ends[l + 1])) for c in clusters(model))
+
+
+@function(q="q", loops=True)
+def constraint_sizes(model: Model, q: ArrayLike) -> Array:
+    """(..., nc, nv + 1): the sizes of the terms of K, and the part of them that says nothing: see `algorithms.rank`."""
+    rows = loop_constraints(model, q)
+    return Matrix(([*row, sqrt(rows.doubt)] for row in rows.size.rows), model.nv + 1)
+
+
+def sizes_at(model: Model, q: ArrayLike) -> tuple[Any, Any]:
+    """The sizes of the terms of K in numbers (..., nc, nv), and the part of them that says nothing (...)."""
+    found = np.real(constraint_sizes(model, q))
+    doubt = found[..., 0, -1] if found.shape[-2] else np.full(found.shape[:-2], rank.ROUNDING)
+    return found[..., :-1], doubt
+
+
+def judged_constraints(model: Model, q: ArrayLike) -> Judged:
+    """K in numbers, with what tells its rows from rounding."""
+    return Judged(np.asarray(constraint_jacobian(model, q)), lambda: sizes_at(model, q))
+
+
+@function(q="q", loops=True)
+def active_loop_sizes(model: Model, q: ArrayLike) -> Array:
+    """(..., nl, nv): the sizes of the terms of `active_loop_jacobian`."""
+    Q = model.positions(q)
+    rows: list[list[Any]] = []
+    for loop in model.loops:
+        at = loops.closure(model, Q, loop)
+        rows += spread_sizes(model, q, loops.loop_sizes(model, Q, loop, at, at.T_a)[0], len(at.T_a))
     return Matrix(rows, model.nv)
 
 
@@ -146,10 +216,10 @@ def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()
         ValueError: the variables of these joints cannot all be independent; the message says which can.
     """
     wanted = tuple(k for name in joints for k in _variables(model, name))
-    K = np.asarray(constraint_jacobian(model, q), float)
-    if K.ndim != 2:
+    rows = judged_constraints(model, q)
+    if rows.K.ndim != 2:
         raise ValueError(f"q has shape {np.shape(q)}: variables are chosen at one position, of shape ({model.nq},)")
-    choice = independence.choose(Matrix(K.tolist(), model.nv), wanted)
+    choice = choice_of(rows, wanted)
     lost = [name for name in joints if not set(_variables(model, name)) <= set(choice.independent)]
     if lost:
         able = [model.joint_names[i] for i in range(model.nb) if set(_indices(model, i)) & set(choice.independent)]

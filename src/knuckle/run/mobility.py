@@ -13,11 +13,11 @@ from knuckle.model.clusters import clusters
 
 from .assembly import one_position, project
 from .configuration import integrate
-from .loops import constraint_jacobian
+from .loops import judged_constraints
+from .rank import Judged
 
-RANK = 1e-9
-ROUNDING = 1e-13
 NEARBY = 1e-3
+"""How far away a position counts as nearby, in radians and metres."""
 
 
 @dataclass(frozen=True)
@@ -73,31 +73,18 @@ class Mobility:
 def mobility(model: Model, q: ArrayLike) -> Mobility:
     """The freedoms of a mechanism with loops in the position `q` (nq,), which closes them (RBDA 8.52-8.55)."""
     at = one_position(model, q)
-    K = np.asarray(constraint_jacobian(model, at), float)
-    rng = np.random.default_rng(0)
-    ranks = [rank_of(np.asarray(constraint_jacobian(model, near), float)) for near in _nearby(model, at, K, rng)]
+    rows, rng = judged_constraints(model, at), np.random.default_rng(0)
+    rank = int(rows.factor.rank)
+    ranks = [int(judged_constraints(model, near).factor.rank) for near in _nearby(model, at, rows, rng)]
     names = tuple(tuple(model.loops[l].name for l in cluster.loops) for cluster in clusters(model))
-    return Mobility(model.nv, K.shape[0], rank_of(K), max([rank_of(K), *ranks]), names)
+    return Mobility(model.nv, len(rows.K), rank, max([rank, *ranks]), names)
 
 
-def rank_of(K: NDArray[Any]) -> int:
-    """The rank, rows of metres and radians being compared after scaling each to its largest entry.
-
-    Rows of rounding alone say nothing: those across a plane that is not one of the coordinate planes.
-    """
-    size = np.abs(K).max(axis=1, initial=0.0)
-    says = size > ROUNDING * size.max(initial=0.0)
-    rows = K[says] / size[says, None]
-    values = np.linalg.svd(rows, compute_uv=False) if rows.size else np.zeros(0)
-    return int((values > RANK * max(rows.shape)).sum()) if rows.size else 0
-
-
-def _nearby(model: Model, q: NDArray[Any], K: NDArray[Any], rng: np.random.Generator) -> list[NDArray[Any]]:
+def _nearby(model: Model, q: NDArray[Any], rows: Judged, rng: np.random.Generator) -> list[NDArray[Any]]:
     """Closed positions around q: moved a little within the freedoms, and closed again."""
     found: list[NDArray[Any]] = []
     for _ in range(3):
-        v = rng.standard_normal(model.nv)
-        v = v - np.linalg.pinv(K, rcond=1e-10) @ (K @ v)
+        v = rows.factor.freed(rng.standard_normal(model.nv))
         try:
             found.append(project(model, integrate(model, q, NEARBY * v))[0])
         except ValueError:  # moved off along a freedom that is none: no closed position there

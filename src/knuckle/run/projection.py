@@ -15,7 +15,7 @@ from .configuration import integrate
 from .dense import Dense, spanning_tree
 from .dynamics import is_long, mass_matrix, tree_parents
 from .function import Array, Stages, function
-from .loops import constraint_jacobian, is_redundant, loop_error, loop_error_rate
+from .loops import is_redundant, judged_constraints, loop_constraints, loop_error, loop_error_rate
 from .per_joint import as_vector
 
 STEPS = 2
@@ -40,8 +40,8 @@ LONG = Stages(lambda model, options: is_long(model), lambda *args, **options: _b
 @function(q="q", v="v", loops=True, stages=LONG)
 def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -> Array:
     at, rate = as_vector(q), as_vector(v)
-    H, K = mass_matrix.reference(model, at), constraint_jacobian.reference(model, at)
-    made = constrained.orthogonal(H, tree_parents(model), K, redundant=is_redundant(model))
+    H, rows = mass_matrix.reference(model, at), loop_constraints(model, at)
+    made = constrained.orthogonal(H, tree_parents(model), rows, redundant=is_redundant(model))
     for _ in range(steps):
         at = integrate.reference(model, at, made.response(-loop_error.reference(model, at))[0])
     for _ in range(steps):
@@ -51,7 +51,7 @@ def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -
 
 def _by_stages(model: Model, q: Any, v: Any, *, steps: int) -> Any:
     """The same with many loops, in matrices of numbers."""
-    made = Dense(mass_matrix(spanning_tree(model), q), constraint_jacobian(model, q), model)
+    made = Dense(mass_matrix(spanning_tree(model), q), judged_constraints(model, q), model)
     at, rate = np.asarray(q), np.asarray(v)
     for _ in range(steps):
         at = integrate(model, at, made.response(-loop_error(model, at)))

@@ -12,9 +12,10 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.constrained import RANK
+from knuckle.algorithms.rank import RANK, ROUNDING
 
 from .qp_solvers import Solver
+from .rank import Factor
 
 Array: TypeAlias = NDArray[Any]
 Status = Literal["solved", "infeasible", "inaccurate", "undefined"]
@@ -39,22 +40,27 @@ class LeastDistance:
     status: Status
 
 
-def least_distance(B: Array, c: Array, equalities: int, solver: Solver) -> LeastDistance:
+def least_distance(
+    B: Array, c: Array, equalities: int, solver: Solver, scale: Array | None = None, doubt: float = ROUNDING
+) -> LeastDistance:
     """The least |y| with B y = c in the first rows and B y ≥ c in the others.
 
     Rows that contradict each other are kept as well as can be, equalities first: the status says so, and nothing is
-    infinite. Dependent rows are told by `RANK`, as everywhere.
+    infinite. Of rows whose terms have the sizes `scale` (m,), the part `doubt` says nothing (`algorithms.rank`); rows
+    are their own terms if none are given.
     """
     size = np.linalg.norm(B, axis=1)
-    alive = size > RANK * RANK * size.max(initial=0.0)
+    scale = size if scale is None else scale
+    alive = size > doubt * scale
     length = np.where(alive, size, 1.0)
     unit, wanted = np.where(alive[:, None], B, 0.0) / length[:, None], c / length
     held, others, least = unit[:equalities], unit[equalities:], wanted[equalities:]
-    y, inverse, basis = _equal(held, wanted[:equalities])
+    factor = Factor(held, (scale / length)[:equalities], np.array(doubt))
+    y, basis = factor.least(wanted[:equalities]), factor.basis
     mu, contradicted = _unequal(others - (others @ basis.T) @ basis, least - others @ y, solver)
     push = others.T @ mu
     y = y + push - basis.T @ (basis @ push)
-    lam = np.concatenate([inverse.T @ (y - push), mu])
+    lam = np.concatenate([factor.multipliers(y - push), mu])
     miss, sizes = unit @ y - wanted, 1 + np.abs(wanted) + np.abs(unit) @ np.abs(y)
     tight = np.abs(miss) <= TOLERANCE * sizes
     tight[:equalities] = True
@@ -62,18 +68,6 @@ def least_distance(B: Array, c: Array, equalities: int, solver: Solver) -> Least
     infeasible = contradicted or bool(wrong[:equalities].any())
     status: Status = "infeasible" if infeasible else "inaccurate" if wrong.any() else "solved"
     return LeastDistance(y, lam / length, tight, status)
-
-
-def _equal(held: Array, at: Array) -> tuple[Array, Array, Array]:
-    """The least y that keeps the equalities, or misses them least; the inverse of their rows, and a basis of these."""
-    y: Array = np.zeros(int(held.shape[1]))
-    if not len(held):
-        return y, held.T, held
-    U, s, Vt = np.linalg.svd(held, full_matrices=False)
-    kept = s > RANK * s[0]
-    inverse: Array = (Vt[kept].T / s[kept]) @ U[:, kept].T
-    y = inverse @ at
-    return y, inverse, Vt[kept]
 
 
 def _unequal(A: Array, b: Array, solver: Solver) -> tuple[Array, bool]:

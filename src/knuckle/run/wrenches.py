@@ -12,7 +12,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .dynamics import closed_loop_dynamics
 from .function import Array, function
-from .loops import active_loop_jacobian, constraint_jacobian
+from .loops import active_loop_jacobian, loop_constraints
 from .per_joint import as_vector
 
 
@@ -45,9 +45,8 @@ def loop_wrenches(
     acting = as_vector(tau)
     if tau_loop is not None:
         acting = acting + active_loop_jacobian.reference(model, q).T @ as_vector(tau_loop)
-    K = constraint_jacobian.reference(model, q)
     found = closed_loop_dynamics(model, q, v, acting, f_ext, stabilization)[1]
-    lam, own = list(constrained.least_norm(K, found)), None if tau_loop is None else list(as_vector(tau_loop))
+    lam, own = list(constrained.least_norm(loop_constraints(model, q), found)), None if tau_loop is None else list(as_vector(tau_loop))
     Q = model.positions(q)
     rows: list[Any] = []
     for loop in model.loops:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knuckle.run import bias_force, constraint_jacobian, forward_dynamics, joint_resistance, mass_matrix
+from knuckle.run import bias_force, forward_dynamics, joint_resistance, mass_matrix
 from knuckle.run.loops import stabilized_bias
 from knuckle.spatial import Matrix
 from knuckle.spatial.elimination import solve
@@ -51,7 +51,7 @@ class ImplicitEuler(Integrator):
         A = mass_matrix.reference(model, q) + dt * D + dt * dt * K
         if model.loops:
             k = stabilized_bias(model, q, v, system.decay_time)
-            v = v + solve_with(A, constraint_jacobian.reference(model, q), rest, dt * k)
+            v = v + solve_with(model, q, A, rest, dt * k)
         else:
             v = v + solve(A, rest)
         return State(system.moved(q, dt * v), v)

@@ -11,11 +11,10 @@ from knuckle.algorithms import constrained
 from knuckle.algorithms.independent import Choice
 from knuckle.errors import ModelError
 from knuckle.model import Model
-from knuckle.run import constraint_jacobian, loop_error_rate, loop_gap, mass_matrix
+from knuckle.run import loop_error_rate, loop_gap, mass_matrix
 from knuckle.run.dynamics import is_long, tree_parents
-from knuckle.run.loops import constraint_count, is_redundant
+from knuckle.run.loops import constraint_count, is_redundant, loop_constraints
 from knuckle.spatial import Matrix, Vector
-from knuckle.spatial.elimination import solve
 
 Array: TypeAlias = NDArray[Any]
 Stabilization: TypeAlias = float | Literal["projection"] | Choice | None
@@ -102,12 +101,10 @@ def must_be_short(model: Model) -> None:
 
 def pulled(model: Model, q: Any, error: Any) -> Any:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ e: the motion of least kinetic energy with K v = e."""
-    H, K = mass_matrix.reference(model, q), constraint_jacobian.reference(model, q)
-    return constrained.orthogonal(H, tree_parents(model), K, redundant=is_redundant(model)).response(error)[0]
+    H, rows = mass_matrix.reference(model, q), loop_constraints(model, q)
+    return constrained.orthogonal(H, tree_parents(model), rows, redundant=is_redundant(model)).response(error)[0]
 
 
-def solve_with(A: Matrix, K: Matrix, b: Vector, k: Vector) -> Vector:
+def solve_with(model: Model, q: Any, A: Matrix, b: Vector, k: Vector) -> Vector:
     """x with A x = b + Kᵀλ and K x = k, for any A with a positive definite symmetric part."""
-    x = solve(A, b)
-    toward = Matrix.columns([solve(A, Vector(row)) for row in K.rows], A.nrows)
-    return x + toward @ constrained.solve_consistent(K @ toward, k - K @ x)
+    return constrained.solve_with(A, loop_constraints(model, q), k, b, redundant=is_redundant(model))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
-from knuckle.run import bind, constraint_jacobian, mass_matrix, mass_matrix_inverse
+from knuckle.run import bind, mass_matrix, mass_matrix_inverse
 from knuckle.run.dense import Dense, spanning_tree
+from knuckle.run.loops import judged_constraints
 
 from .bounds import Bounds, bounds_of
 from .control import Control
@@ -145,8 +146,8 @@ class Rigid:
             return S, responses(self.model, t, q, S, system.sticking).T
         if self.model.loops:
             now = self.model.at(t) if is_timed else self.model
-            K = constraint_jacobian(now, q)
-            return S, Dense(mass_matrix(spanning_tree(now), q), K).response(np.zeros(len(K)), S).T
+            made = Dense(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
+            return S, made.response(np.zeros(len(made.rows.K)), S).T
         inverse = mass_matrix_inverse(self.model.at(t), q) if is_timed else self._functions.mass_matrix_inverse(q)
         return S, inverse @ S.T
 

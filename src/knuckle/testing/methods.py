@@ -1,0 +1,112 @@
+"""All ways to the acceleration of a mechanism with closed loops, beside the null space in extended precision."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from knuckle import operators
+from knuckle.algorithms.independent import Choice
+from knuckle.model import Model
+from knuckle.run import (
+    bias_force,
+    constraint_bias,
+    forward_dynamics,
+    hybrid_dynamics,
+    independent_variables,
+    mass_matrix,
+    mobility,
+    project,
+)
+from knuckle.run.constrained import constrained_dynamics
+from knuckle.run.constraint_terms import constrained_acceleration
+from knuckle.run.dense import Dense, spanning_tree
+from knuckle.run.dynamics import is_long
+from knuckle.run.loops import judged_constraints
+from knuckle.run.projection import onto_constraints
+
+from .closed import ClosedMechanism
+from .null_space import NullSpace
+
+Array: TypeAlias = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """What the methods made of a mechanism: errors as parts of what is right, and how many freedoms were counted."""
+
+    freedoms: int
+    counted: frozenset[int] | set[int]
+    condition: float
+    errors: dict[str, float]
+
+
+@dataclass(frozen=True)
+class _Case:
+    model: Model
+    q: Array
+    v: Array
+    tau: Array
+    choice: Choice
+
+    def matrices(self, choice: Choice | None) -> Array:
+        """By matrices of numbers: the way of mechanisms with many constraints."""
+        tree = spanning_tree(self.model)
+        made = Dense(mass_matrix(tree, self.q), judged_constraints(self.model, self.q))
+        made._choice = choice  # pyright: ignore[reportPrivateUsage]
+        force = self.tau - bias_force(tree, self.q, self.v)
+        return made.response(np.asarray(constraint_bias(self.model, self.q, self.v)), force)
+
+    def hybrid(self, a: Array) -> Array:
+        """Independent joints of one freedom with their accelerations given, all others with their forces."""
+        free = {k for k in self.choice.independent}
+        of = {j: self.model.variables(j) for j in range(self.model.nb)}
+        names = [self.model.joint_names[j] for j, k in of.items() if len(k) == 1 and free.issuperset(k)]
+        found, tau = hybrid_dynamics(self.model, self.q, self.v, self.tau, a, prescribed=names)
+        return found
+
+
+METHODS: dict[str, Callable[[_Case, Array], Array]] = {
+    "default": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau),
+    "kkt": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau, method="kkt"),
+    "independent": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau, method="independent", choice=c.choice),
+    "many, forces": lambda c, a: c.matrices(None),
+    "many, variables": lambda c, a: c.matrices(c.choice),
+    "hybrid": lambda c, a: c.hybrid(a),
+    "operators": lambda c, a: operators.forward_dynamics(c.model, c.q, c.v, c.tau),
+    "constrained": lambda c, a: constrained_acceleration(c.model, c.q, c.v, c.tau, constraints=()),
+    "dense": lambda c, a: constrained_dynamics(c.model, c.q, c.v, c.tau, []).a,
+    "dual": lambda c, a: constrained_dynamics(c.model, c.q, c.v, c.tau, [], method="dual").a,
+    "projection": lambda c, a: np.zeros(0),
+    "project": lambda c, a: np.zeros(0),
+}
+"""By name: the acceleration of a case, of which the right one is given. The last two are about velocities."""
+SLOW = ("kkt", "independent", "constrained")
+"""They are put into code, or into Python, in a length that grows with the square of the constraints."""
+
+
+def compared(made: ClosedMechanism, rng: Generator) -> Compared:
+    """Every method at a random velocity and with random forces."""
+    right = NullSpace(made)
+    v, tau = right.state(rng)
+    model, q = made.model, made.q
+    a, other = right.acceleration(v, tau), rng.normal(size=model.nv)
+    free = np.asarray(forward_dynamics(spanning_tree(model), q, v, tau))
+    case = _Case(model, q, v, tau, independent_variables(model, q))
+    counted = {mobility(model, q).mobility, len(case.choice.independent)}
+    errors: dict[str, float] = {}
+    for name, method in METHODS.items():
+        if name in SLOW and is_long(model):
+            continue
+        if name == "project":
+            errors[name] = right.error(project(model, q, other)[1], right.velocity(other), other)
+        elif name == "projection":
+            errors[name] = right.error(onto_constraints(model, q, other)[1], right.velocity(other), other)
+        else:
+            errors[name] = right.error(method(case, a.astype(float)), a, free)
+    return Compared(made.freedoms, counted, right.condition, errors)
