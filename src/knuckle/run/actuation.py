@@ -95,10 +95,10 @@ def actuation(model: Model, q: ArrayLike, actuated: Iterable[str]) -> Actuation:
     at = np.asarray(q, float)
     if at.shape != (model.nq,):
         raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
-    K = np.asarray(constraint_jacobian(model, at), float).reshape(-1, model.nv)
+    K = np.asarray(constraint_jacobian(model, at), float)
     r, (_, _, rows) = rank_of(K), np.linalg.svd(K)
-    acting = np.array([[float(x) for x in row] for row in _actuators(model, at.tolist(), tuple(actuated))])
-    acting = acting.reshape(-1, model.nv)
+    found = [[float(x) for x in row] for row in _actuators(model, at.tolist(), tuple(actuated))]
+    acting = np.array(found).reshape(len(found), model.nv)
     moved = (acting / np.linalg.norm(acting, axis=1, keepdims=True)) @ rows[r:].T
     return Actuation(model.nv - r, len(acting), int(np.linalg.matrix_rank(moved, tol=RANK)) if moved.size else 0)
 

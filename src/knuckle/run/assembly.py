@@ -141,5 +141,7 @@ def project(
 
 def _correction(model: Model, q: Array, error: Array) -> Array:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error: by the QR way, K L⁻ᵀ with H = L Lᵀ, so that the condition is not squared."""
+    if not model.loops:
+        return np.zeros(model.nv)
     K, L = constraint_jacobian(model, q), np.linalg.cholesky(mass_matrix(spanning_tree(model), q))
     return np.linalg.solve(L.T, np.linalg.pinv(np.linalg.solve(L, K.T).T, rcond=1e-10) @ error)

@@ -18,6 +18,7 @@ from .container import (
     Text,
     apart,
     common_batch,
+    in_one_row,
     must_end_in,
     never_defined,
     scalars_of,
@@ -93,7 +94,7 @@ def _native(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.
 
 def states_of(array: NumPyArray, batch: Shape, shape: Shape, which: list[int]) -> NumPyArray:
     """Some states of a batch, counted through its axes."""
-    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)[which]
+    return in_one_row(array, batch, shape)[which]
 
 
 def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:
@@ -133,7 +134,7 @@ def _flat(array: NumPyArray, batch: Shape, shape: Shape) -> NumPyArray:
     """The array with its batch axes made one; without one if all states share it."""
     if array.size == math.prod(shape):
         return array.reshape(shape)
-    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)
+    return in_one_row(array, batch, shape)
 
 
 def _lanes(array: NumPyArray, shape: Shape) -> Vector | Matrix:
