@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from knuckle.model import ROOT, Model
+from knuckle.scalar import ZERO
 from knuckle.spatial import Subspace
 
-from .energy import center_of_mass
+from .energy import center_of_mass, total_mass
 from .kinematics import accelerations, positions, velocities
 from .types import PerJoint
 
 
 def centroid(model: Model, q: PerJoint) -> Any:
-    """From base coordinates to the frame at the centre of mass with the base's axes."""
+    """From base coordinates to the frame at the centre of mass with the base's axes; without masses any will do."""
+    if total_mass(model) is ZERO:
+        return model.algebra.Transform.identity()
     return model.algebra.Transform.translation(center_of_mass(model, q))
 
 

@@ -28,7 +28,8 @@ def first_moment(model: Model, q: PerJoint) -> tuple[Any, ...]:
     """Σ m c in base coordinates."""
     X0 = positions(model, q)
     moments = [(X0[i].inv @ I).first_moment for i, I in enumerate(model.I)]
-    return tuple(sum(column, ZERO) for column in zip(*moments, strict=True))
+    nothing = (ZERO,) * len(model.g.linear)
+    return tuple(sum(column, ZERO) for column in zip(nothing, *moments, strict=True))
 
 
 def total_mass(model: Model) -> Any:

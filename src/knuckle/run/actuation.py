@@ -98,7 +98,7 @@ def actuation(model: Model, q: ArrayLike, actuated: Iterable[str]) -> Actuation:
         raise ValueError(f"q has shape {at.shape}, and must have shape ({model.nq},)")
     rows, names = judged_constraints(model, at), tuple(actuated)
     acting, sizes = (
-        np.array([[float(x) for x in row] for row in part]).reshape(-1, model.nv)
+        np.array([[float(x) for x in row] for row in part]).reshape(len(part), model.nv)
         for part in _actuators(model, at.tolist(), names)
     )
     moved = Judged(rows.factor.freed(acting), lambda: (sizes, rows.doubt))

@@ -148,4 +148,6 @@ def project(
 
 def _correction(model: Model, q: Array, error: Array) -> Array:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error."""
+    if not model.loops:
+        return np.zeros(model.nv)
     return Dense(mass_matrix(spanning_tree(model), q), judged_constraints(model, q)).response(error)

@@ -19,6 +19,7 @@ from knuckle.model import Model
 from .constrained_rows import Rows, rows_of, tree_of
 from .constrained_solve import Solution, Way, solve
 from .constraint import Constraint
+from .container import in_one_row
 from .dynamics import forward_dynamics
 from .lanes import numbers
 
@@ -184,10 +185,7 @@ class _Given:
         except ValueError:
             listed = ", ".join(f"{name} {batch}" for name, batch in axes.items())
             raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}") from None
-        flat = {
-            name: np.broadcast_to(array, (*batch, *shapes[name])).reshape(-1, *shapes[name])
-            for name, array in arrays.items()
-        }
+        flat = {name: in_one_row(array, batch, shapes[name]) for name, array in arrays.items()}
         return cls(batch, flat["q"], flat["v"], flat["tau"], flat.get("f_ext"))
 
     def shaped(self, rows: Rows, found: Solution) -> dict[str, Array]:

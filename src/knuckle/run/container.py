@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -33,6 +34,11 @@ def never_defined(error: ZeroDivisionError) -> ModelError:
         "a division by a number that is zero in every state: a joint that moves no inertia (`knuckle.audit` names it), "
         f"or a frame asked about a direction in which it never moves ({error})"
     )
+
+
+def in_one_row(array: Any, batch: Shape, shape: Shape) -> Any:
+    """An array for a batch of states with one axis for all of them, also where there are none, or nothing in them."""
+    return np.broadcast_to(array, batch + shape).reshape(math.prod(batch), *shape)
 
 
 def shape_of(result: Any) -> Shape:

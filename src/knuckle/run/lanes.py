@@ -18,6 +18,7 @@ from .container import (
     Text,
     apart,
     common_batch,
+    in_one_row,
     must_end_in,
     never_defined,
     scalars_of,
@@ -131,7 +132,7 @@ def _flat(array: NumPyArray, batch: Shape, shape: Shape) -> NumPyArray:
     """The array with its batch axes made one; without one if all states share it."""
     if array.size == math.prod(shape):
         return array.reshape(shape)
-    return np.broadcast_to(array, batch + shape).reshape(-1, *shape)
+    return in_one_row(array, batch, shape)
 
 
 def _lanes(array: NumPyArray, shape: Shape) -> Vector | Matrix:

@@ -67,7 +67,8 @@ class OneByOne:
 
     def _general(self, *arrays: Any) -> Array:
         """Any arrays, by the kernel for batches or by the text itself."""
-        given = {name: (np.asarray(x, float), self.shapes[name]) for name, x in zip(self.shapes, arrays, strict=True)}
+        numbers = (np.atleast_1d(np.asarray(x, float)) for x in arrays)
+        given = {name: (x, self.shapes[name]) for name, x in zip(self.shapes, numbers, strict=True)}
         result = compute_numbers(self.recipe, given, set())
         parts = cast("tuple[Array, ...]", result if isinstance(result, tuple) else (result,))
         batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(shape)] for x, shape in given.values()))

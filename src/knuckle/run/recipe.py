@@ -14,13 +14,13 @@ from typing import Any, TypeAlias, cast
 
 from knuckle.emit import Lanes, to_llvm
 from knuckle.model import Model
-from knuckle.scalar import ONE, ZERO
+from knuckle.scalar import ONE, ZERO, StructuralDivisionError
 from knuckle.spatial import SPATIAL, Force, Matrix
 from knuckle.trace import Program, trace
 
 from . import large, native, store
 from .captured import Surroundings, surroundings
-from .container import Shape, scalars_of, shape_of
+from .container import Shape, never_defined, scalars_of, shape_of
 
 Text: TypeAlias = Callable[..., Any]
 Arguments: TypeAlias = Mapping[str, Shape]
@@ -53,7 +53,10 @@ class Recipe:
     options: tuple[tuple[str, Any], ...]
 
     def __call__(self, scalars: Mapping[str, Any]) -> Any:
-        return self.text(self.model, **scalars, **dict(self.options))
+        try:
+            return self.text(self.model, **scalars, **dict(self.options))
+        except StructuralDivisionError as error:
+            raise never_defined(error) from error
 
     @property
     def wide(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -136,16 +136,20 @@ class Trajectories:
     def _step_by_step(self) -> None:
         """Every step a call, of all trajectories together."""
         parts = np.split(self.state, np.cumsum([*self.sizes.values()])[:-1], axis=-1)
-        now = [part.reshape(*self.batch, -1) for part in parts]
+        now = self._of_sizes(parts)
         for step in range(self.steps):
             given = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
             given |= self.ask(given) if self.ask else {}
             arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
-            now = [*compute_numbers(self.recipe, arrays, set())]
+            now = self._of_sizes(compute_numbers(self.recipe, arrays, set()))
             if (step + 1) % self.keep == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):
                     kept[:, self.row(step)] = part.reshape(len(self.state), -1)
         self.state[:] = np.concatenate([part.reshape(len(self.state), -1) for part in now], axis=-1)
+
+    def _of_sizes(self, parts: Iterable[Array]) -> list[Array]:
+        """The parts of the state of all trajectories, numbers as vectors of one."""
+        return [np.reshape(part, (*self.batch, size)) for part, size in zip(parts, self.sizes.values(), strict=True)]
 
     def row(self, step: int) -> int:
         """The first row that is written at or after a step."""

@@ -12,7 +12,7 @@ import numpy as np
 from knuckle.scalar import inside_a_kernel
 from knuckle.spatial import Vector
 
-from .container import Shape, apart, common_batch
+from .container import Shape, apart, common_batch, in_one_row
 from .kernel import DTYPES, Array, kernels, warn_plain
 from .lanes import numbers
 from .layout import Layout, laid_out
@@ -80,7 +80,7 @@ def state_by_state(
 ) -> Array:
     """The text itself, state by state: it may look at values."""
     states = math.prod(batch)
-    flat = {name: np.broadcast_to(x, batch + shapes[name]).reshape(-1, *shapes[name]) for name, x in lanes.items()}
+    flat = {name: in_one_row(x, batch, shapes[name]) for name, x in lanes.items()}
     if not states:
         anything = {name: apart(np.full(shape, math.nan).tolist(), shape) for name, shape in shapes.items()}
         return np.empty((*batch, len(recipe(anything))), dtype)

@@ -20,7 +20,7 @@ from .functions import (
 )
 from .inside import inside_a_kernel, is_inside, is_of_one_state
 from .kinds import Kind, kind_of
-from .structural import ONE, ZERO, Composite, constant
+from .structural import ONE, ZERO, Composite, StructuralDivisionError, constant
 
 __all__ = [
     "ONE",
@@ -28,6 +28,7 @@ __all__ = [
     "Composite",
     "Dual",
     "Kind",
+    "StructuralDivisionError",
     "absolute",
     "arctan2",
     "constant",

@@ -9,6 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 
+class StructuralDivisionError(ZeroDivisionError):
+    """A division by what is zero in every state, whatever the numbers are."""
+
+
 class Composite:
     """Base of what is made of scalars and is none itself: a vector, a matrix, an inertia.
 
@@ -98,11 +102,11 @@ class _Zero(_Structural):
 
     def __truediv__(self, other: Any) -> Any:
         if other is self:
-            raise ZeroDivisionError("division of a structural zero by itself")
+            raise StructuralDivisionError("division of a structural zero by itself")
         return NotImplemented if isinstance(other, Composite) else self
 
     def __rtruediv__(self, other: Any) -> Any:
-        raise ZeroDivisionError("division by a structural zero")
+        raise StructuralDivisionError("division by a structural zero")
 
     def __neg__(self) -> Any:
         return self

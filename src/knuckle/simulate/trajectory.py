@@ -143,8 +143,8 @@ class Trajectory:
         if np.any(np.diff(at) < 0):
             raise ValueError("times must not decrease")
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
-        tau = np.stack([np.interp(at, self.times, column) for column in self.tau.T], axis=-1) if self.model.nv else None
-        return self._changed(at, q, v, self.tau[: len(at)] if tau is None else tau)
+        tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
+        return self._changed(at, q, v, tau)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
