@@ -31,7 +31,10 @@ def groups(count: int, many: int) -> list[tuple[str, tuple[str, ...]]]:
     rng = np.random.default_rng(1)
     names = list(FAMILIES)
     alone = [(names[k % len(names)], (names[k % len(names)],)) for k in range(count * 3 // 4)]
-    pairs = [("side by side", tuple(map(str, rng.choice(names, int(rng.integers(2, 5)))))) for _ in range(count - len(alone) - many)]
+    pairs = [
+        ("side by side", tuple(map(str, rng.choice(names, int(rng.integers(2, 5))))))
+        for _ in range(count - len(alone) - many)
+    ]
     return [*alone, *pairs, *(("many", tuple(map(str, rng.choice(names, 16)))) for _ in range(many))]
 
 
@@ -56,7 +59,12 @@ def main() -> int:
         if k % 100 == 99:
             print(f"{k + 1} mechanisms, {time.perf_counter() - began:.0f} s", flush=True)
     lines = [
-        [name, str(len(found)), str(sum(f.counted != {f.freedoms} for f in found)), f"{max(f.condition for f in found):.0e}"]
+        [
+            name,
+            str(len(found)),
+            str(sum(f.counted != {f.freedoms} for f in found)),
+            f"{max(f.condition for f in found):.0e}",
+        ]
         + [_worst(found, way) for way in METHODS]
         for name, found in rows.items()
     ]

@@ -23,6 +23,7 @@ import numpy as np
 from knuckle.errors import ModelError
 from knuckle.model import Model, reduction
 from knuckle.run import integrate, mass_matrix
+from knuckle.run.dynamics import is_long
 from knuckle.run.user import kernel
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
 from knuckle.spatial import Matrix, Vector
@@ -55,7 +56,12 @@ def _sources(model: Model, i: int) -> int:
 
 
 def must_be_separate(model: Model) -> None:
-    """An error for friction that acts on several velocity variables at once."""
+    """An error for friction that acts on several velocity variables at once, or among too many loops."""
+    if is_long(model) and friction_rows(model):
+        raise ModelError(
+            f"{model.name} has dry friction and so many loops that its equations are not put into code: use "
+            "model.without_friction(), and dampers"
+        )
     for coupling in model.couplings:
         joint = model.joints[coupling.joint]
         if len(coupling.sources) > 1 and any(constant(f) is not ZERO for f in joint.friction):

@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.model import Model
 from knuckle.run import bind
 from knuckle.run.configuration import normalize
+from knuckle.run.warning import warn
 
 from .euler import SemiImplicitEuler
+from .friction import friction_rows
 from .stepper import stepper
 
 Array = NDArray[Any]
@@ -35,6 +37,11 @@ class RightHandSide:
         stabilization: float | None = None,
     ) -> None:
         self.model = model
+        if friction_rows(model):
+            warn(
+                f"{model.name} has dry friction, a force that jumps where joints turn back: a solver that knows nothing "
+                "of it takes tiny steps there. Use model.without_friction(), or kn.simulate"
+            )
         self._system = stepper(model, SemiImplicitEuler(), controller, parameters, external, stabilization).system
         self._functions = bind(model)
         self._still = np.zeros(model.nv)
