@@ -1,4 +1,4 @@
-"""How far a motion may be off: some of its steps taken again in halves."""
+"""How far a motion may be off: some stretches of it computed again in steps half as long."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from .sticking import Sticking
 
 Array = NDArray[Any]
 
-SAMPLES = 32
-"""Steps that are taken again."""
+SAMPLES, LONGEST = 32, 256
+"""Stretches that are computed again, and the most steps of one. A row long, they let stiff errors die out."""
 TOLERATED = 1e-3
 """The part of the way, or of a radian or metre, by which a motion may be off without a warning."""
 
 
 def warn_of_error(
-    model: Model, stepper: Stepper, sticking: Sticking | None, dt: float, times: Array, q: Array, v: Array
+    model: Model, stepper: Stepper, sticking: Sticking | None, dt: float, keep: int, times: Array, q: Array, v: Array
 ) -> None:
-    """A warning where the steps of a motion seem to be too long.
+    """A warning where the steps of a motion, of which every `keep`-th is a row, seem to be too long.
 
-    The errors of steps add up: those of positions as they are, those of velocities times what is left of the motion.
-    Steps in which joints begin to slide or to stick are left out: a simulation ends them there.
+    The errors of stretches add up: those of positions as they are, those of velocities times what is left of the
+    motion. Stretches in which joints begin to slide or to stick are left out: a simulation ends its steps there.
     """
-    error = estimated_error(stepper, sticking, dt, times, q, v)
+    error = estimated_error(stepper, sticking, dt, min(keep, LONGEST), times, q, v)
     way = max(1.0, float(np.abs(difference(model, q[:1], q)).max(initial=0.0)))
     if error > TOLERATED * way:
         order = stepper.integrator.order
@@ -42,20 +42,22 @@ def warn_of_error(
         )
 
 
-def estimated_error(stepper: Stepper, sticking: Sticking | None, dt: float, times: Array, q: Array, v: Array) -> float:
-    """The error of the last position, as far as the errors of single steps tell."""
+def estimated_error(
+    stepper: Stepper, sticking: Sticking | None, dt: float, steps: int, times: Array, q: Array, v: Array
+) -> float:
+    """The error of the last position, as far as stretches of so many steps tell."""
     chunks, errors, end = Chunks(stepper), list[float](), float(times[-1])
     gain = 1 / (1 - 0.5**stepper.integrator.order)
     for k in np.unique(np.linspace(0, len(times) - 1, SAMPLES + 2).astype(int)[1:-1]):
         t = float(times[k])
         modes = None if sticking is None else sticking.modes(t, q[k], v[k], {})
         state = stepper.start(t, q[k], v[k], dt, modes)
-        whole = chunks.run(np.array([t]), state, dt, 1).state(0)
-        halves = chunks.run(np.array([t, t + dt / 2]), state, dt / 2, 2).state(0)
+        whole = chunks.run(t + dt * np.arange(steps), state, dt, steps).state(-1)
+        halves = chunks.run(t + dt / 2 * np.arange(2 * steps), state, dt / 2, 2 * steps).state(-1)
         if modes is not None and (np.any(whole.memory[0] != modes) or np.any(halves.memory[0] != modes)):
             continue
         off = np.abs(stepper.system.displacement(whole.q, halves.q)).max(initial=0.0)
         off = off + np.abs(whole.v - halves.v).max(initial=0.0) * (end - t)
         errors.append(gain * float(off))
     finite = [x for x in errors if np.isfinite(x)]
-    return float(np.mean(finite)) * (end - float(times[0])) / dt if finite else 0.0
+    return float(np.mean(finite)) * (end - float(times[0])) / (steps * dt) if finite else 0.0

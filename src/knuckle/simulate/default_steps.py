@@ -22,7 +22,7 @@ Array = NDArray[Any]
 
 STABLE = 2.5
 """RK4 is stable up to about dt · rate = 2.7."""
-DAMPED, SWINGING = 1.0, 0.2
+DAMPED, SWINGING = 0.5, 0.2
 """dt times the rates of dampers and springs up to which RK4 follows them well."""
 MOST_PARTS = 256
 """Parts of `DEFAULT_STEP` that RK4 takes; where more would be needed, implicit steps are taken."""

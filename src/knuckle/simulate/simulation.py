@@ -151,7 +151,7 @@ def simulate(
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
     elif stepper.is_compiled and steps.dt is not None and rigid is None:
-        warn_of_error(model, stepper, sticking, steps.dt, times, q_rows, v_rows)
+        warn_of_error(model, stepper, sticking, steps.dt, plan.keep, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
         steps.name, steps.dt,
