@@ -221,6 +221,7 @@ def one_body(kind: Joint, **options: Any) -> Model:
         (one_body(Free(), at=(0, 0, 1)), "starts from the world's own frame"),
         (kn.to_planar(one_body(Revolute("z"))), "MJCF has no planar models"),
         (one_body(Spherical(), damping=(1.0, 2.0, 3.0)), "not the same for all its freedoms"),
+        (one_body(Free(), rotor_inertia=(0.1,) * 6), "its velocity terms are others there"),
     ],
 )
 def test_what_cannot_be_said_is_an_error(model: Model, complaint: str):

@@ -1,5 +1,7 @@
 """How stiff a mechanism is, and what that says about explicit steps."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -70,10 +72,11 @@ def test_rates_of_a_tree_are_those_of_its_matrices():
 def test_it_says_which_steps_of_rk4_are_stable(joint: dict[str, float]):
     model = slider(**joint)
     rate = of(model).rate
-    ends = [
-        np.abs(kn.rollout(model, [1e-3], [0.0] if "stiffness" in joint else [1.0], None, x / rate, steps=2000,
-                          integrator="rk4").v[-1])
-        for x in (2.6, 3.0)
-    ]  # fmt: skip
+    v = [0.0] if "stiffness" in joint else [1.0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the second diverges
+        ends = [
+            np.abs(kn.rollout(model, [1e-3], v, None, x / rate, steps=2000, integrator="rk4").v[-1]) for x in (2.6, 3.0)
+        ]
     assert ends[0] < 1.1
     assert not ends[1] < 1e6
