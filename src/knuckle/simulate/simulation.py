@@ -117,9 +117,6 @@ def simulate(
     must_be_closed(model, q, v, closing)
 
     steps = default_steps(model, dt, q, v, integrator=integrator)
-    if steps.is_coarse:
-        warn(steps.why)
-
     given = dict(parameters or {})
     control, asked = control_of("controller", controller, "tau", (model.nv,), given)
     wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
@@ -150,6 +147,8 @@ def simulate(
             tau = forces_along(model, control, asked, times, q_rows, v_rows)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
+    elif steps.is_coarse and not stepper.is_compiled:
+        warn(steps.why)
     elif stepper.is_compiled and steps.dt is not None and rigid is None:
         warn_of_error(model, stepper, sticking, steps.dt, plan.keep, times, q_rows, v_rows)
     return Trajectory(
