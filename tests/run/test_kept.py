@@ -19,10 +19,9 @@ from .mechanisms import chain
 
 
 @pytest.fixture(autouse=True)
-def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None) -> Any:
+def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None) -> None:
     monkeypatch.setattr(kernels, "policy", "auto")
-    yield
-    kn.set_kernel_limit()
+    monkeypatch.setattr(kept._Limit, "count", kept.DEFAULT)
 
 
 @pytest.fixture

@@ -104,10 +104,10 @@ class Surroundings:
                 self._visit(value)
 
     def _visit_container(self, x: Any) -> None:
-        if not isinstance(x, (tuple, frozenset)):
+        if not issubclass(_type(x), (tuple, frozenset)):
             self._contents.append((x, _contents(x)))
-        if not isinstance(x, np.ndarray) or x.dtype == object:
-            self._visit_all(x.values() if isinstance(x, dict) else cast("Iterable[Any]", x))  # pyright: ignore[reportUnknownArgumentType]
+        if not issubclass(_type(x), np.ndarray) or x.dtype == object:
+            self._visit_all(x.values() if issubclass(_type(x), dict) else x)
 
     def _visit_attributes(self, x: Any) -> None:
         """The attributes of an object, a class or a module that the texts have names for."""
@@ -140,10 +140,10 @@ def _is_library(module: types.ModuleType) -> bool:
 
 def _parts_of_ours(x: Any) -> Iterator[Any]:
     """What users may have put into an object of the library: functions and arrays in dataclasses, wrapped functions."""
-    if dataclasses.is_dataclass(x) and not isinstance(x, type):
+    if not isinstance(x, type) and dataclasses.is_dataclass(x):
         yield from (getattr(x, field.name) for field in dataclasses.fields(x))
-    elif hasattr(x, "__wrapped__"):
-        yield x.__wrapped__
+    else:
+        yield getattr(x, "__wrapped__", None)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:
@@ -163,16 +163,21 @@ def _inside(cell: types.CellType) -> Any:
 
 def _contents(x: Any) -> Any:
     """What a container holds, as something that does not change with it."""
-    if isinstance(x, np.ndarray):
+    kind = _type(x)
+    if issubclass(kind, np.ndarray):
         return x.shape, x.dtype, tuple(x.flat) if x.dtype == object else x.tobytes()
-    return tuple(x.items()) if isinstance(x, dict) else frozenset(x) if isinstance(x, set) else tuple(x)
+    return tuple(x.items()) if issubclass(kind, dict) else frozenset(x) if issubclass(kind, set) else tuple(x)
+
+
+def _type(x: Any) -> type[object]:
+    """The type of a thing; checking by it leaves the thing itself of any type."""
+    return cast("type[object]", type(x))
 
 
 def _held(x: Any) -> Any:
     """Something to know a value by again that keeps no model and no other large thing alive."""
-    if not isinstance(x, PLAIN):
-        with contextlib.suppress(TypeError):
-            return weakref.ref(x)
+    with contextlib.suppress(TypeError):
+        return x if issubclass(type(x), PLAIN) else weakref.ref(x)
     return x
 
 
@@ -185,10 +190,11 @@ def _is_equal(a: Any, b: Any) -> bool:
     """Whether two values are the same thing, or the same number, text, or tuple or set of such."""
     if a is b:
         return True
-    if type(a) is not type(b):
+    kind = _type(a)
+    if kind is not type(b):
         return False
-    if isinstance(a, tuple):
+    if issubclass(kind, tuple):
         return len(a) == len(b) and all(map(_is_equal, a, b))
-    if isinstance(a, PLAIN):
+    if issubclass(kind, PLAIN):
         return bool(a == b) or bool(a != a and b != b)
-    return isinstance(a, (frozenset, np.dtype)) and a == b
+    return issubclass(kind, (frozenset, np.dtype)) and a == b

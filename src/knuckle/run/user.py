@@ -167,7 +167,8 @@ def kernel(function: Callable[Concatenate[Model, P], Any]) -> Compiled[P]:
             return kn.inverse_dynamics(model, q, v, kp * (q_ref - q) - kd * v)
 
     It is called with arrays of any batch shape, like the library's own functions, and compiled when it is first called
-    on a model. See `Compiled` for what its arguments are.
+    on a model. See `Compiled` for what its arguments are. Numbers, arrays and functions that it takes from around
+    itself are constants of the code, which is made anew when one of them has changed. Choices go through `kn.where`.
     """
     return Compiled(function)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from knuckle.scalar import is_of_one_state, select
 from knuckle.spatial import Matrix, Vector
 
 _COMPOSED = (Vector, Matrix, np.ndarray)
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 def where(condition: Any, x: Any, y: Any) -> Any:
@@ -20,7 +21,9 @@ def where(condition: Any, x: Any, y: Any) -> Any:
     one shape, or one of each. Outside of kernels this is `numpy.where`.
     """
     if not (is_of_one_state() or isinstance(x, (Vector, Matrix)) or isinstance(y, (Vector, Matrix))):
-        return np.where(condition, x, y) if any(map(_is_array, (condition, x, y))) else _one(condition, x, y)
+        if not any(map(_is_array, (condition, x, y))):
+            return _one(condition, x, y)
+        return cast("Array", np.where(condition, x, y))
     if isinstance(condition, _COMPOSED):
         raise TypeError("the condition of where is one comparison of scalars; choose entry by entry for vectors")
     if not (isinstance(x, _COMPOSED) or isinstance(y, _COMPOSED)):
@@ -50,10 +53,11 @@ def _like(x: Any, other: Any) -> Vector | Matrix:
     if isinstance(x, (Vector, Matrix)):
         return x
     if isinstance(x, np.ndarray) and x.ndim:
-        return Vector(x.tolist()) if x.ndim == 1 else Matrix(x.tolist(), x.shape[-1])
-    shape = _shape(other)
-    return Vector([x] * shape[0]) if len(shape) == 1 else Matrix([[x] * shape[1]] * shape[0], shape[1])
+        array = cast("Array", x)
+        return Vector(array.tolist()) if array.ndim == 1 else Matrix(array.tolist(), array.shape[-1])
+    shape, scalar = _shape(other), cast("Any", x)
+    return Vector([scalar] * shape[0]) if len(shape) == 1 else Matrix([[scalar] * shape[1]] * shape[0], shape[1])
 
 
 def _shape(x: Any) -> tuple[int, ...]:
-    return (x.nrows, x.ncols) if isinstance(x, Matrix) else np.shape(x) if isinstance(x, np.ndarray) else (len(x),)
+    return (x.nrows, x.ncols) if isinstance(x, Matrix) else (len(x),) if isinstance(x, Vector) else np.shape(x)
