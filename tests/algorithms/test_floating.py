@@ -194,7 +194,7 @@ def test_kernels_are_the_texts(nb: int):
     """Straight code, and rolled code for a large tree."""
     chain = auto_tree(nb, branching=1.5, skew=0.3)
     first = dataclasses.replace(chain.joints[0], kind=Free(), damping=(), friction=(), rotor_inertia=(),
-                                     stiffness=(), rest=(), limits=kn.model.Limits())  # fmt: skip
+                                     stiffness=(), rest=(), limits=kn.model.Limits(), start=())  # fmt: skip
     model = chain.replace(joints=(first, *chain.joints[1:]))
     assert floats(model)
     s = random_state(model, 3)
