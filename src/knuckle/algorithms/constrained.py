@@ -52,9 +52,7 @@ def reduced(H: Matrix, G: Matrix, g: Vector, force: Vector) -> Vector:
     return G @ (G.T @ HG).solve(G.T @ (force - H @ g)) + g
 
 
-def solve_with(
-    A: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False
-) -> Vector:
+def solve_with(A: Matrix, rows: Constraints, k: Vector, force: Vector, *, redundant: bool = False) -> Vector:
     """x with A x = f + Kᵀλ and K x = k, for any A with a positive definite symmetric part."""
     found = _independent(A, rows, redundant)
     Q = Matrix((part.q for part in found), A.nrows)

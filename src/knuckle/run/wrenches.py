@@ -46,7 +46,10 @@ def loop_wrenches(
     if tau_loop is not None:
         acting = acting + active_loop_jacobian.reference(model, q).T @ as_vector(tau_loop)
     found = closed_loop_dynamics(model, q, v, acting, f_ext, stabilization)[1]
-    lam, own = list(constrained.least_norm(loop_constraints(model, q), found)), None if tau_loop is None else list(as_vector(tau_loop))
+    lam, own = (
+        list(constrained.least_norm(loop_constraints(model, q), found)),
+        None if tau_loop is None else list(as_vector(tau_loop)),
+    )
     Q = model.positions(q)
     rows: list[Any] = []
     for loop in model.loops:

@@ -70,7 +70,11 @@ class Drawing:
         start = np.asarray(self.rng.uniform(-1, 1, joint.nv)) * [self.size if u == "m" else 1.0 for u in joint.v_units]
         q = joint.integrate(joint.neutral(), Vector(start.tolist()))
         mass, s = self.rng.uniform(0.5, 2.0) * 1e3 * self.size**3, self.size
-        box = solid_box(mass, tuple((s * self.rng.uniform(0.1, 0.4, 3)).tolist()), at=tuple((0.3 * s * self.rng.normal(size=3)).tolist()))
+        box = solid_box(
+            mass,
+            tuple((s * self.rng.uniform(0.1, 0.4, 3)).tolist()),
+            at=tuple((0.3 * s * self.rng.normal(size=3)).tolist()),
+        )
         self.builder.body(name, on=on, joint=joint, at=joint.transform(q).inverse() @ X, inertia=box)
         self.frames[name] = E, self._place(at)
         self.positions.append(np.array([float(x) for x in q]))
@@ -81,7 +85,9 @@ class Drawing:
         """A loop joint at a point."""
         E = _rotation(self.rng)
         places = [self._between(body, E, self._place(at)) for body in (predecessor, successor)]
-        self.builder.close_loop(f"loop{self.rng.integers(10**9)}", _turned(joint, E @ self.turn), predecessor, successor, *places)
+        self.builder.close_loop(
+            f"loop{self.rng.integers(10**9)}", _turned(joint, E @ self.turn), predecessor, successor, *places
+        )
 
     def end(self) -> None:
         """The mechanism is drawn."""
