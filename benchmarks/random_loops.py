@@ -1,6 +1,6 @@
 """A thousand random mechanisms with closed loops, by every method, against the null space in extended precision.
 
-    python benchmarks/random_loops.py [--count 1000] [--seed 0] [--compile] [--many 20]
+    python benchmarks/random_loops.py [--count 1000] [--many 20] [--seed 0] [--methods default kkt] [--compile]
 
 Planar, spherical, Bennett's, vacuous, redundant and nearly singular loops in random directions, of a millimetre to a
 kilometre, some on carriers, some side by side. Prints for each family how many freedoms were miscounted, the worst
@@ -43,34 +43,34 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000, help="how many mechanisms")
     parser.add_argument("--many", type=int, default=20, help="how many of them have sixteen loops or more")
     parser.add_argument("--seed", type=int, default=0, help="where the numbers come from")
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="some of them only")
     parser.add_argument("--compile", action="store_true", help="by native code, which is made for each mechanism")
     chosen = parser.parse_args()
     kn.set_compilation("always" if chosen.compile else "never")
     rows: dict[str, list[Any]] = defaultdict(list)
     began, wrong = time.perf_counter(), 0
     for k, (name, families) in enumerate(groups(chosen.count, chosen.many)):
-        found = compared(random_closed([chosen.seed, k], families), np.random.default_rng([chosen.seed, k, 1]))
+        rng = np.random.default_rng([chosen.seed, k, 1])
+        found = compared(random_closed([chosen.seed, k], families), rng, chosen.methods)
         rows[name].append(found)
         bad = [way for way, error in found.errors.items() if not error <= LIMIT * found.condition]
         if bad or found.counted != {found.freedoms}:
             wrong += 1
-            print(f"seed {[chosen.seed, k]} {families}: {bad}, freedoms {found.counted} of {found.freedoms}, "
-                  f"condition {found.condition:.1e}, errors { {way: f'{found.errors[way]:.1e}' for way in bad} }", flush=True)  # fmt: skip
+            misses = ", ".join(f"{way} by {found.errors[way]:.1e}" for way in bad)
+            counts = f"freedoms {found.counted} of {found.freedoms}, condition {found.condition:.1e}"
+            print(f"seed {[chosen.seed, k]} {families}: {counts}, {misses}", flush=True)
         if k % 100 == 99:
             print(f"{k + 1} mechanisms, {time.perf_counter() - began:.0f} s", flush=True)
-    lines = [
-        [
-            name,
-            str(len(found)),
-            str(sum(f.counted != {f.freedoms} for f in found)),
-            f"{max(f.condition for f in found):.0e}",
-        ]
-        + [_worst(found, way) for way in METHODS]
-        for name, found in rows.items()
-    ]
-    print("", grid(["loops", "count", "miscounted", "condition", *METHODS], lines), sep="\n")
+    lines = [_line(name, found, chosen.methods) for name, found in rows.items()]
+    print("", grid(["loops", "count", "miscounted", "condition", *chosen.methods], lines), sep="\n")
     print(f"\nwrong: {wrong} of {chosen.count}; errors over the condition, {LIMIT} is the limit")
     return int(wrong > 0)
+
+
+def _line(name: str, found: list[Any], methods: list[str]) -> list[str]:
+    miscounted = sum(f.counted != {f.freedoms} for f in found)
+    condition = max(f.condition for f in found)
+    return [name, str(len(found)), str(miscounted), f"{condition:.0e}", *(_worst(found, way) for way in methods)]
 
 
 def _worst(found: list[Any], way: str) -> str:

@@ -211,7 +211,7 @@ def test_many_constraints_check_their_arguments():
         kn.forward_dynamics(model, q, zero, np.zeros(5))
     with pytest.raises(ValueError, match=r"tau has shape \(5,\)"):
         kn.hybrid_dynamics(model, q, zero, np.zeros(5), zero, prescribed=[model.joint_names[0]])
-    with pytest.raises(ValueError, match="do not broadcast: .*tau"):
+    with pytest.raises(ValueError, match=r"do not broadcast: .*tau"):
         kn.forward_dynamics(model, np.tile(q, (2, 1)), zero, np.zeros((3, model.nv)))
     with pytest.raises(TypeError, match="tau"):
         kn.forward_dynamics(model, q, zero, ["a"] * model.nv)

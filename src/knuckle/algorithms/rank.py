@@ -122,7 +122,7 @@ def sizes_of(vectors: Subspace, X: Any) -> list[tuple[Any, Any]]:
 
 
 def openness(delta: Vector, F: Sequence[tuple[Any, Any]], around: Any) -> Vector:
-    """(δ/r)²: how far a loop joint with forces of these sizes is from closing, lengths as parts of the way around it."""
+    """(δ/r)²: how far a loop joint with forces of these sizes is from closing, lengths as parts of the way around."""
     sizes = [n + f * around for n, f in F]
     return Vector(ZERO if r is ZERO else d * d * (1 / (r * r + NO_LENGTH)) for d, r in zip(delta, sizes, strict=True))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from knuckle.algorithms.rank import RANK
 from knuckle.run.kernel import kernels
+from knuckle.run.rank import Factor
 from knuckle.run.user import kernel
 from knuckle.spatial import Transform
 
@@ -108,7 +109,7 @@ class ClosedChain:
         if step_d == "secondary":
             f = self._forces_by_secondary(systems, states, free, A, U)
         elif step_d == "admittance":
-            f = _solved(_admittance(A, free), _times(A, alpha) - U)  # step D (0.35)
+            f = _solved(*_admittance(A, free), _times(A, alpha) - U)  # step D (0.35)
         else:
             raise ValueError(f'step_d is "admittance" or "secondary", not {step_d!r}')
         return self._together(systems, states, [x["beta"] for x in free], A, f, closed)
@@ -123,7 +124,7 @@ class ClosedChain:
         A, _, closed = self._constraints(systems, free, None)
         rates = [terms["rate"] for terms in closed.values()]
         rate = np.concatenate([_flat(x) for x in rates], axis=-1) if rates else np.zeros(0)
-        f = _solved(_admittance(A, free), rate)
+        f = _solved(*_admittance(A, free), rate)
         return self._together(systems, states, [0.0 * x["beta"] for x in free], A, f, closed)
 
     def errors(self, primary: State, secondary: State | None = None) -> dict[str, tuple[Array, Array]]:
@@ -251,26 +252,27 @@ def closure_kernels() -> int:
     return kernels.made(CARRIER)
 
 
-def _admittance(A: Array, free: list[Mapping[str, Array]]) -> Array:
-    """A Λ A* = A_P Λ_P A_P* + A_S Λ_S A_S*."""
-    start, total = 0, np.zeros((A.shape[-2], A.shape[-2]))
+def _admittance(A: Array, free: list[Mapping[str, Array]]) -> tuple[Array, Array]:
+    """A Λ A* = A_P Λ_P A_P* + A_S Λ_S A_S*, and the sizes of the terms on its diagonal, as roots."""
+    start, total, terms = 0, np.zeros((A.shape[-2], A.shape[-2])), np.zeros(A.shape[-2])
     for x in free:
         end = start + x["Lambda"].shape[-1]
-        total = total + A[..., start:end] @ x["Lambda"] @ np.swapaxes(A[..., start:end], -1, -2)
+        part, Lambda = A[..., start:end], x["Lambda"]
+        total = total + part @ Lambda @ np.swapaxes(part, -1, -2)
+        terms = terms + ((np.abs(part) @ np.abs(Lambda)) * np.abs(part)).sum(-1)
         start = end
-    return total
+    return total, np.sqrt(terms)
 
 
-def _solved(S: Array, b: Array) -> Array:
-    """The least f with S f = b for a symmetric semidefinite S and b in its range, refined."""
+def _solved(S: Array, size: Array, b: Array) -> Array:
+    """The least f with S f = b for a symmetric semidefinite S of terms of these sizes, b in its range; refined."""
     if not S.shape[-1]:
         return b
-    values, vectors = np.linalg.eigh(S)
-    kept = values > RANK**2 * values[..., -1:]
-    inverse = np.where(kept, 1 / np.where(kept, values, 1.0), 0.0)
+    size = np.where(size > 0, size, 1.0)
+    factor = Factor(S / size[..., None, :], size, np.full(S.shape[:-2], RANK**2))
     f = np.zeros_like(b)
     for _ in range(2):
-        f = f + _times(vectors, inverse * _times(np.swapaxes(vectors, -1, -2), b - _times(S, f)))
+        f = f + factor.multipliers((b - _times(S, f)) / size)
     return f
 
 

@@ -143,7 +143,7 @@ def openness(constraint: Constraint, state: State, terms: Terms) -> Vector:
 
 
 def way(state: State, terms: Terms) -> Any:
-    """How long the ways from the base to the bodies of a constraint are: where these are, is known to rounding of it."""
+    """How long the ways from the base to the bodies of a constraint are: their places are known to rounding of that."""
     bodies = [body for body, _ in terms.forces if body != ROOT]
     return sum((rank.reach(state.model, state.Q, state.model.ancestors(body)) for body in bodies), ZERO)
 

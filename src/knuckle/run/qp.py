@@ -50,12 +50,12 @@ def least_distance(
     are their own terms if none are given.
     """
     size = np.linalg.norm(B, axis=1)
-    scale = size if scale is None else scale
-    alive = size > doubt * scale
+    terms: Array = size if scale is None else scale
+    alive: NDArray[np.bool_] = size > doubt * terms
     length = np.where(alive, size, 1.0)
     unit, wanted = np.where(alive[:, None], B, 0.0) / length[:, None], c / length
     held, others, least = unit[:equalities], unit[equalities:], wanted[equalities:]
-    factor = Factor(held, (scale / length)[:equalities], np.array(doubt))
+    factor = Factor(held, (terms / length)[:equalities], np.array(doubt))
     y, basis = factor.least(wanted[:equalities]), factor.basis
     mu, contradicted = _unequal(others - (others @ basis.T) @ basis, least - others @ y, solver)
     push = others.T @ mu

@@ -66,8 +66,8 @@ class Judged:
         """The rows of B = K A for some A, and their sizes: as much more than B as those of K are more than K."""
         size = np.linalg.norm(self.K, axis=-1)
         says = size > 0
-        B = np.where(says[..., None], B, 0.0)
-        return B, np.linalg.norm(B, axis=-1) * self.scale / np.where(says, size, 1.0)
+        rows = np.where(says[..., None], B, 0.0)
+        return rows, np.linalg.norm(rows, axis=-1) * self.scale / np.where(says, size, 1.0)
 
     @cached_property
     def factor(self) -> Factor:
@@ -83,7 +83,7 @@ class Factor:
 
     def __init__(self, B: Array, scale: Array, doubt: Array) -> None:
         self.scale = np.where(scale > 0, scale, 1.0)
-        finite = np.isfinite(B).all((-2, -1)) & np.isfinite(self.scale).all(-1)
+        finite: Array = np.asarray(np.isfinite(B).all((-2, -1)) & np.isfinite(self.scale).all(-1))
         scaled = np.where(finite[..., None, None], B / self.scale[..., None], 0.0)
         self.U, s, self.Vt = _svd(scaled)
         self.kept = s > np.asarray(doubt)[..., None]
@@ -137,25 +137,23 @@ def _svd(A: Array) -> tuple[Array, Array, Array]:
     for state, pattern in enumerate(flat != 0):
         alike.setdefault(pattern.tobytes(), []).append(state)
     for states in alike.values():
-        start = 0
+        start, which = 0, np.array(states)
         for rows, columns in _apart(flat[states[0]] != 0):
-            end = start + min(len(rows), len(columns))
-            part = flat[np.ix_(states, rows, columns)]
-            found = np.linalg.svd(part, full_matrices=False)
-            U[np.ix_(states, rows, range(start, end))] = found[0]
-            s[np.ix_(states, range(start, end))] = found[1]
-            Vt[np.ix_(states, range(start, end), columns)] = found[2]
-            start = end
+            values = np.arange(start, start + min(len(rows), len(columns)))
+            found = np.linalg.svd(flat[np.ix_(which, rows, columns)], full_matrices=False)
+            U[np.ix_(which, rows, values)], s[np.ix_(which, values)] = found[0], found[1]
+            Vt[np.ix_(which, values, columns)] = found[2]
+            start += len(values)
     return U.reshape(*batch, m, k), s.reshape(*batch, k), Vt.reshape(*batch, k, n)
 
 
 def _apart(pattern: NDArray[np.bool_]) -> list[tuple[Array, Array]]:
     """The rows and columns of the parts of a matrix that share neither, by where it is not zero."""
-    label = np.arange(pattern.shape[1])
-    most = len(label)
+    most = int(pattern.shape[1])
+    label: Array = np.arange(most)
     while True:
-        of_row = np.where(pattern, label, most).min(axis=1, initial=most)
-        least = np.minimum(label, np.where(pattern, of_row[:, None], most).min(axis=0, initial=most))
+        of_row: Array = np.where(pattern, label, most).min(axis=1, initial=most)
+        least: Array = np.minimum(label, np.where(pattern, of_row[:, None], most).min(axis=0, initial=most))
         if (least == label).all():
             return [(np.flatnonzero(of_row == x), np.flatnonzero(label == x)) for x in np.unique(of_row[of_row < most])]
         label = least

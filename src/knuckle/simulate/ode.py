@@ -39,8 +39,8 @@ class RightHandSide:
         self.model = model
         if friction_rows(model):
             warn(
-                f"{model.name} has dry friction, a force that jumps where joints turn back: a solver that knows nothing "
-                "of it takes tiny steps there. Use model.without_friction(), or kn.simulate"
+                f"{model.name} has dry friction, a force that jumps where joints turn back: a solver that does not "
+                "know it takes tiny steps there. Use model.without_friction(), or kn.simulate"
             )
         self._system = stepper(model, SemiImplicitEuler(), controller, parameters, external, stabilization).system
         self._functions = bind(model)

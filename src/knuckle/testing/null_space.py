@@ -94,7 +94,7 @@ class NullSpace:
 
     @property
     def condition(self) -> float:
-        """Of the constraints: the largest singular value of K over the last that counts; the worst of the mechanisms."""
+        """Of the constraints: the largest singular value of K over the last that counts; that of the worst."""
         return max(block.condition for _, _, block in self._blocks)
 
     def velocity(self, v: Array) -> Array:
