@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.simulate.integrators import default_steps
 from knuckle.joints import Prismatic, Revolute
+from knuckle.simulate.integrators import default_steps
 
 
 def hinge(rate: float, frequency: float = 0.0) -> kn.Model:
