@@ -8,6 +8,7 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Revolute, Spherical
 from knuckle.model import Builder, Model, solid_box
+from knuckle.run import dense
 from knuckle.testing.linkages import bennett, ladder
 
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
@@ -235,6 +236,22 @@ def test_states_that_are_not_finite_change_no_others():
             assert (found[others] == right[others]).all()
             assert not np.isfinite(found[2]).any() or way is hybrid
             assert not np.isfinite(found[2]).all()
+
+
+@pytest.mark.parametrize("way", ["variables", "forces"])
+def test_complex_steps_through_many_constraints(way: str, monkeypatch: pytest.MonkeyPatch):
+    """Derivatives where matrices of numbers are solved, by independent variables and by constraint forces."""
+    if way == "forces":
+        monkeypatch.setattr(dense, "chosen", lambda model: None)
+    model, rng = four_bars(16, 2), np.random.default_rng(0)
+    q = np.tile(kn.close_loops(four_bars(1, 2), [0.3, -0.2, 0.1]).q, 16)
+    v, tau, dq = np.zeros(48), rng.normal(size=48), np.tile(rng.normal(size=3), 16)
+    found = kn.forward_dynamics(model, q + 1e-20j * dq, v, tau).imag / 1e-20
+    few = four_bars(1, 2)
+    for k in (0, 15):
+        one = slice(3 * k, 3 * k + 3)
+        right = kn.forward_dynamics(few, q[one] + 1e-20j * dq[one], v[one], tau[one]).imag / 1e-20
+        np.testing.assert_allclose(found[one], right, rtol=1e-9)
 
 
 def test_many_constraints_in_single_precision():

@@ -117,12 +117,25 @@ class Dense:
 
     def _by_forces(self, k: Array, force: Array | None) -> Array:
         """By the constraint forces, once refined: with H = L Lᵀ, y = Lᵀa changes least, and B y = k for B = K L⁻ᵀ."""
+        if any(np.iscomplexobj(x) for x in (self.H, self.rows.K, k, 0.0 if force is None else force)):
+            return self._complex_step(k, force)
         n = self.H.shape[-1]
         y = np.zeros((*self.H.shape[:-2], n)) if force is None else _solved(self._L, force[..., None])[..., 0]
         wanted = self._factor.nearest(k)
         for _ in range(2):
             y = y + self._factor.least(wanted - (self._B @ y[..., None])[..., 0])
         return _solved(np.swapaxes(self._L, -1, -2), y[..., None])[..., 0]
+
+    def _complex_step(self, k: Array, force: Array | None) -> Array:
+        """The same for imaginary parts that are small changes: which constraints count is decided by the real ones."""
+        nothing: Array = np.zeros(int(self.H.shape[-1]))
+        f = nothing if force is None else force
+        real = Dense(np.real(self.H), Judged(np.real(self.rows.K), lambda: (self.rows.size, self.rows.doubt)))
+        a = real.response(np.real(k), np.real(f))
+        H, K = np.imag(self.H), np.imag(self.rows.K)
+        lam = real.multipliers((real.H @ a[..., None])[..., 0] - np.real(f))
+        pull = np.imag(f) + (np.swapaxes(K, -1, -2) @ lam[..., None] - H @ a[..., None])[..., 0]
+        return a + 1j * real.response(np.imag(k) - (K @ a[..., None])[..., 0], pull)
 
     @cached_property
     def _L(self) -> Array:

@@ -70,7 +70,7 @@ class _Case:
         return hybrid_dynamics(self.model, self.q, self.v, self.tau, a, prescribed=names)[0]
 
 
-METHODS: dict[str, Callable[[_Case, Array], Array]] = {
+ACCELERATIONS: dict[str, Callable[[_Case, Array], Array]] = {
     "default": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau),
     "kkt": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau, method="kkt"),
     "independent": lambda c, a: forward_dynamics(c.model, c.q, c.v, c.tau, method="independent", choice=c.choice),
@@ -81,10 +81,14 @@ METHODS: dict[str, Callable[[_Case, Array], Array]] = {
     "constrained": lambda c, a: constrained_acceleration(c.model, c.q, c.v, c.tau, constraints=()),
     "dense": lambda c, a: constrained_dynamics(c.model, c.q, c.v, c.tau, []).a,
     "dual": lambda c, a: constrained_dynamics(c.model, c.q, c.v, c.tau, [], method="dual").a,
-    "projection": lambda c, a: np.zeros(0),
-    "project": lambda c, a: np.zeros(0),
 }
-"""By name: the acceleration of a case, of which the right one is given. The last two are about velocities."""
+"""By name: the acceleration of a case, of which the right one is given."""
+VELOCITIES: dict[str, Callable[[_Case, Array], Array]] = {
+    "projection": lambda c, v: onto_constraints(c.model, c.q, v)[1],
+    "project": lambda c, v: project(c.model, c.q, v)[1],
+}
+"""By name: the nearest velocity that keeps the loops closed."""
+METHODS = (*ACCELERATIONS, *VELOCITIES)
 SLOW = ("kkt", "independent", "constrained")
 """They are put into code, or into Python, in a length that grows with the square of the constraints."""
 
@@ -100,13 +104,8 @@ def compared(made: ClosedMechanism, rng: Generator, methods: Iterable[str] = MET
     counted = {mobility(model, q).mobility, len(case.choice.independent)}
     errors: dict[str, float] = {}
     for name in methods:
-        method = METHODS[name]
-        if name in SLOW and is_long(model):
-            continue
-        if name == "project":
-            errors[name] = right.error(project(model, q, other)[1], right.velocity(other), other)
-        elif name == "projection":
-            errors[name] = right.error(onto_constraints(model, q, other)[1], right.velocity(other), other)
-        else:
-            errors[name] = right.error(method(case, a.astype(float)), a, free)
+        if name in VELOCITIES:
+            errors[name] = right.error(VELOCITIES[name](case, other), right.velocity(other), other)
+        elif name not in SLOW or not is_long(model):
+            errors[name] = right.error(ACCELERATIONS[name](case, a.astype(float)), a, free)
     return Compared(made.freedoms, counted, right.condition, errors)
