@@ -149,8 +149,8 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not stepper.is_compiled:
         warn(steps.why)
-    elif stepper.is_compiled and steps.dt is not None and rigid is None:
-        warn_of_error(model, stepper, sticking, steps.dt, plan.keep, times, q_rows, v_rows)
+    elif integrator is None and stepper.is_compiled and rigid is None and reason == "finished":
+        warn_of_error(plan, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
         steps.name, steps.dt,
