@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.simulate import named
+from knuckle.simulate import rollout, simulation
+from knuckle.simulate.integrators import Steps, default_steps
 from knuckle.testing import random_tree
 
 PENDULUM = kn.robots.load("double_pendulum")
@@ -32,11 +33,12 @@ def test_without_any_word_both_give_the_same_motion(model: kn.Model):
 def test_one_place_says_which_integrator(name: str, monkeypatch: pytest.MonkeyPatch):
     asked: list[Any] = []
 
-    def other(model: kn.Model, dt: float | None) -> str:
+    def other(model: kn.Model, dt: float | None, *args: Any, **options: Any) -> Steps:
         asked.append((model, dt))
-        return name
+        return default_steps(model, dt, integrator=name)
 
-    monkeypatch.setattr(named, "default_integrator", other)
+    for module in (simulation, rollout):
+        monkeypatch.setattr(module, "default_steps", other)
     one, many = kn.simulate(PENDULUM, [1.0, 0.2], dt=1e-2), kn.rollout(PENDULUM, [1.0, 0.2], dt=1e-2)
     assert asked == [(PENDULUM, 1e-2)] * 2
     assert one.integrator == many.integrator == name
