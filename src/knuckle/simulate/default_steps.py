@@ -24,8 +24,8 @@ STABLE = 2.5
 """RK4 is stable up to about dt · rate = 2.7."""
 DAMPED, SWINGING = 0.5, 0.2
 """dt times the rates of dampers and springs up to which RK4 follows them well."""
-MOST_PARTS = 256
-"""Parts of `DEFAULT_STEP` that RK4 takes; where more would be needed, implicit steps are taken."""
+MOST_PARTS, IMPLICIT_PARTS = 256, 16
+"""Parts of `DEFAULT_STEP` that RK4 takes; where more would be needed, implicit steps are taken, so many."""
 SAMPLES = 8
 """States of a batch that are looked at."""
 
@@ -81,11 +81,21 @@ def default_steps(
         return Steps(plain, "rk4", step / n, n, why)
     if not rate.rate * step > STABLE:
         return Steps(plain, "rk4", step)
+    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None and may_divide else 1, _stiff(model, rate))
+
+
+def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps:
+    """Steps that are stable however stiff the joints are."""
     why = (
-        f"{_stiff(model, rate)}: steps of {step:.3g} s are implicit ones, whose error is of the first order. "
-        f'Take steps of {STABLE / rate.rate / 2:.1g} s for RK4, or say integrator="implicit" to be content with it'
+        f"{because}: steps of {step / parts:.3g} s are implicit ones, whose error is of the first order. Shorter ones "
+        'are more exact; integrator="implicit" says that they are meant'
     )
-    return Steps(integrator_of("implicit"), "implicit", step, why=why, is_coarse=True)
+    return Steps(integrator_of("implicit"), "implicit", step / parts, parts, why, is_coarse=True)
+
+
+def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:
+    """Whether RK4 is not stable with these steps in some of the positions (..., nq)."""
+    return steps.name == "rk4" and steps.dt is not None and _stiffest(model, q, None).rate * steps.dt > STABLE
 
 
 def _stiff(model: Model, rate: Stiffness) -> str:

@@ -21,7 +21,7 @@ from .checkpoint import Checkpoints, differences, read_start
 from .chunks import forces_along
 from .compliant import with_stops
 from .control import control_of
-from .default_steps import default_steps
+from .default_steps import IMPLICIT_PARTS, Steps, default_steps, implicit_steps, is_too_stiff
 from .events import Given, events_from
 from .integrator import Integrator
 from .loops import Stabilization, must_be_closed, stabilization_of
@@ -29,7 +29,7 @@ from .march import March
 from .plan import End, Plan
 from .progress import Interrupt, Progress, Reporter, interruptible
 from .resting import Rigid
-from .start import DEFAULT_DURATION, must_be_unit, start_of
+from .start import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
 from .steady import steady_digits
 from .stepper import Stepper
 from .sticking import Sticking
@@ -123,13 +123,17 @@ def simulate(
     if unused := [name for name in given if name not in asked and name not in also]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
     force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
-    stepper = Stepper(model, steps.integrator, force, wrenches, {**asked, **also}, closing)
-    sticking = Sticking(stepper) if stepper.has_friction else None
-    rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
-    if rigid is not None:
-        _must_be_inside(rigid, q)
-    plan = Plan(model, stepper, _positive("duration", duration), steps.dt, keep * steps.parts, watched, rigid, sticking)
 
+    def planned(steps: Steps) -> Plan:
+        stepper = Stepper(model, steps.integrator, force, wrenches, {**asked, **also}, closing)
+        sticking = Sticking(stepper) if stepper.has_friction else None
+        rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
+        if rigid is not None:
+            _must_be_inside(rigid, q)
+        length = _positive("duration", duration)
+        return Plan(model, stepper, length, steps.dt, keep * steps.parts, watched, rigid, sticking)
+
+    plan = planned(steps)
     with steady_digits():
         if checkpoint is None:
             if resume:
@@ -143,13 +147,20 @@ def simulate(
             march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
         with interruptible() as interrupt:
             reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
+            is_ours = integrator is None and dt is None and kept is None and not any(e.action for e in watched)
+            if reason == "diverged" and is_ours and is_too_stiff(model, steps, march.recorder.rows()[1]):
+                because = f"{model.name} became too stiff for RK4 at t = {march.at.t:.3g} s"
+                steps = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
+                plan = planned(steps)
+                march = March.begin(plan, q, v)
+                reason, message = _go(march, None, Reporter(progress, f"simulating {model.name} again"), interrupt)
             times, q_rows, v_rows = march.recorder.rows()
             tau = forces_along(model, control, asked, times, q_rows, v_rows)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
-    elif steps.is_coarse and not stepper.is_compiled:
+    elif steps.is_coarse and not plan.stepper.is_compiled:
         warn(steps.why)
-    elif integrator is None and stepper.is_compiled and rigid is None and reason == "finished":
+    elif integrator is None and plan.stepper.is_compiled and plan.stops is None and reason == "finished":
         warn_of_error(plan, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
