@@ -22,6 +22,7 @@ import fnmatch
 import importlib.util
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -85,7 +86,7 @@ def measure(path: Path, seconds: float) -> Iterator[dict[str, Any]]:
     try:
         model = kn.load(path)
     except kn.ModelError as error:
-        yield {"skipped": f"does not load: {error.message}"}
+        yield {"skipped": f"does not load: {re.sub(r'(/[^/]+)+/', '', error.message)}"}
         return
     known: dict[str, Any] = {
         "bodies": model.nb, "nv": model.nv, "loops": len(model.loops), "friction": has_friction(model),
