@@ -210,6 +210,11 @@ def test_friction_on_several_variables_at_once_is_refused():
         kn.rollout(b.build(), [[0.0, 0.0]], [[0.0, 0.0]], None, 1e-3, steps=1)
 
 
+def test_friction_does_not_run_backwards():
+    with pytest.raises(ValueError, match=r"dt=-0.001 goes back in time, and block has dry friction"):
+        kn.rollout(block(), [[0.0]], [[1.0]], None, -1e-3, steps=3)
+
+
 def test_a_loop_sticks_and_slides():
     model = dry(kn.robots.load("four_bar"), 0.05)
     q = kn.close_loops(model).q

@@ -50,10 +50,8 @@ def default_steps(
     model: Model,
     dt: float | None = None,
     q: Array | None = None,
-    v: Array | None = None,
     *,
     integrator: str | Integrator | None = None,
-    may_divide: bool = True,
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
@@ -64,24 +62,22 @@ def default_steps(
         model: the mechanism.
         dt: the step in seconds, if it is given.
         q: positions (..., nq) from which it moves; neutral, if not given.
-        v: velocities (..., nv); at rest, if not given.
         integrator: by name, or itself, if it is given.
-        may_divide: whether a step that is not given may be divided.
     """
     if integrator is not None:
         method = integrator_of(integrator)
         step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
         return Steps(method, name_of(integrator), step)
     step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
-    rate = _stiffest(model, neutral(model) if q is None else q, v)
+    rate = _stiffest(model, neutral(model) if q is None else q)
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
-    if dt is None and may_divide and 1 < parts <= MOST_PARTS:
+    if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
         why = f"{_stiff(model, rate)}: RK4 takes steps of {step / n:.3g} s"
         return Steps(plain, "rk4", step / n, n, why)
     if not rate.rate * step > STABLE:
         return Steps(plain, "rk4", step)
-    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None and may_divide else 1, _stiff(model, rate))
+    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate))
 
 
 def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps:
@@ -95,16 +91,14 @@ def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps
 
 def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:
     """Whether RK4 is not stable with these steps in one of the last of the positions (n, nq) of a motion."""
-    return (
-        steps.name == "rk4" and steps.dt is not None and _stiffest(model, q[-SAMPLES:], None).rate * steps.dt > STABLE
-    )
+    return steps.name == "rk4" and steps.dt is not None and _stiffest(model, q[-SAMPLES:]).rate * steps.dt > STABLE
 
 
 def _stiff(model: Model, rate: Stiffness) -> str:
     return f"the joints of {model.name} are stiff (damping {rate.damping:.3g} 1/s, springs {rate.frequency:.3g} rad/s)"
 
 
-def _stiffest(model: Model, q: Array, v: Array | None) -> Stiffness:
+def _stiffest(model: Model, q: Array) -> Stiffness:
     """How stiff the joints of a mechanism are in some of its states."""
     if not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
         return Stiffness(0.0, 0.0)

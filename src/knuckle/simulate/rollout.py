@@ -101,6 +101,8 @@ def rollout(
     closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
+    if dt < 0 and friction_rows(model):
+        raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
     must_be_unit(model, inputs.state["q"])
     if mechanism is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)

@@ -116,7 +116,7 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
-    steps = default_steps(model, dt, q, v, integrator=integrator)
+    steps = default_steps(model, dt, q, integrator=integrator)
     given = dict(parameters or {})
     control, asked = control_of("controller", controller, "tau", (model.nv,), given)
     wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
