@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knuckle.trace import Program
+from knuckle.trace import Block, Called, Program, Repeated
 from knuckle.trace.operations import CONDITIONS
 
 from .rounding import single
@@ -110,8 +110,9 @@ def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str 
 class _Printer:
     """Prints the nodes of a program in order: a variable per node; constants stand for themselves."""
 
-    def __init__(self, program: Program, name: str, kind: Type) -> None:
+    def __init__(self, program: Program, name: str, kind: Type, blocks: _Blocks | None = None) -> None:
         self.program, self.name, self.kind = program, name, kind
+        self.blocks = blocks or _Blocks(name, kind)
         self.arguments = _names([argument for argument, _ in program.arguments])
         self.out = _unlike("out", self.arguments)
         self.work = _unlike("work", [*self.arguments, self.out, name])
@@ -125,9 +126,15 @@ class _Printer:
     def text(self, about: str) -> str:
         variables = [i for i in range(len(self.program.nodes)) if not self._constant(i)]
         cuts = max(1, -(-len(variables) // LONGEST))
-        bounds = [len(variables) * k // cuts for k in range(cuts + 1)]
+        bounds = [self._past_parts(variables, len(variables) * k // cuts) for k in range(cuts + 1)]
         texts = self._whole(variables) if cuts == 1 else self._in_parts([variables[a:b] for a, b in pairwise(bounds)])
-        return "\n".join([_head(self.program, self.name, self.arguments, self.out, about), *texts])
+        return "\n".join([_head(self.program, self.name, self.arguments, self.out, about), *self.blocks.texts, *texts])
+
+    def _past_parts(self, variables: list[int], place: int) -> int:
+        """Where to cut: the results of a block stay with its call."""
+        while place < len(variables) and self.program.nodes[variables[place]].op == "part":
+            place += 1
+        return place
 
     def _whole(self, variables: list[int]) -> list[str]:
         lines = [f"(void){a};" for a in self._unused()]
@@ -173,15 +180,34 @@ class _Printer:
         if node.op == "input":
             argument, k = self.places[node.a]
             return f"const {self.kind.name} {self.names[i]} = {argument}[{k}];"
+        if node.op == "call":
+            return self._call(i)
+        if node.op == "part":
+            return f"const {self.kind.name} {self.names[i]} = {self.names[node.a]}_out[{node.b}];"
         text = TEXT[node.op](self.kind, *(self.names[k] for k in self._operands(i)))
         return f"const {self._type(i)} {self.names[i]} = {text};"
+
+    def _call(self, i: int) -> str:
+        """A block on its operands, which are put in a row; so are its results."""
+        block, T, name = self.program.blocks[self.program.nodes[i].a], self.kind.name, self.names[i]
+        taken = ", ".join(self.names[k] for k in self._operands(i)) or self.kind.literal(0.0)
+        return (
+            f"const {T} {name}_in[{max(1, block.inputs)}] = {{{taken}}}; {T} {name}_out[{max(1, block.outputs)}]; "
+            f"{self.blocks.name(block)}({name}_in, {name}_out);"
+        )
+
+    def block(self, name: str) -> str:
+        """A function of one array, which is the body of a block."""
+        lines = [f"(void){a};" for a in self._unused()]
+        lines += [self._statement(i) for i in range(len(self.program.nodes)) if not self._constant(i)]
+        lines += [f"{self.out}[{k}] = {self.names[i]};" for k, i in enumerate(self.program.outputs)]
+        return self._function("static ", name, self.arguments, self.out, lines)
 
     def _type(self, i: int) -> str:
         return "int" if self.program.nodes[i].op in CONDITIONS else self.kind.name
 
     def _operands(self, i: int) -> list[int]:
-        node = self.program.nodes[i]
-        return [] if node.op in ("input", "constant") else [k for k in node[1:] if k is not None]
+        return list(self.program.nodes[i].operands)
 
     def _constant(self, i: int) -> bool:
         return self.program.nodes[i].op == "constant"
@@ -194,6 +220,46 @@ class _Printer:
     def _unused(self) -> list[str]:
         read = self._arguments_of(range(len(self.program.nodes)))
         return [a for a in self.arguments if a not in read] + ([] if self.program.outputs else [self.out])
+
+
+class _Blocks:
+    """The functions that blocks have become, each printed once, by block."""
+
+    def __init__(self, prefix: str, kind: Type) -> None:
+        self.prefix, self.kind = prefix, kind
+        self.texts: list[str] = []
+        self._names: dict[Block, str] = {}
+
+    def name(self, block: Block) -> str:
+        """What the function of a block is called; it is printed now if it is not yet."""
+        if block not in self._names:
+            name = self._names[block] = f"{self.prefix}_block{len(self._names)}"
+            self.texts.append(self._printed(block, name))
+        return self._names[block]
+
+    def _printed(self, block: Block, name: str) -> str:
+        if isinstance(block, Called):
+            return _Printer(block.body, name, self.kind, self).block(name)
+        if isinstance(block, Repeated):
+            round_ = _Printer(block.body, f"{name}_round", self.kind, self).block(f"{name}_round")
+            return f"{round_}\n{self._rounds(block, name)}"
+        raise TypeError(f"a {type(block).__name__} has no text in C")
+
+    def _rounds(self, block: Repeated, name: str) -> str:
+        """The loop around the body of a block that is repeated."""
+        T, n, m = self.kind.name, block.inputs, block.outputs
+        return f"""static void {name}(const {T} *in, {T} *out)
+{{
+    {T} work[{n}];
+    int k, round;
+    for (k = 0; k < {n}; k++) work[k] = in[k];
+    for (round = 0; round < {block.rounds} && work[0] > 0; round++) {{
+        {name}_round(work, out);
+        for (k = 0; k < {m}; k++) work[k] = out[k];
+    }}
+    for (k = 0; k < {m}; k++) out[k] = work[k];
+}}
+"""
 
 
 def _names(arguments: list[str]) -> list[str]:

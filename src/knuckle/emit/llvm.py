@@ -16,8 +16,9 @@ import math
 from collections.abc import Callable
 from typing import ClassVar
 
-from knuckle.trace import Node, Program
+from knuckle.trace import Block, Node, Program
 
+from .block_texts import BlockTexts
 from .lanes import Lanes
 from .moves import moves
 from .sincos import TWO_OVER_PI
@@ -112,8 +113,10 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
-    def __init__(self, program: Program, lanes: Lanes) -> None:
+    def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
         self.program, self.lanes, self.body = program, lanes, Body(lanes)
+        self.blocks = blocks or BlockTexts(lanes)
+        self.rooms: dict[str, str] = {}
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
         self.sums: dict[str, tuple[str, float]] = {}
@@ -124,7 +127,11 @@ class Printer:
             return self.lanes.constant(node.a)
         if node.op == "input":
             return self.load(node.a)
-        args = [self.names[k] for k in node[1:] if k is not None]
+        if node.op == "part":
+            return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(self.names[node.a], node.b)}")
+        args = [self.names[k] for k in node.operands]
+        if node.op == "call":
+            return self.call(self.program.blocks[node.a], args)
         if node.op in BINARY:
             name = self.body.arithmetic(BINARY[node.op], *args)
             self._note_sum(name, node)
@@ -136,6 +143,17 @@ class Printer:
         for k, other in ((node.a, node.b), (node.b, node.a)) if node.op == "add" else ():
             if self.program.nodes[k].op == "constant":
                 self.sums[name] = self.names[other], self.program.nodes[k].a
+
+    def call(self, block: Block, args: list[str]) -> str:
+        """Runs a block; returns the room in which its results are, until it runs again: they are read at once."""
+        name = self.blocks.name(block)
+        taken, given = f"{name}_taken", f"{name}_given"
+        for room, size in ((taken, block.inputs), (given, block.outputs)):
+            self.rooms[room] = f"%{room} = alloca [{max(1, size)} x {self.lanes.vector}], align 64"
+        for k, x in enumerate(args):
+            self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(taken, k)}")
+        self.body.lines.append(f"call void @{name}(ptr %{taken}, ptr %{given})")
+        return given
 
     def neg(self, x: str) -> str:
         return self.body.put(f"fneg {self.lanes.vector} {x}")
@@ -252,11 +270,11 @@ class Printer:
             begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
             way_out = streamed(lanes, n_out, name, "results")
         newline = "\n"
-        return f"""{newline.join([self.declarations(), *tables])}
+        return f"""{newline.join([self.declarations(), *tables, *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
-  %results = alloca [{max(1, len(places))} x {V}], align 64
+  %results = alloca [{max(1, len(places))} x {V}], align 64{self.allocated()}
   %last = sub i64 %end, 1{begin}
   br label %begin
 begin:
@@ -275,6 +293,10 @@ done:{newline + "  fence seq_cst" if is_streamed else ""}
   ret void
 }}
 """
+
+    def allocated(self) -> str:
+        """At the entry: room for what blocks take and give."""
+        return "".join(f"\n  {room}" for room in self.rooms.values())
 
     def declarations(self) -> str:
         V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()

@@ -83,11 +83,11 @@ class LoopPrinter(Printer):
         given = "".join(f", ptr noalias %in{x.number}, i64 %stride{x.number}, i64 %pace{x.number}" for x in others)
         given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}" for p in range(len(feedback.kept)))
         lines = "\n".join
-        return f"""{self.declarations()}
+        return f"""{lines([self.declarations(), *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
     ptr noalias %state{given}) {{
 entry:
-  %gathered = alloca [{inputs} x {self.lanes.vector}], align 64
+  %gathered = alloca [{inputs} x {self.lanes.vector}], align 64{self.allocated()}
   %last = sub i64 %end, 1
   br label %begin
 begin:

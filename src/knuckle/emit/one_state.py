@@ -18,8 +18,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from knuckle.trace import Program
+from knuckle.trace import Block, Called, Program, Repeated
 
+from .block import BlockPrinter
+from .block_texts import BlockTexts
 from .llvm import Body, Lanes, Printer, sine_and_cosine, tail_of_sum
 
 
@@ -34,27 +36,16 @@ class _Beside(Body):
         return self._body.put(text)
 
 
-class OneState(Printer):
-    """Prints a program for single numbers, with `wide` vectors for the angles."""
+class SideBySide(Printer):
+    """Prints for single numbers, with `wide` vectors for the angles."""
 
-    def __init__(self, program: Program, wide: Lanes) -> None:
-        super().__init__(program, Lanes(wide.dtype, 1))
-        self.wide, self.beside = wide, _Beside(wide, self.body)
-        self.names = [""] * len(program.nodes)
+    wide: Lanes
+
+    def beside(self, wide: Lanes) -> None:
+        """Begins, with these vectors."""
+        self.wide, self._beside = wide, _Beside(wide, self.body)
+        self.names = [""] * len(self.program.nodes)
         self.room = 0
-
-    def load(self, number: int) -> str:
-        """An input, from the argument that holds it."""
-        k = 0
-        while number >= self.program.arguments[k][1]:
-            number -= self.program.arguments[k][1]
-            k += 1
-        return self._number(f"%in{k}", number)
-
-    def store(self, place: int, x: str) -> None:
-        """An output."""
-        at = self.body.put(f"getelementptr {self.lanes.scalar}, ptr %out, i64 {place}")
-        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {at}, align {self._bytes}")
 
     @property
     def _bytes(self) -> int:
@@ -71,8 +62,8 @@ class OneState(Printer):
         for i, node in enumerate(self.program.nodes):
             if node.op in ("input", "constant"):
                 continue
-            operands = [k for k in node[1:] if k is not None]
-            late[i] = node.op in ("sin", "cos") or any(late[k] for k in operands)
+            operands = node.operands
+            late[i] = node.op in ("sin", "cos", "call") or any(late[k] for k in operands)
             if node.op in ("sin", "cos") and not late[operands[0]]:
                 angles[operands[0]] = None
         return list(angles)
@@ -85,9 +76,7 @@ class OneState(Printer):
             if i in wanted:
                 continue
             wanted.add(i)
-            node = self.program.nodes[i]
-            if node.op not in ("input", "constant"):
-                stack += [k for k in node[1:] if k is not None]
+            stack += self.program.nodes[i].operands
         return sorted(wanted)
 
     def turn(self, angles: list[str]) -> None:
@@ -101,8 +90,8 @@ class OneState(Printer):
         if any(c for _, c in parts):
             y, shift = x, self.wide.constants([c for _, c in parts])
             x = self.body.put(f"fadd {V} {y}, {shift}")
-            tail = tail_of_sum(self.beside, x, y, shift)
-        for kind, value in enumerate(sine_and_cosine(self.beside, x, tail)):
+            tail = tail_of_sum(self._beside, x, y, shift)
+        for kind, value in enumerate(sine_and_cosine(self._beside, x, tail)):
             at = self.body.put(f"getelementptr {T}, ptr %turned, i64 {self.room + kind * W}")
             self.body.lines.append(f"store {V} {value}, ptr {at}, align {self._bytes}")
         for lane, x in enumerate(angles):
@@ -122,16 +111,66 @@ class OneState(Printer):
 
     OTHERS = {**Printer.OTHERS, "sin": sin, "cos": cos}  # noqa: RUF012 - the table of the class it extends
 
-    def text(self, name: str) -> str:
+    def nodes(self) -> None:
+        """All nodes: first those that angles are made of, then their sines and cosines, and the others."""
         angles = self.early_angles()
-        first = self.cone(angles)
-        for i in first:
+        for i in self.cone(angles):
             self.names[i] = self.node(self.program.nodes[i])
         for k in range(0, len(angles), self.wide.width):
             self.turn([self.names[i] for i in angles[k : k + self.wide.width]])
         for i, node in enumerate(self.program.nodes):
             if not self.names[i]:
                 self.names[i] = self.node(node)
+        self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
+
+
+class OneStateBlocks(BlockTexts):
+    """Blocks for single numbers."""
+
+    def __init__(self, wide: Lanes) -> None:
+        super().__init__(Lanes(wide.dtype, 1))
+        self.wide = wide
+
+    def printed(self, block: Block, name: str) -> str:
+        if isinstance(block, (Called, Repeated)):
+            return OneStateBlock(block, self).define(name)
+        return super().printed(block, name)
+
+
+class OneStateBlock(SideBySide, BlockPrinter):
+    """Prints a block for single numbers."""
+
+    def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
+        super().__init__(block, blocks)
+        self.beside(blocks.wide)
+
+    def define(self, name: str) -> str:
+        self.nodes()
+        return self.around(name)
+
+
+class OneState(SideBySide):
+    """Prints a program for single numbers."""
+
+    def __init__(self, program: Program, wide: Lanes) -> None:
+        super().__init__(program, Lanes(wide.dtype, 1), OneStateBlocks(wide))
+        self.beside(wide)
+
+    def load(self, number: int) -> str:
+        """An input, from the argument that holds it."""
+        k = 0
+        while number >= self.program.arguments[k][1]:
+            number -= self.program.arguments[k][1]
+            k += 1
+        return self._number(f"%in{k}", number)
+
+    def store(self, place: int, x: str) -> None:
+        """An output."""
+        at = self.body.put(f"getelementptr {self.lanes.scalar}, ptr %out, i64 {place}")
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {at}, align {self._bytes}")
+
+    def text(self, name: str) -> str:
+        self.nodes()
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
         places = "\n".join(
@@ -139,9 +178,10 @@ class OneState(Printer):
             for k in range(len(self.program.arguments))
         )
         inside = "\n  ".join(self.body.lines)
+        blocks = "".join(self.blocks.texts())
         return f"""{self.declarations()}
-define void @{name}(ptr %inputs, ptr noalias %out) {{
-  %turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64
+{blocks}define void @{name}(ptr %inputs, ptr noalias %out) {{
+entry:{self.allocated()}
 {places}
   {inside}
   ret void

@@ -92,14 +92,14 @@ def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: s
     lanes = Lanes(dtype, host.lanes(dtype))
     with Announced(f"{recipe.name} for {recipe.model.name}"):
         program = recipe.program(arguments)
-        if len(program.nodes) > MOST:
+        if program.size() > MOST:
             raise _TooLongError
         name = store.key(store.library_hash(), host, lanes, _sorted(feedback), program)
         if found := store.read(name):
             with contextlib.suppress(Exception):  # code that does not load is as good as none
-                return Loop(_entry(found[1], feedback, arguments), lanes.width, len(program.nodes))
+                return Loop(_entry(found[1], feedback, arguments), lanes.width, program.work)
         code = native.compile_text(to_loop(program, lanes, feedback))
-        loop = Loop(_entry(code, feedback, arguments), lanes.width, len(program.nodes))
+        loop = Loop(_entry(code, feedback, arguments), lanes.width, program.work)
     said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
     store.write(name, said, code)
     return loop

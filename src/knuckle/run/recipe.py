@@ -133,7 +133,7 @@ class Recipe:
     def _straight(self, arguments: Arguments, lanes: Lanes, program: Program | None) -> tuple[dict[str, Any], bytes]:
         """Straight-line code, and what there is to say of it. A text with many loops over few bodies is rolled."""
         program = program or self.program(arguments)
-        if len(program.nodes) > large.NODES:
+        if program.size() > large.NODES:
             with contextlib.suppress(large.NothingToRollError):
                 return large.compile_rolled(self._on_model, self.model, arguments, lanes)
         return {"shape": program.shape}, native.compile_text(to_llvm(program, lanes))

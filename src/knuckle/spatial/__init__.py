@@ -5,6 +5,7 @@ from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
 from .dense import Matrix, Vector
 from .inertia import Inertia, InverseInertia
+from .pieces import called, repeated
 from .planar import PlanarForce, PlanarMotion, PlanarTransform
 from .planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .screw import Screw, line_and_free, pitch, screw
@@ -37,9 +38,11 @@ __all__ = [
     "Transform",
     "Vec3",
     "Vector",
+    "called",
     "line_and_free",
     "pitch",
     "project",
+    "repeated",
     "screw",
     "screw_x",
     "screw_y",

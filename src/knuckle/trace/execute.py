@@ -10,6 +10,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .expression import Expression, index_of
 from .graph import Graph
+from .inline import inlined
 from .program import Program, Shape, compact
 from .simplify import simplify
 
@@ -29,7 +30,7 @@ def trace(
         gain: the simplifier goes on for as long as a pass saves more than this share of the operations; 0 for the
             fixed point.
     """
-    return simplify(record(text, arguments, unpack), gain)
+    return simplify(inlined(record(text, arguments, unpack)), gain)
 
 
 def record(

@@ -27,32 +27,35 @@ class Expression:
         return f"Expression({self.graph.nodes[self.index].op} #{self.index})"
 
     def _with(self, op: Any, other: Any, reflected: bool = False) -> Any:
-        j = index_of(self.graph, other)
+        graph, i = _innermost(self, other), self.index
+        if graph is not self.graph:
+            i = _inside(graph, self)
+        j = index_of(graph, other)
         if j is None:
             return NotImplemented
-        return Expression(self.graph, op(j, self.index) if reflected else op(self.index, j))
+        return Expression(graph, op(graph, j, i) if reflected else op(graph, i, j))
 
     def __add__(self, other: Any) -> Any:
-        return self._with(self.graph.add, other)
+        return self._with(Graph.add, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
-        return self._with(self.graph.sub, other)
+        return self._with(Graph.sub, other)
 
     def __rsub__(self, other: Any) -> Any:
-        return self._with(self.graph.sub, other, reflected=True)
+        return self._with(Graph.sub, other, reflected=True)
 
     def __mul__(self, other: Any) -> Any:
-        return ZERO if other is ZERO else self._with(self.graph.mul, other)
+        return ZERO if other is ZERO else self._with(Graph.mul, other)
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return self._with(self.graph.div, other)
+        return self._with(Graph.div, other)
 
     def __rtruediv__(self, other: Any) -> Any:
-        return self._with(self.graph.div, other, reflected=True)
+        return self._with(Graph.div, other, reflected=True)
 
     def __neg__(self) -> Any:
         return Expression(self.graph, self.graph.neg(self.index))
@@ -81,10 +84,11 @@ class Expression:
     def _compared(self, op: str, other: Any, reflected: bool = False, negated: bool = False) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
-        i, j = self.index, index_of(self.graph, other)
+        graph = _innermost(self, other)
+        i, j = _inside(graph, self), index_of(graph, other)
         if j is None:
             raise TypeError(f"a symbol, which stands for one number, does not compare with a {type(other).__name__}")
-        return _comparison(self.graph, op, *((j, i) if reflected else (i, j)), negated)
+        return _comparison(graph, op, *((j, i) if reflected else (i, j)), negated)
 
     def __bool__(self) -> bool:
         raise TypeError(f"a symbol has no truth value: {INSTEAD}")
@@ -102,14 +106,26 @@ def _is_no_number(x: object) -> bool:
 def index_of(graph: Graph, x: Any) -> int | None:
     """The node of a scalar in `graph`; None if it is not one."""
     if isinstance(x, Expression):
-        if x.graph is not graph:
-            raise ValueError("symbols of two different traces do not mix")
-        return x.index
+        return x.index if x.graph is graph else _inside(graph, x)
     if isinstance(x, (int, float)) or x is ZERO or x is ONE:
         return graph.constant(float(x))
     if (isinstance(x, Real) and not isinstance(x, Fraction)) or getattr(x, "shape", None) == ():  # NumPy's
         return graph.constant(float(x))
     return None
+
+
+def _innermost(x: Any, y: Any) -> Graph:
+    """The graph in which an operation on two scalars is recorded, the first being a symbol."""
+    return y.graph if isinstance(y, (Expression, Condition)) and y.graph.depth > x.graph.depth else x.graph
+
+
+def _inside(graph: Graph, x: Expression) -> int:
+    """The node of a symbol in `graph`, which may be within that of the symbol."""
+    if x.graph is graph:
+        return x.index
+    if graph.depth <= x.graph.depth or graph.parent is None:
+        raise ValueError("symbols of two different traces do not mix")
+    return graph.captured(_inside(graph.parent, x))
 
 
 class Condition:
@@ -141,17 +157,24 @@ def _comparison(graph: Graph, op: str, i: int, j: int, negated: bool = False) ->
 
 def _numbers(*args: Any) -> tuple[Graph, list[int]]:
     """The graph of some scalars, of which one at least is a symbol, and their nodes."""
-    graph = next(x.graph for x in args if isinstance(x, (Expression, Condition)))
+    graphs = [x.graph for x in args if isinstance(x, (Expression, Condition))]
+    graph = max(graphs, key=lambda graph: graph.depth) if len(graphs) > 1 else graphs[0]
     return graph, [_number(graph, x) for x in args]
 
 
 def _number(graph: Graph, x: Any) -> int:
     if isinstance(x, Condition):
-        return x.index
+        return x.index if x.graph is graph else graph.apply("less", graph.constant(0.0), _inside(graph, _one_if(x)))
     i = index_of(graph, x)
     if i is None:
         raise TypeError(f"a {type(x).__name__} does not mix with symbols")
     return i
+
+
+def _one_if(condition: Condition) -> Expression:
+    """1 where a condition holds and 0 elsewhere: a number that blocks can take."""
+    graph = condition.graph
+    return Expression(graph, graph.apply("select", condition.index, graph.constant(1.0), graph.constant(0.0)))
 
 
 def _apply(op: str) -> Any:
@@ -174,7 +197,20 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     return Expression(graph, graph.apply("select", *numbers))
 
 
+def _called(memory: dict[Any, Any], text: Any, arguments: list[Any]) -> list[Any]:
+    from .recording import called
+
+    return called(memory, text, arguments)
+
+
+def _repeated(text: Any, state: list[Any], rounds: int) -> list[Any] | None:
+    from .recording import repeated
+
+    return repeated(text, state, rounds)
+
+
 KIND = Kind(
     "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
+    called=_called, repeated=_repeated,
 )  # fmt: skip

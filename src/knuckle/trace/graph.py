@@ -4,36 +4,100 @@ Nodes are shared (equal operations are one node) and simplified as they are made
 fixed point when the algorithm ends: constants are folded, zeros and ones vanish, signs travel outward, multiples of a
 node add up. 0 x, x − x, x / x, x + (y − x) and x (y / x) are known without x, also where x should turn out to be
 infinite or NaN.
+
+A piece of text that runs several times, or over and over, is a block (`blocks`): a graph within this one while it is
+recorded, whose inputs are its arguments and what it takes from the graph around it.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .operations import CONDITIONS, OPERATIONS
 
+if TYPE_CHECKING:
+    from .blocks import Block
+
 LEAVES = frozenset(("input", "constant"))
 """What is no operation."""
+BLOCK_OPERATIONS = frozenset(("call", "part"))
+"""What runs a block, and what takes one of its results."""
 
 
 class Node(NamedTuple):
-    """An operation on earlier nodes; inputs ("input", number) and constants ("constant", value) have none."""
+    """An operation on earlier nodes; inputs ("input", number) and constants ("constant", value) have none.
+
+    A block is run by ("call", its number, its operands), and ("part", call, k) is its k-th result.
+    """
 
     op: str
     a: Any = None
     b: Any = None
     c: Any = None
 
+    @property
+    def operands(self) -> tuple[int, ...]:
+        """The nodes that this one uses."""
+        if self.op in LEAVES:
+            return ()
+        if self.op in BLOCK_OPERATIONS:
+            return self.b if self.op == "call" else (self.a,)
+        return tuple(k for k in self[1:] if k is not None)
+
+    def renumbered(self, number: Sequence[int]) -> Node:
+        """The same operation where node k is number[k]."""
+        if self.op in LEAVES:
+            return self
+        if self.op in BLOCK_OPERATIONS:
+            if self.op == "call":
+                return Node("call", self.a, tuple(number[k] for k in self.b))
+            return Node("part", number[self.a], self.b)
+        op, a, b, c = self
+        return Node(op, number[a], None if b is None else number[b], None if c is None else number[c])
+
+
+FIRST_TAKEN = 1 << 30
+"""The number of the first input that a block takes from around it, until it is known how many arguments it has."""
+
 
 class Graph:
     """Nodes in an order in which each comes after those it uses."""
 
-    __slots__ = ("_number", "nodes")
+    __slots__ = ("__weakref__", "_block_number", "_number", "blocks", "depth", "nodes", "open", "parent", "taken")
 
-    def __init__(self) -> None:
+    has_blocks = True
+    """Whether pieces of text that repeat are kept as blocks; else they stand in a row."""
+
+    def __init__(self, parent: Graph | None = None) -> None:
         self.nodes: list[Node] = []
         self._number: dict[Node, int] = {}
+        self.blocks: list[Block] = []
+        self._block_number: dict[Block, int] = {}
+        self.parent = parent
+        self.open: list[Graph] = [self] if parent is None else parent.open  # those being recorded, the innermost last
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.taken: dict[int, int] = {}  # what a block takes from the graph around it: node there → input here
+
+    def captured(self, i: int) -> int:
+        """The node of a value of the graph around this one: a constant, or one more input."""
+        assert self.parent is not None
+        x = self.parent.value(i)
+        if x is not None:
+            return self.constant(x)
+        return self.input(self.taken.setdefault(i, FIRST_TAKEN + len(self.taken)))
+
+    def call(self, block: Block, operands: Sequence[int]) -> int:
+        """The node of a block on these nodes."""
+        k = self._block_number.setdefault(block, len(self.blocks))
+        if k == len(self.blocks):
+            self.blocks.append(block)
+        return self.put(Node("call", k, tuple(operands)))
+
+    def part(self, call: int, k: int) -> int:
+        """The k-th result of a block."""
+        return self.put(Node("part", call, k))
 
     def put(self, node: Node) -> int:
         """The number of a node, new or known."""
@@ -189,8 +253,7 @@ class Graph:
 
     def operands(self, i: int) -> tuple[int, ...]:
         """The nodes that node i uses."""
-        node = self.nodes[i]
-        return () if node.op in LEAVES else tuple(k for k in node[1:] if k is not None)
+        return self.nodes[i].operands
 
     def live(self, outputs: list[int]) -> list[int]:
         """The nodes that `outputs` need, in order: everything else is dead code."""

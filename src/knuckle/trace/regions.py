@@ -32,6 +32,8 @@ class MarkedGraph(Graph):
 
     __slots__ = ("stretch", "stretches")
 
+    has_blocks = False
+
     def __init__(self) -> None:
         super().__init__()
         self.stretch = 0

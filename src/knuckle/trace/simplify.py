@@ -12,6 +12,7 @@ errors, as compensated sums do, does not survive this.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 from .graph import Graph, Node
@@ -33,6 +34,9 @@ def simplify(program: Program, gain: float = 0.0) -> Program:
 
     A gain of 0 asks for the fixed point. The result never has more operations than `program`.
     """
+    program = replace(
+        program, blocks=tuple(block.mapped(lambda body: simplify(body, gain)) for block in program.blocks)
+    )
     while True:
         before, better = program.count().total, rearranged(program)
         saved = before - better.count().total
@@ -57,8 +61,12 @@ def rearranged(program: Program) -> Program:
             number.append(_product(graph, *_factors(program.nodes, parts, number, graph, i)))
         elif node.op in ("input", "constant"):
             number.append(graph.put(node))
+        elif node.op == "call":
+            number.append(graph.call(program.blocks[node.a], [number[k] for k in node.operands]))
+        elif node.op == "part":
+            number.append(graph.part(number[node.a], node.b))
         else:
-            number.append(graph.apply(node.op, *(number[k] for k in node[1:] if k is not None)))
+            number.append(graph.apply(node.op, *(number[k] for k in node.operands)))
     return compact(graph, program.arguments, [number[i] for i in program.outputs], program.shape)
 
 
@@ -68,11 +76,9 @@ def _parts(program: Program) -> list[bool]:
     for i in program.outputs:
         uses[i] += 2  # an output is needed as it is
     for node in program.nodes:
-        if node.op not in ("input", "constant"):
-            for k in node[1:]:
-                if k is not None:
-                    uses[k] += 1
-                    user[k] = node.op
+        for k in node.operands:
+            uses[k] += 1
+            user[k] = node.op
     return [
         uses[i] == 1
         and (

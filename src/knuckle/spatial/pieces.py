@@ -1,0 +1,102 @@
+"""Pieces of text that code is made of once: called from several places, or repeated.
+
+For numbers these are plain calls and loops. Symbols record a piece as one operation, so that the code made from it is
+as long as the text, and not as its execution.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from knuckle.scalar import Dual, Kind, kind_of, less, select
+
+from .dense import Matrix, Vector
+
+Layout = Callable[[Iterator[Any]], Any]
+"""Puts scalars together to what they were taken from."""
+
+
+def called(text: Callable[..., Any]) -> Callable[..., Any]:
+    """The text of scalars, vectors and matrices as a piece that is printed once, however often it is called.
+
+    What it takes from around it must stay what it is.
+    """
+    memory: dict[Any, Any] = {}
+
+    def call(*args: Any) -> Any:
+        leaves, layout = taken_apart(args)
+        kind = _recording(leaves)
+        if kind is None or kind.called is None:
+            return text(*args)
+        together: list[Layout] = memory.setdefault("layout", [])
+
+        def flat(scalars: list[Any]) -> list[Any]:
+            results, result_layout = taken_apart(text(*layout(iter(scalars))))
+            together[:] = [result_layout]
+            return results
+
+        results = kind.called(memory, flat, leaves)
+        return together[0](iter(results))
+
+    return call
+
+
+def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> tuple[Any, ...]:
+    """The state after at most some rounds state = text(*state), each run while the first entry is above zero.
+
+    Where scalars are of many states at once, each of them stops by itself.
+    """
+    leaves, layout = taken_apart(state)
+    kind = _recording(leaves)
+
+    def flat(scalars: list[Any]) -> list[Any]:
+        return taken_apart(text(*layout(iter(scalars))))[0]
+
+    found = kind.repeated(flat, leaves, rounds) if kind is not None and kind.repeated is not None else None
+    return layout(iter(_in_a_row(flat, leaves, rounds) if found is None else found))
+
+
+def _in_a_row(text: Callable[[list[Any]], list[Any]], state: list[Any], rounds: int) -> list[Any]:
+    for _ in range(rounds):
+        goes_on = less(0, state[0])
+        if isinstance(goes_on, (bool, np.bool_)):
+            if not goes_on:
+                break
+            state = text(state)
+        elif isinstance(goes_on, np.ndarray) and not goes_on.any():
+            break
+        else:
+            state = [select(goes_on, new, old) for new, old in zip(text(state), state, strict=True)]
+    return state
+
+
+def _recording(leaves: Sequence[Any]) -> Kind | None:
+    """The kind of scalars, if it records pieces of text."""
+    for x in leaves:
+        kind = kind_of(x)
+        if kind.called is not None:
+            return kind
+    return None
+
+
+def taken_apart(x: Any) -> tuple[list[Any], Layout]:
+    """The scalars of nested tuples, vectors, matrices and duals in a row, and how they go together."""
+    if isinstance(x, Vector):
+        items, layout = taken_apart(x.items)
+        return items, lambda scalars: Vector(layout(scalars))
+    if isinstance(x, Matrix):
+        items, layout = taken_apart(x.rows)
+        return items, lambda scalars: Matrix(layout(scalars), x.shape[1])
+    if isinstance(x, Dual):
+        items, layout = taken_apart((x.value, x.derivative))
+        return items, lambda scalars: Dual(*layout(scalars))
+    if isinstance(x, tuple):
+        parts = [taken_apart(item) for item in x]  # pyright: ignore[reportUnknownVariableType]
+        scalars = [scalar for items, _ in parts for scalar in items]
+        return scalars, lambda scalars: tuple(layout(scalars) for _, layout in parts)
+    if x is None or (isinstance(x, np.ndarray) and x.ndim):
+        return [], lambda scalars: x  # nothing, or numbers, of which no code is made
+    return [x], next
