@@ -1,0 +1,90 @@
+"""A block as LLVM text: a function of vectors in memory.
+
+    void block(ptr taken, ptr given)
+
+`taken` has a vector for each input, `given` one for each result. A block that is repeated keeps its state in `given`;
+it goes on while some lane does, and lanes that are done keep what they have.
+"""
+
+from __future__ import annotations
+
+from knuckle.engine.trace import Block, Called, Repeated
+
+from .batch_loop import Printer
+from .block_texts import BlockTexts
+
+
+class BlockPrinter(Printer):
+    """Prints a block with a body."""
+
+    def __init__(self, block: Called | Repeated, blocks: BlockTexts) -> None:
+        super().__init__(block.body, blocks.lanes, blocks)
+        self.block = block
+        self.state = block.outputs if isinstance(block, Repeated) else 0
+
+    def load(self, number: int) -> str:
+        """An input, or the state of this round."""
+        buffer = "given" if number < self.state else "taken"
+        return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(buffer, number)}")
+
+    def store(self, place: int, x: str) -> None:
+        """A result; of lanes that are done, it stays what it was."""
+        slot = self._slot("given", place)
+        if self.state:
+            x = self.body.choose("%goes_on", x, self.body.put(f"load {self.lanes.vector}, ptr {slot}"))
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {slot}")
+
+    def define(self, name: str) -> str:
+        """The text of the function."""
+        for node in self.program.nodes:
+            self.names.append(self.node(node))
+        return self.around(name)
+
+    def around(self, name: str) -> str:
+        """The function around the nodes, which are printed already."""
+        for place, i in enumerate(self.program.outputs):
+            self.store(place, self.names[i])
+        inside = "\n  ".join(self.body.lines)
+        rounds = self._rounds(inside) if isinstance(self.block, Repeated) else f"  {inside}\n  ret void"
+        return f"""
+define internal void @{name}(ptr noalias %taken, ptr noalias %given) "stackrealign" alignstack(64) {{
+entry:{self.allocated()}
+{rounds}
+}}
+"""
+
+    def _rounds(self, inside: str) -> str:
+        assert isinstance(self.block, Repeated)
+        V, W, n = self.lanes.vector, self.lanes.width, self.state
+        return f"""  br label %copy
+copy:
+  %c = phi i64 [0, %entry], [%c1, %copy]
+  %from = getelementptr {V}, ptr %taken, i64 %c
+  %to = getelementptr {V}, ptr %given, i64 %c
+  %copied = load {V}, ptr %from
+  store {V} %copied, ptr %to
+  %c1 = add i64 %c, 1
+  %copies = icmp slt i64 %c1, {n}
+  br i1 %copies, label %copy, label %test
+test:
+  %round = phi i64 [0, %copy], [%round1, %body]
+  %flag = load {V}, ptr %given
+  %goes_on = fcmp ogt {V} %flag, zeroinitializer
+  %bits = bitcast {self.lanes.of("i1")} %goes_on to i{W}
+  %some = icmp ne i{W} %bits, 0
+  %few = icmp slt i64 %round, {self.block.rounds}
+  %again = and i1 %some, %few
+  br i1 %again, label %body, label %done
+body:
+  {inside}
+  %round1 = add i64 %round, 1
+  br label %test
+done:
+  ret void"""
+
+
+def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
+    """The LLVM text of a block."""
+    if isinstance(block, (Called, Repeated)):
+        return BlockPrinter(block, blocks).define(name)
+    raise TypeError(f"a {type(block).__name__} has no text")

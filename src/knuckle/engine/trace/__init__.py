@@ -1,0 +1,26 @@
+"""Symbolic execution (RBDA 10.4): an algorithm run on symbols leaves the scalar operations that it needs."""
+
+from .blocks import Block, Called, Repeated
+from .count import Count
+from .execute import record, trace
+from .expression import Expression
+from .expression_graph import Graph, Node
+from .operations import OPERATIONS, Operation
+from .program import Program
+from .simplify import simplify
+
+__all__ = [
+    "OPERATIONS",
+    "Block",
+    "Called",
+    "Count",
+    "Expression",
+    "Graph",
+    "Node",
+    "Operation",
+    "Program",
+    "Repeated",
+    "record",
+    "simplify",
+    "trace",
+]

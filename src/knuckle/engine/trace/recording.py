@@ -1,0 +1,109 @@
+"""Blocks while they are recorded: a piece of text runs on symbols of its own, in a graph within the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .blocks import Block, Called, Repeated
+from .expression import Expression, index_of
+from .expression_graph import Graph
+from .program import Program, compact
+
+Text = Callable[[list[Any]], list[Any]]
+"""A text over scalars in a row."""
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A block that was recorded: its operands are some of its arguments, then nodes of the graph around it.
+
+    Results that are no symbols are known.
+    """
+
+    block: Block
+    arguments: tuple[int, ...]
+    taken: tuple[int, ...]
+    results: tuple[Any, ...]
+
+    def on(self, graph: Graph, arguments: Sequence[Any]) -> list[Any]:
+        """The results for these arguments."""
+        operands = [_node(graph, arguments[k]) for k in self.arguments]
+        call = graph.call(self.block, [*operands, *self.taken])
+        parts = iter(range(self.block.outputs))
+        return [
+            Expression(graph, graph.part(call, next(parts))) if isinstance(x, Expression) else x for x in self.results
+        ]
+
+
+def called(memory: dict[Any, Any], text: Text, arguments: list[Any]) -> list[Any]:
+    """The results of a piece of text that is printed once. `memory` holds what has been recorded of it."""
+    graph = innermost(arguments)
+    if not graph.has_blocks:
+        return text(arguments)
+    known = [_constant(graph, x) for x in arguments]
+    key = graph, tuple(known)
+    if key not in memory:
+        memory[key] = _recorded_call(graph, text, arguments, known)
+    return memory[key].on(graph, arguments)
+
+
+def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
+    """The state after some rounds of a text; None where the rounds are to stand in a row."""
+    graph = innermost(state)
+    if not graph.has_blocks:
+        return None
+    inner, results = _run(graph, text, [None] * len(state))
+    outputs = [_node(inner, x) for x in results]
+    body, taken = _body(inner, list(range(len(state))), outputs)
+    everything = tuple(Expression(inner, i) for i in outputs)
+    return Recorded(Repeated(body, rounds), tuple(range(len(state))), taken, everything).on(graph, state)
+
+
+def innermost(scalars: Sequence[Any]) -> Graph:
+    """The graph that is being recorded now, by some scalars of which one at least is a symbol."""
+    return next(x.graph for x in scalars if isinstance(x, Expression)).open[-1]
+
+
+def _recorded_call(graph: Graph, text: Text, arguments: list[Any], known: list[float | None]) -> Recorded:
+    values = [arguments[k] if not isinstance(arguments[k], Expression) else x for k, x in enumerate(known)]
+    inner, results = _run(graph, text, values)
+    outputs = [_node(inner, x) for x in results if isinstance(x, Expression)]
+    read = {inner.nodes[i].a for i in inner.live(outputs) if inner.nodes[i].op == "input"}
+    used = [k for k in range(len(arguments)) if k in read]
+    body, taken = _body(inner, used, outputs)
+    return Recorded(Called(body), tuple(used), taken, tuple(results))
+
+
+def _run(graph: Graph, text: Text, known: Sequence[Any]) -> tuple[Graph, list[Any]]:
+    """The results of a text on new symbols, but for arguments that are known, and the graph they are in."""
+    inner = Graph(graph)
+    symbols = [Expression(inner, inner.input(k)) if x is None else x for k, x in enumerate(known)]
+    graph.open.append(inner)
+    try:
+        return inner, text(symbols)
+    finally:
+        graph.open.pop()
+
+
+def _body(inner: Graph, arguments: list[int], outputs: list[int]) -> tuple[Program, tuple[int, ...]]:
+    """The program of a block, its inputs being some arguments and what it takes from around it; and those nodes."""
+    read = {inner.nodes[i].a for i in inner.live(outputs) if inner.nodes[i].op == "input"}
+    taken = {number: node for node, number in inner.taken.items() if number in read}
+    numbers = {old: new for new, old in enumerate([*arguments, *taken])}
+    program = compact(inner, (("", len(numbers)),), outputs, (len(outputs),))
+    nodes = tuple(node._replace(a=numbers[node.a]) if node.op == "input" else node for node in program.nodes)
+    return Program(program.arguments, nodes, program.outputs, program.shape, program.blocks), tuple(taken.values())
+
+
+def _constant(graph: Graph, x: Any) -> Any:
+    """An argument that is known: a number, or a scalar that is no symbol."""
+    return graph.value(index_of(graph, x)) if isinstance(x, Expression) else x  # type: ignore[arg-type]
+
+
+def _node(graph: Graph, x: Any) -> int:
+    i = index_of(graph, x)
+    if i is None:
+        raise TypeError(f"a piece of a traced function has a {type(x).__name__}, which is no number and no symbol")
+    return i
