@@ -89,7 +89,7 @@ def taken_apart(x: Any) -> tuple[list[Any], Layout]:
         return items, lambda scalars: Vector(layout(scalars))
     if isinstance(x, Matrix):
         items, layout = taken_apart(x.rows)
-        return items, lambda scalars: Matrix(layout(scalars), x.shape[1])
+        return items, lambda scalars: Matrix(layout(scalars), x.ncols)
     if isinstance(x, Dual):
         items, layout = taken_apart((x.value, x.derivative))
         return items, lambda scalars: Dual(*layout(scalars))
