@@ -13,7 +13,7 @@ import math
 import sys
 from pathlib import Path
 
-from knuckle.testing.oracles import Errors, against_mujoco, against_pinocchio, outcome, robot_files
+from knuckle.testing.oracles.other_libraries import Errors, against_mujoco, against_pinocchio, outcome, robot_files
 
 LIMIT = 1e-9
 HEADINGS = ("ID", "H", "FD", "J", "CoM")

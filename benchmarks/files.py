@@ -41,7 +41,7 @@ import numpy as np
 from table import grid
 
 import knuckle as kn
-from knuckle.simulate.integrators import DormandPrince
+from knuckle.integrators import DormandPrince
 
 DURATION = 1.0
 SEED = 0

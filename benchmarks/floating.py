@@ -20,13 +20,14 @@ from machine import description
 from timing import Case, time_of
 
 import knuckle as kn
-from knuckle.algorithms import aba, hybrid
+from knuckle.algorithms.dynamics import aba
+from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
+from knuckle.engine.calls.public_function import function
+from knuckle.functions import floating
+from knuckle.functions.per_joint import wrenches
 from knuckle.model import Model
-from knuckle.run import floating
-from knuckle.run.function import function
-from knuckle.run.per_joint import wrenches
 from knuckle.spatial import Vector
-from knuckle.testing.oracles import robot_files
+from knuckle.testing.oracles.other_libraries import robot_files
 
 OURS = ("satellite", "quadruped", "humanoid")
 OTHERS = {"Solo12": "solo12.urdf", "Talos": "talos_reduced.urdf"}

@@ -17,18 +17,17 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.simulate.integrators import (
+from knuckle.integrators import (
     INTEGRATORS,
     DormandPrince,
     Integrator,
     RungeKutta4,
     SemiImplicitEuler,
     State,
-    Stepper,
     Variational,
     integrator_of,
-    stepper,
 )
+from knuckle.simulation.steps.stepper import Stepper, stepper
 
 Array = np.ndarray[Any, Any]
 BODY: dict[str, Any] = {"mass": 2.0, "com": (0.1, -0.05, 0.2), "inertia": (0.11, 0.17, 0.23)}

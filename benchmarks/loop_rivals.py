@@ -12,11 +12,11 @@ import numpy as np
 
 import knuckle as kn
 from knuckle.formats.adapters import Adapter
-from knuckle.formats.mjcf.write import to_mjcf
-from knuckle.formats.urdf.write import write_urdf
+from knuckle.formats.mjcf.mjcf_writer import to_mjcf
+from knuckle.formats.urdf.urdf_writer import write_urdf
 from knuckle.joints import Free, Revolute, Universal
 from knuckle.model import Body, TreeJoint, solid_box
-from knuckle.testing.moving import Moving
+from knuckle.testing.loops.moving_linkages import Moving
 
 Array = np.ndarray[Any, Any]
 

@@ -26,8 +26,8 @@ from table import grid
 from table import machine as machine_line
 
 import knuckle as kn
-from knuckle.run.dynamics import is_long
-from knuckle.testing.moving import MOVING, Moving
+from knuckle.functions.dynamics import is_long
+from knuckle.testing.loops.moving_linkages import MOVING, Moving
 
 DT, KEEP = 1e-3, 10
 BATCH = 256

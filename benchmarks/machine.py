@@ -48,9 +48,9 @@ def _processor() -> str:
 
 
 def _vector_bits() -> int:
-    from knuckle.run import native
+    from knuckle.engine.native import target
 
-    return native.host().vector_bits
+    return target.host().vector_bits
 
 
 def _compiler() -> str | None:

@@ -28,7 +28,7 @@ from knuckle import operators
 from knuckle.joints import Spherical
 from knuckle.model import LoopJoint
 from knuckle.operators.application import applied
-from knuckle.operators.configuration import Configuration
+from knuckle.operators.operator_entries import Configuration
 from knuckle.operators.symbols import D_inverse, whitening
 from knuckle.spatial import Vector
 from knuckle.testing import auto_tree

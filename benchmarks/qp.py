@@ -8,7 +8,7 @@ Problems are those of robots (random trees with random constraints on random fra
 degenerate (constraints that say the same twice, and corners where too many meet) and infeasible. A solver is right
 where all of Karush, Kuhn and Tucker's conditions hold to 1e-8 of the sizes in them, or where it says that no solution
 exists and none does. "whole" is the problem as it stands; "reduced" is the least-distance problem that
-`knuckle.run.qp` makes of it: whitened by the factor of H, equalities eliminated, rows of length one.
+`knuckle.solvers.quadratic_program` makes of it: whitened by the factor of H, equalities eliminated, rows of length one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.run.qp import least_distance
+from knuckle.solvers.quadratic_program import least_distance
 from knuckle.testing import random_tree
 
 Array = Any
@@ -185,7 +185,7 @@ def error(p: Problem, answer: Answer) -> float:
 
 
 def reduced(solver: str) -> Callable[[Problem], Answer]:
-    """The same through `knuckle.run.qp`, with a solver behind it."""
+    """The same through `knuckle.solvers.quadratic_program`, with a solver behind it."""
 
     def inner(A: Array, b: Array) -> Array | None:
         n = A.shape[1]

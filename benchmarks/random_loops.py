@@ -19,8 +19,8 @@ import numpy as np
 from table import grid
 
 import knuckle as kn
-from knuckle.testing.closed import FAMILIES, random_closed
-from knuckle.testing.methods import METHODS, compared
+from knuckle.testing.loops.loop_methods import METHODS, compared
+from knuckle.testing.loops.random_loops import FAMILIES, random_closed
 
 LIMIT = 1e-8
 """The error that counts as right, over the condition of the constraints."""

@@ -26,8 +26,8 @@ import table
 from measure import Effort, measure
 from subjects import SUBJECTS
 
-from knuckle.run.kernel import set_compilation
-from knuckle.run.threads import set_threads
+from knuckle.engine.kernels.kernel_registry import set_compilation
+from knuckle.engine.native.threads import set_threads
 
 FULL = Effort(rounds=25, seconds=0.01, casadi=True)
 QUICK = Effort(rounds=1, seconds=0.001, casadi=True)

@@ -59,8 +59,8 @@ def _answer(shape: str, n: int, rounds: int) -> dict[str, Any]:
     from timing import Case, time_of
 
     import knuckle as kn
-    from knuckle.run import store
-    from knuckle.run.threads import set_threads
+    from knuckle.engine.native import disk_cache
+    from knuckle.engine.native.threads import set_threads
     from knuckle.testing import auto_tree
 
     set_threads(1)
@@ -70,7 +70,7 @@ def _answer(shape: str, n: int, rounds: int) -> dict[str, Any]:
     start = time.perf_counter()
     ours = call()
     first = time.perf_counter() - start
-    compiled = any(store.folder().glob("*"))
+    compiled = any(disk_cache.folder().glob("*"))
     memory = _peak_memory()
     cases = [Case("forward dynamics", "knuckle", "batch", "", call, len(q), lambda: ours)]
     if n <= PINOCCHIO_UP_TO:

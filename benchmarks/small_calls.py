@@ -23,7 +23,7 @@ import knuckle as kn
 from knuckle.formats import adapters
 from knuckle.testing.laws import condition, relative
 from knuckle.testing.mechanisms import random_state
-from knuckle.testing.oracles import robot_files
+from knuckle.testing.oracles.other_libraries import robot_files
 
 STATES = 64
 ROBOTS: tuple[tuple[str, str, Literal["fixed", "floating"], float], ...] = (

@@ -10,7 +10,7 @@ import numpy as np
 
 import knuckle as kn
 from knuckle.testing import auto_tree, random_state
-from knuckle.testing.oracles import robot_files
+from knuckle.testing.oracles.other_libraries import robot_files
 
 Array = np.ndarray[Any, Any]
 

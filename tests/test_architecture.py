@@ -29,7 +29,7 @@ FACE = "knuckle"
 IMPORTS_FACE = {FACE, "__main__", "cli", "testing"}
 IMPORTS_ANY_LAYER = {FACE, "__main__", "testing"}
 # A trajectory shows itself: the method reaches forward when it is called.
-REACHES_FORWARD = {("knuckle.simulate.trajectory", "view")}
+REACHES_FORWARD = {("knuckle.trajectory.trajectory", "view")}
 
 ALGORITHM_IMPORTS = {
     "knuckle.scalar", "knuckle.spatial", "knuckle.joints", "knuckle.model", "knuckle.algorithms",
@@ -65,7 +65,7 @@ class Source(NamedTuple):
 
     @property
     def module(self) -> str:
-        """`knuckle/model/builder.py` is `knuckle.model.builder`; `knuckle/model/__init__.py` is `knuckle.model`."""
+        """`knuckle/model/parts.py` is `knuckle.model.parts`; `knuckle/model/__init__.py` is `knuckle.model`."""
         return self.path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
@@ -290,7 +290,7 @@ def test_files_name_no_registry_and_no_workplace():
     "statement",
     [
         "from knuckle.run import kernel",
-        "import knuckle.run.kernel",
+        "import knuckle.engine.kernels.kernel_registry",
         "from ..run.kernel import Kernel",
         "from .. import run",
         "from knuckle import run",
@@ -301,23 +301,25 @@ def test_files_name_no_registry_and_no_workplace():
     ],
 )
 def test_layering_reports_an_import_from_below(statement: str):
-    (violation,) = layering_violations(Source(statement, "knuckle/model/builder.py"))
+    (violation,) = layering_violations(Source(statement, "knuckle/model/build/builder.py"))
     line = len(statement.splitlines())
-    assert violation.startswith(f"src/knuckle/model/builder.py:{line}: layer 'model' must not import 'knuckle.run")
+    assert violation.startswith(
+        f"src/knuckle/model/build/builder.py:{line}: layer 'model' must not import 'knuckle.run"
+    )
 
 
 @pytest.mark.parametrize(
     ("statement", "path"),
     [
-        ("import knuckle", "knuckle/simulate/rollout.py"),
-        ("from knuckle import load", "knuckle/simulate/rollout.py"),
-        ("from .. import __version__", "knuckle/simulate/rollout.py"),
-        ("from knuckle import *", "knuckle/simulate/rollout.py"),
+        ("import knuckle", "knuckle/simulation/rollout/rollout.py"),
+        ("from knuckle import load", "knuckle/simulation/rollout/rollout.py"),
+        ("from .. import __version__", "knuckle/simulation/rollout/rollout.py"),
+        ("from knuckle import *", "knuckle/simulation/rollout/rollout.py"),
         ("from ..run import kernel", "knuckle/model/__init__.py"),
         ("from .run import kernel", "knuckle/scalar.py"),
         ("from . import scalar", "knuckle/errors.py"),
         ("from ..testing import laws", "knuckle/cli/__init__.py"),
-        ("from ..utils import helper", "knuckle/model/builder.py"),
+        ("from ..utils import helper", "knuckle/model/build/builder.py"),
     ],
 )
 def test_layering_reports_the_face_and_what_comes_later(statement: str, path: str):
@@ -333,14 +335,14 @@ def test_layering_reports_a_module_in_no_layer():
 @pytest.mark.parametrize(
     ("statement", "path"),
     [
-        ("from knuckle.spatial import Motion", "knuckle/joints/revolute.py"),
+        ("from knuckle.spatial import Motion", "knuckle/joints/basic/revolute.py"),
         ("from ..errors import ModelError", "knuckle/model/__init__.py"),
         ("from .run import start", "knuckle/model/__init__.py"),
-        ("from . import connectivity", "knuckle/model/builder.py"),
-        ("from ..formats import urdf\nfrom ..algorithms import rnea", "knuckle/run/kernel.py"),
+        ("from . import connectivity", "knuckle/model/build/builder.py"),
+        ("from ..formats import urdf\nfrom ..algorithms import rnea", "knuckle/engine/kernels/kernel_registry.py"),
         ("from . import testing, cli\nfrom .run import kernel", "knuckle/__init__.py"),
         ("import knuckle as kn\nfrom knuckle import load", "knuckle/testing/laws.py"),
-        ("import numpy\nfrom collections import abc", "knuckle/run/kernel.py"),
+        ("import numpy\nfrom collections import abc", "knuckle/engine/kernels/kernel_registry.py"),
     ],
 )
 def test_layering_accepts_imports_from_above(statement: str, path: str):
@@ -369,14 +371,14 @@ def test_layering_accepts_imports_from_above(statement: str, path: str):
     ],
 )
 def test_purity_reports(statement: str, complaint: str):
-    (violation,) = purity_violations(Source(statement, "knuckle/algorithms/rnea.py"))
+    (violation,) = purity_violations(Source(statement, "knuckle/algorithms/dynamics/rnea.py"))
     assert re.fullmatch(rf"src/knuckle/algorithms/rnea\.py:\d: an algorithm must not {complaint}", violation)
 
 
 def test_purity_names_the_line():
     source = "from ..spatial import Motion\n\n\ndef f(x):\n    y = x\n    return isinstance(y, Motion)\n"
-    (violation,) = purity_violations(Source(source, "knuckle/algorithms/rnea.py"))
-    assert violation == "src/knuckle/algorithms/rnea.py:6: an algorithm must not name 'isinstance'"
+    (violation,) = purity_violations(Source(source, "knuckle/algorithms/dynamics/rnea.py"))
+    assert violation == "src/knuckle/algorithms/dynamics/rnea.py:6: an algorithm must not name 'isinstance'"
 
 
 def test_purity_accepts_an_algorithm():
@@ -395,16 +397,16 @@ def test_purity_accepts_an_algorithm():
             """No shape, no dtype, no isinstance."""
             return model.joint.type  # numpy
     '''
-    assert purity_violations(Source(inspect.cleandoc(source), "knuckle/algorithms/rnea.py")) == []
+    assert purity_violations(Source(inspect.cleandoc(source), "knuckle/algorithms/dynamics/rnea.py")) == []
 
 
 def test_length_reports():
-    (violation,) = length_violations(Source("x = 1\n" * 501, "knuckle/model/builder.py"))
-    assert violation == "src/knuckle/model/builder.py:501: 501 lines; the limit is 500"
-    (violation,) = length_violations(Source("x = 1\n" * 151, "knuckle/algorithms/rnea.py"))
-    assert violation == "src/knuckle/algorithms/rnea.py:151: 151 lines; the limit is 150"
-    assert length_violations(Source("x = 1\n" * 500, "knuckle/model/builder.py")) == []
-    assert length_violations(Source("x = 1\n" * 150, "knuckle/algorithms/rnea.py")) == []
+    (violation,) = length_violations(Source("x = 1\n" * 501, "knuckle/model/build/builder.py"))
+    assert violation == "src/knuckle/model/build/builder.py:501: 501 lines; the limit is 500"
+    (violation,) = length_violations(Source("x = 1\n" * 151, "knuckle/algorithms/dynamics/rnea.py"))
+    assert violation == "src/knuckle/algorithms/dynamics/rnea.py:151: 151 lines; the limit is 150"
+    assert length_violations(Source("x = 1\n" * 500, "knuckle/model/build/builder.py")) == []
+    assert length_violations(Source("x = 1\n" * 150, "knuckle/algorithms/dynamics/rnea.py")) == []
 
 
 def test_code_lines_counts_code_only():

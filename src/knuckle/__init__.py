@@ -6,10 +6,13 @@ Functions take a frozen `Model` and arrays whose last axis holds the variables; 
 from typing import TYPE_CHECKING, Any
 
 from . import formats, joints, model, robots, spatial
+from .engine.calls.source_code import operation_count
+from .engine.kernels.kept_kernels import set_kernel_limit
+from .engine.kernels.kernel_registry import set_compilation
+from .engine.native.threads import get_threads, set_threads
 from .errors import ModelError
 from .formats import load, loads, save
-from .model import Audit, Builder, Model, audit, reroot, to_planar
-from .run import (
+from .functions import (
     Actuation,
     Assembly,
     BaseParameters,
@@ -20,7 +23,6 @@ from .run import (
     actuator_forces,
     base_parameters,
     bias_force,
-    bind,
     body_jacobian_product,
     body_jacobian_rate_product,
     body_jacobian_transpose_product,
@@ -47,7 +49,6 @@ from .run import (
     floating_jacobian,
     followed_velocity,
     forward_dynamics,
-    get_threads,
     gravity_force,
     hybrid_dynamics,
     independent_variables,
@@ -72,7 +73,6 @@ from .run import (
     momentum,
     neutral,
     normalize,
-    operation_count,
     operational_space_inertia,
     operational_space_mobility,
     pose,
@@ -80,34 +80,36 @@ from .run import (
     project,
     random_configuration,
     regressor,
-    set_compilation,
-    set_kernel_limit,
-    set_threads,
     total_mass,
     tree_positions,
     velocity,
     with_loop_closure,
 )
+from .model import Audit, Builder, Model, audit, reroot, to_planar
 
 if TYPE_CHECKING:
-    from . import operators, testing
-    from .run import constraints
-    from .run.constrained import ConstrainedMotion, ConstrainedVelocity, constrained_dynamics, constrained_velocity
-    from .run.constraint_terms import constrained_acceleration, mass_matrix_inverse_product
-    from .run.user import kernel
-    from .run.where import where
-    from .simulate import integrators
-    from .simulate.beginning import resume
-    from .simulate.drive import drive_forces
-    from .simulate.events import Event
-    from .simulate.ode import ode_right_hand_side
-    from .simulate.rollout import rollout
-    from .simulate.rollout_result import Rollout
-    from .simulate.simulation import simulate
-    from .simulate.stops import CompliantStops, RigidStops
-    from .simulate.trajectory import Trajectory
-    from .view.replay import replay_html
-    from .view.viewer import view
+    from . import constraints, integrators, operators, testing
+    from .bound import bind
+    from .constraints.constrained_dynamics import (
+        ConstrainedMotion,
+        ConstrainedVelocity,
+        constrained_dynamics,
+        constrained_velocity,
+    )
+    from .constraints.constraint_terms import constrained_acceleration, mass_matrix_inverse_product
+    from .engine.calls.user_kernel import kernel
+    from .functions.drives import drive_forces
+    from .functions.where import where
+    from .simulation.events.event import Event
+    from .simulation.long_runs.run_spec import resume
+    from .simulation.ode import ode_right_hand_side
+    from .simulation.rollout.rollout import rollout
+    from .simulation.rollout.rollout_result import Rollout
+    from .simulation.simulate import simulate
+    from .simulation.stops.stop_spec import CompliantStops, RigidStops
+    from .trajectory.trajectory import Trajectory
+    from .viewer.replay import replay_html
+    from .viewer.viewer import view
 
 __version__ = "0.1.0"
 
@@ -231,32 +233,33 @@ __all__ = [
 ]
 
 _MODULES = {
-    "constraints": "run.constraints",
-    "integrators": "simulate.integrators",
+    "constraints": "constraints",
+    "integrators": "integrators",
     "operators": "operators",
-    "simulate": "simulate",
+    "simulate": "simulation",
     "testing": "testing",
-    "view": "view",
+    "view": "viewer",
 }
 _WHERE = {
-    "CompliantStops": "simulate.stops",
-    "ConstrainedMotion": "run.constrained",
-    "ConstrainedVelocity": "run.constrained",
-    "Event": "simulate.events",
-    "RigidStops": "simulate.stops",
-    "Rollout": "simulate.rollout_result",
-    "Trajectory": "simulate.trajectory",
-    "constrained_acceleration": "run.constraint_terms",
-    "constrained_dynamics": "run.constrained",
-    "constrained_velocity": "run.constrained",
-    "drive_forces": "simulate.drive",
-    "kernel": "run.user",
-    "mass_matrix_inverse_product": "run.constraint_terms",
-    "ode_right_hand_side": "simulate.ode",
-    "replay_html": "view.replay",
-    "resume": "simulate.beginning",
-    "rollout": "simulate.rollout",
-    "where": "run.where",
+    "CompliantStops": "simulation.stops.stop_spec",
+    "ConstrainedMotion": "constraints.constrained_dynamics",
+    "ConstrainedVelocity": "constraints.constrained_dynamics",
+    "Event": "simulation.events.event",
+    "RigidStops": "simulation.stops.stop_spec",
+    "Rollout": "simulation.rollout.rollout_result",
+    "Trajectory": "trajectory.trajectory",
+    "bind": "bound",
+    "constrained_acceleration": "constraints.constraint_terms",
+    "constrained_dynamics": "constraints.constrained_dynamics",
+    "constrained_velocity": "constraints.constrained_dynamics",
+    "drive_forces": "functions.drives",
+    "kernel": "engine.calls.user_kernel",
+    "mass_matrix_inverse_product": "constraints.constraint_terms",
+    "ode_right_hand_side": "simulation.ode",
+    "replay_html": "viewer.replay",
+    "resume": "simulation.long_runs.run_spec",
+    "rollout": "simulation.rollout.rollout",
+    "where": "functions.where",
 }
 """Modules that are loaded when they are first asked for, and the modules of names for which that is so."""
 

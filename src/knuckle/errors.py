@@ -36,3 +36,7 @@ class ModelError(ValueError):
 
 def _rebuild(message: str, file: str | None, line: int | None, element: str | None) -> ModelError:
     return ModelError(message, file=file, line=line, element=element)
+
+
+class ConvergenceError(RuntimeError):
+    """Equations that were not solved: those of an implicit step, or of forces between bounds."""

@@ -5,8 +5,8 @@ import pytest
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import assembly
-from knuckle.algorithms.assembly import Inertial, Mobile, TwoHandles
+from knuckle.algorithms.dynamics import body_assembly
+from knuckle.algorithms.dynamics.body_assembly import Inertial, Mobile, TwoHandles
 from knuckle.model import ROOT, Body, Model, TreeJoint
 from knuckle.spatial import ArticulatedInertia, Force, Matrix, Motion, Subspace, Transform, Vector
 from knuckle.testing.compare import array, close
@@ -65,7 +65,9 @@ class Bodies:
         return mat(self.T), mat(self.T_a), vec(self.c), vec(self.tau)
 
     def joined(self):
-        return assembly.join(self.typed(0), self.typed(1), self.subspace, Motion.of(self.c.tolist()), vec(self.tau))
+        return body_assembly.join(
+            self.typed(0), self.typed(1), self.subspace, Motion.of(self.c.tolist()), vec(self.tau)
+        )
 
     def exact(self, a1):
         """f of a1 from all equations at once (RBDA 7.51-7.56): unknowns f1, f2, a2 and q̈."""
@@ -104,13 +106,13 @@ def test_p4_standard_variant_1_and_variant_2(n):
     b = Bodies(10 + n, n)
     standard = b.joined()
     T, T_a, c, tau = b.constraint
-    second = assembly.join_by_constraint(b.dense(0), b.dense(1), T, T_a, c, tau)
-    first = assembly.join_by_mobility(b.mobile(0), b.mobile(1), T, T_a, c, tau)
+    second = body_assembly.join_by_constraint(b.dense(0), b.dense(1), T, T_a, c, tau)
+    first = body_assembly.join_by_mobility(b.mobile(0), b.mobile(1), T, T_a, c, tau)
     close(array(second.I), array(standard.I), b.factor)
     close(array(second.p), array(standard.p), b.factor)
     close(array(first.Phi), np.linalg.inv(array(standard.I)), b.factor)
     close(array(first.b), np.linalg.solve(array(standard.I), -array(standard.p)), b.factor)
-    inverted = assembly.inertial(first)
+    inverted = body_assembly.inertial(first)
     close(array(inverted.I), array(standard.I), b.factor)
     close(array(inverted.p), array(standard.p), b.factor)
 
@@ -121,7 +123,7 @@ def test_p1_inertia_is_symmetric_definite_and_depends_on_inertias_alone(n):
     found = array(b.joined().I)
     close(found, found.T)
     assert np.linalg.eigvalsh(found).min() > 0
-    Phi = array(assembly.join_by_mobility(b.mobile(0), b.mobile(1), *b.constraint).Phi)
+    Phi = array(body_assembly.join_by_mobility(b.mobile(0), b.mobile(1), *b.constraint).Phi)
     close(Phi, Phi.T, b.factor)
     rng = np.random.default_rng(n)
     b.p, b.c, b.tau = [rng.standard_normal(6) for _ in range(2)], rng.standard_normal(6), rng.standard_normal(n)
@@ -134,7 +136,7 @@ def test_p1_transforms_as_an_inertia(n):
     b = Bodies(30 + n, n)
     X = random_transform(np.random.default_rng(n))
     moved = [Inertial(X @ b.typed(k).I, X @ b.typed(k).p) for k in (0, 1)]
-    there = assembly.join(*moved, X @ b.subspace, X @ Motion.of(b.c.tolist()), vec(b.tau))
+    there = body_assembly.join(*moved, X @ b.subspace, X @ Motion.of(b.c.tolist()), vec(b.tau))
     here = b.joined()
     close(array(there.I), array(X @ here.I), b.factor)
     close(array(there.p), array(X @ here.p), b.factor)
@@ -174,7 +176,7 @@ def test_a_joint_without_freedom_glues():
     """Row 7-02: inertias and bias forces add."""
     b = Bodies(60, 0)
     b.c[:] = 0
-    glued = assembly.glue(b.typed(0), b.typed(1))
+    glued = body_assembly.glue(b.typed(0), b.typed(1))
     joined = b.joined()
     assert array(glued.I).tolist() == array(joined.I).tolist()
     assert array(glued.p).tolist() == array(joined.p).tolist()
@@ -214,8 +216,8 @@ def test_p7_two_handle_assembly_in_either_order(seed):
     (A, I_A, b_A), (B, I_B, b_B), (C, I_C, b_C) = (rod(rng) for _ in range(3))
     (T1, s1), (T2, s2) = hinge(rng), hinge(rng)
     c1, c2 = rng.standard_normal(6), rng.standard_normal(6)
-    left = assembly.join_two_handles(assembly.join_two_handles(A, B, mat(T1), vec(c1)), C, mat(T2), vec(c2))
-    right = assembly.join_two_handles(A, assembly.join_two_handles(B, C, mat(T2), vec(c2)), mat(T1), vec(c1))
+    left = body_assembly.join_two_handles(body_assembly.join_two_handles(A, B, mat(T1), vec(c1)), C, mat(T2), vec(c2))
+    right = body_assembly.join_two_handles(A, body_assembly.join_two_handles(B, C, mat(T2), vec(c2)), mat(T1), vec(c1))
     inertias = [array(I) for I in (I_A, I_B, I_C)]
     factor = max(map(np.linalg.cond, inertias))
     for x, y in zip(left, right, strict=True):
@@ -231,7 +233,9 @@ def test_p7_two_handle_assembly_in_either_order(seed):
     H = sum(j.T @ I @ j for j, I in zip(J, inertias, strict=True))
     bias = sum(j.T @ I @ (d - b) for j, I, d, b in zip(J, inertias, drift, (b_A, b_B, b_C), strict=True))
     ends = np.vstack([J_A, J_C])
-    projected = assembly.project(mat(np.linalg.inv(H)), vec(bias), mat(ends), vec(np.concatenate([drift[0], drift[2]])))
+    projected = body_assembly.project(
+        mat(np.linalg.inv(H)), vec(bias), mat(ends), vec(np.concatenate([drift[0], drift[2]]))
+    )
     factor = max(factor, np.linalg.cond(H))
     close(whole, array(projected.Phi), factor, size=1.0)
     found = np.concatenate([array(left.b1), array(left.b2)])
@@ -244,7 +248,7 @@ def test_two_handle_assembly_solves_the_equations(seed):
     rng = np.random.default_rng(seed)
     (A, I_A, _), (B, I_B, _) = rod(rng), rod(rng)
     (T, _), c = hinge(rng), rng.standard_normal(6)
-    joined = assembly.join_two_handles(A, B, mat(T), vec(c))
+    joined = body_assembly.join_two_handles(A, B, mat(T), vec(c))
     f1, f4 = rng.standard_normal(6), rng.standard_normal(6)
     P, R = ({name: array(getattr(part, name)) for name in ("Phi1", "Phi12", "Phi2")} for part in (A, B))
     # Tᵀ(a3 − a2) = Tᵀc with f3 = Tλ = −f2

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms import assembly, kinematics
-from knuckle.algorithms.assembly import Inertial, Mobile
+from knuckle.algorithms.dynamics import body_assembly
+from knuckle.algorithms.dynamics.body_assembly import Inertial, Mobile
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.model import ROOT, Model, TreeJoint
 from knuckle.spatial import ArticulatedInertia, Force, Matrix, Vector
 from knuckle.testing.compare import array, close
@@ -26,7 +27,7 @@ def mat(A):
 def recursion(model, s, tau):
     """IA and pA of every body, inward by `join`; X, S and c of every joint. Gravity acts as forces."""
     Q, V = model.positions(s.q), model.velocities(s.q, s.v)
-    X0, v = kinematics.positions(model, Q), kinematics.velocities(model, Q, V)
+    X0, v = body_motions.positions(model, Q), body_motions.velocities(model, Q, V)
     X, S, c, own, sub = {}, {}, {}, {}, {}
     for i, _, joint in model.outward():
         XJ, S[i], vJ, cJ = joint.motion(Q[i], V[i])
@@ -35,10 +36,10 @@ def recursion(model, s, tau):
         own[i] = Inertial(ArticulatedInertia.of(I), v[i].cross(I @ v[i]) - f - I @ (X0[i] @ model.g))
     nothing = Inertial(ArticulatedInertia.zero(), Force.zero())
     for i, p, _ in model.inward():
-        sub[i] = assembly.join(nothing, own[i], S[i], c[i], tau[i])
+        sub[i] = body_assembly.join(nothing, own[i], S[i], c[i], tau[i])
         if p != ROOT:
             carried = Inertial(X[i].T @ sub[i].I @ X[i], X[i].T @ sub[i].p)
-            own[p] = assembly.glue(own[p], carried)
+            own[p] = body_assembly.glue(own[p], carried)
     return own, sub, X, S, X0
 
 
@@ -51,8 +52,8 @@ def test_p3_projection_is_assembly(seed):
     own, *_ = recursion(model, s, model.velocities(s.q, vec(tau)))
     J, J_dot = kn.jacobian(model, s.q, "body0"), kn.jacobian_rate(model, s.q, s.v, "body0")
     C = kn.bias_force(model, s.q, s.v, s.f_ext) - tau
-    Phi = assembly.project(mat(kn.mass_matrix_inverse(model, s.q)), vec(C), mat(J), vec(J_dot @ s.v))
-    found = assembly.inertial(Phi)
+    Phi = body_assembly.project(mat(kn.mass_matrix_inverse(model, s.q)), vec(C), mat(J), vec(J_dot @ s.v))
+    found = body_assembly.inertial(Phi)
     factor = np.linalg.cond(kn.mass_matrix(model, s.q))
     close(array(found.I), array(own[0].I), factor)
     close(array(found.p), array(own[0].p), factor)
@@ -67,7 +68,7 @@ def test_p3_projection_of_several_handles(seed):
     J = np.vstack([kn.jacobian(model, s.q, name, "world") for name in model.body_names[1:]])
     Hi = kn.mass_matrix_inverse(model, s.q)
     zero = Vector.zero(len(J))
-    Phi = array(assembly.project(mat(Hi), Vector.zero(model.nv), mat(J), zero).Phi)
+    Phi = array(body_assembly.project(mat(Hi), Vector.zero(model.nv), mat(J), zero).Phi)
     factor = np.linalg.cond(Hi)
     close(Phi, Phi.T, factor)
     values = np.linalg.eigvalsh((Phi + Phi.T) / 2)
@@ -86,7 +87,7 @@ def test_p5_forces_at_the_solution(seed):
     s = random_state(model, seed)
     tau = np.random.default_rng(seed).standard_normal(model.nv)
     a = kn.forward_dynamics(model, s.q, s.v, tau, s.f_ext)
-    A = kinematics.accelerations(model, model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, a))
+    A = body_motions.accelerations(model, model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, a))
     own, sub, X, S, X0 = recursion(model, s, model.velocities(s.q, tau))
     H = kn.mass_matrix(model, s.q)
     factor = np.linalg.cond(H) if len(H) else 1.0
@@ -99,7 +100,7 @@ def test_p5_forces_at_the_solution(seed):
     # the forces of the joints on the base are what the whole mechanism needs from outside
     total = sum((X0[i].T @ (own[i].I @ A[i] + own[i].p) for i in model.children(ROOT)), Force.zero())
     sources = [X0[i].T @ (I @ (A[i] - X0[i] @ model.g)) for i, I in enumerate(model.I)]
-    v = kinematics.velocities(model, model.positions(s.q), model.velocities(s.q, s.v))
+    v = body_motions.velocities(model, model.positions(s.q), model.velocities(s.q, s.v))
     sources += [X0[i].T @ (v[i].cross(I @ v[i]) - Force.of(s.f_ext[i].tolist())) for i, I in enumerate(model.I)]
     close(array(total), array(sum(sources, Force.zero())), factor, size=max(np.abs(array(x)).max() for x in sources))
 
@@ -138,7 +139,7 @@ def test_p6_forward_dynamics_does_not_depend_on_the_numbering(seed):
 def test_p8_gravity_as_base_acceleration_and_as_forces(seed):
     model = random_tree(seed, resistance=False)
     s = random_state(model, seed)
-    X0 = kinematics.positions(model, model.positions(s.q))
+    X0 = body_motions.positions(model, model.positions(s.q))
     weights = np.array([array(model.I[i] @ (X0[i] @ model.g)) for i in range(model.nb)])
     floating = model.with_gravity((0.0, 0.0, 0.0))
     tau = kn.inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
@@ -163,7 +164,7 @@ def test_mobility_of_a_tip_on_the_base(seed, nb):
     model = tree.replace(joints=tuple(chain))
     s, tau = random_state(model, seed), np.random.default_rng(seed).standard_normal(model.nv)
     Q, V = model.positions(s.q), model.velocities(s.q, s.v)
-    X0, v = kinematics.positions(model, Q), kinematics.velocities(model, Q, V)
+    X0, v = body_motions.positions(model, Q), body_motions.velocities(model, Q, V)
     inner = Mobile(Matrix.zero(6, 6), Vector.zero(6))
     for i, _, joint in model.outward():
         _, _, vJ, cJ = joint.motion(Q[i], V[i])
@@ -174,7 +175,7 @@ def test_mobility_of_a_tip_on_the_base(seed, nb):
         Phi = np.linalg.inv(array(X0[i].inv @ I))
         free = Mobile(mat(Phi), vec(-Phi @ p))
         # seen from the outer body the joint is reversed: S, c and T_a change sign
-        inner = assembly.join_by_mobility(free, inner, mat(T), mat(-T_a), -vec(array(c)), vec(tau[i : i + 1]))
+        inner = body_assembly.join_by_mobility(free, inner, mat(T), mat(-T_a), -vec(array(c)), vec(tau[i : i + 1]))
     J, J_dot = (
         kn.jacobian(model, s.q, model.body_names[-1], "world"),
         kn.jacobian_rate(model, s.q, s.v, model.body_names[-1], "world"),
@@ -183,7 +184,7 @@ def test_mobility_of_a_tip_on_the_base(seed, nb):
     C = kn.bias_force(model, s.q, s.v, s.f_ext)
     bodies = max(np.linalg.cond(array(X0[i].inv @ I)) for i, I in enumerate(model.I))
     factor = np.linalg.cond(Hi) * bodies
-    projected = assembly.project(mat(Hi), vec(C - tau), mat(J), vec(J_dot @ s.v))
+    projected = body_assembly.project(mat(Hi), vec(C - tau), mat(J), vec(J_dot @ s.v))
     close(array(inner.Phi), array(projected.Phi), factor, size=1.0)
     close(array(inner.b), array(projected.b), factor, size=10.0)
     rank = np.linalg.matrix_rank(array(projected.Phi), tol=1e-8 * np.abs(array(projected.Phi)).max())

@@ -12,7 +12,8 @@ import pytest
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import aba, divide, kinematics, rnea
+from knuckle.algorithms.dynamics import aba, divide_and_conquer, rnea
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.model import ROOT, Body, Model, TreeJoint
 from knuckle.spatial import Force, Inertia, Transform, Vector, rotation
 from knuckle.testing.mechanisms import auto_tree, general_chain, random_state, random_tree
@@ -58,7 +59,7 @@ def rational_tree(seed, nb):
 def test_exact_over_fractions(seed):
     """Divide and conquer, ABA and RNEA's inverse agree to the last digit, of which there is none."""
     model, q, v, tau, f_ext = rational_tree(seed, 6)
-    a = divide.forward_dynamics(model, q, v, tau, f_ext)
+    a = divide_and_conquer.forward_dynamics(model, q, v, tau, f_ext)
     assert a == aba.forward_dynamics(model, q, v, tau, f_ext)
     back = rnea.inverse_dynamics(model, q, v, a, f_ext)
     assert [list(back[i]) for i in range(6)] == [list(x) for x in tau]
@@ -89,7 +90,7 @@ def test_exact_over_many_digits():
             [Vector(numbers(n)) for n in sizes] for sizes in ([k.nq for k in kinds], *[[k.nv for k in kinds]] * 2)
         )
         f_ext = {i: Force.of(numbers(6)) for i in range(len(kinds))}
-        a, b = (method.forward_dynamics(model, q, v, tau, f_ext) for method in (divide, aba))
+        a, b = (method.forward_dynamics(model, q, v, tau, f_ext) for method in (divide_and_conquer, aba))
         assert max(abs(x - y) for i in a for x, y in zip(a[i], b[i], strict=True)) < mp.mpf(10) ** -36
 
 
@@ -121,7 +122,9 @@ def parts(model, seed=0):
     s = random_state(model, seed)
     q, v, tau = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, s.a)
     f_ext = {i: model.no_force for i in range(model.nb)}
-    return divide._join(model, *divide._prepare(model, q, v, tau, f_ext), frozenset(range(ROOT, model.nb)))
+    return divide_and_conquer._join(
+        model, *divide_and_conquer._prepare(model, q, v, tau, f_ext), frozenset(range(ROOT, model.nb))
+    )
 
 
 def depth(part):
@@ -180,7 +183,7 @@ def test_rounding(taper):
     s = random_state(model, 6)
     H = kn.mass_matrix(model, s.q)
     tau = H @ s.a + kn.bias_force(model, s.q, s.v)
-    X0 = kinematics.positions(model, model.positions(s.q))
+    X0 = body_motions.positions(model, model.positions(s.q))
     bodies = [np.array([[float(x) for x in row] for row in (X0[i].inv @ I).matrix.rows]) for i, I in enumerate(model.I)]
     worst = np.linalg.cond(H) * max(map(np.linalg.cond, bodies))
     found = {method: kn.forward_dynamics(model, s.q, s.v, tau, method=method) for method in ("divide", "aba")}

@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms import aba, floating, hybrid, sparse
+from knuckle.algorithms.dynamics import aba, branch_sparsity, floating_base
+from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
+from knuckle.engine.calls.public_function import function
+from knuckle.functions.floating import floats, limbs_of
+from knuckle.functions.per_joint import wrenches
 from knuckle.joints import Free
 from knuckle.model import ROOT, Model
 from knuckle.model.connectivity import expand_parents
-from knuckle.run.floating import floats, limbs_of
-from knuckle.run.function import function
-from knuckle.run.per_joint import wrenches
 from knuckle.spatial import Force, Matrix, Motion, Vector
 from knuckle.testing import auto_tree, random_state, random_tree
 from knuckle.testing.compare import array, close
@@ -79,7 +80,7 @@ def by_free_joint(model: Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, f
 def test_articulated_bodies(model: Model):
     """Table 9.4 is table 7.1 with a free joint, external forces and gravity included (P17)."""
     at = Drifting(frictionless(model))
-    found = at.flat(*floating.forward_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, at.T, at.f_ext))
+    found = at.flat(*floating_base.forward_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, at.T, at.f_ext))
     close(found, by_free_joint(at.model, at.q, at.v, at.tau, at.f), at.conditions)
 
 
@@ -87,7 +88,7 @@ def test_articulated_bodies(model: Model):
 def test_equation_of_motion(model: Model):
     """Table 9.5 gives I_0^c, F, H, p_0^c and C of 9.13: the free joint's H and C, and the same motion (P17)."""
     at = Drifting(frictionless(model))
-    I0c, F, H, p0c, C = floating.equation_of_motion(at.limbs, at.v0, at.g, at.Q, at.V, at.f_ext)
+    I0c, F, H, p0c, C = floating_base.equation_of_motion(at.limbs, at.v0, at.g, at.Q, at.V, at.f_ext)
     whole = kn.mass_matrix(at.model, at.q)
     size = np.abs(whole).max()
     close(array(I0c), whole[:6, :6], size=size)
@@ -99,7 +100,7 @@ def test_equation_of_motion(model: Model):
     bias = at.flat(p0c, C)
     close(bias, kn.bias_force(at.model, at.q, at.v, at.f), size=np.abs(bias).max())
     sizes = [joint.kind.nv for joint in at.model.joints]
-    solved = sparse.solve(
+    solved = branch_sparsity.solve(
         Matrix(whole.tolist()), expand_parents(at.model.parents, sizes), Vector((at.tau - bias).tolist())
     )
     close(array(solved), by_free_joint(at.model, at.q, at.v, at.tau, at.f), at.conditions)
@@ -109,8 +110,8 @@ def test_equation_of_motion(model: Model):
 def test_inverse_dynamics(model: Model):
     """Table 9.6 is hybrid dynamics with the base free, and table 9.4 returns what it was given (P18)."""
     at = Drifting(frictionless(model))
-    a0, tau = floating.inverse_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, at.A, at.f_ext)
-    back0, back = floating.forward_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, tau, at.f_ext)
+    a0, tau = floating_base.inverse_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, at.A, at.f_ext)
+    back0, back = floating_base.forward_dynamics(at.limbs, at.v0, at.g, at.Q, at.V, tau, at.f_ext)
     close(at.flat(back0, back), np.concatenate([array(a0), at.a[6:]]), at.conditions)
     found, forces = kn.hybrid_dynamics(
         at.model, at.q, at.v, at.tau, at.a, at.f, forced=at.model.joint_names[:1], method="crba"
@@ -179,7 +180,7 @@ def with_forced_joint(model, q, v, tau, a):
 @pytest.mark.parametrize("name", ["satellite", "quadruped", "humanoid"])
 def test_they_are_cheaper(name: str):
     """Fewer operations than the general algorithms, after simplification of both."""
-    from knuckle.run.hybrid import _hybrid
+    from knuckle.functions.hybrid import _hybrid
 
     model = frictionless(kn.robots.load(name))
     free, afloat = (kn.operation_count(f, model) for f in (with_free_joint, kn.forward_dynamics))
@@ -234,7 +235,7 @@ def test_gravity_is_felt_in_the_coordinates_of_the_base(model: Model):
 def test_momentum(model: Model):
     """I_0^c v_0 + F q̇ = Σ I v, and ½ vᵀ[I_0^c F; Fᵀ H]v is the kinetic energy (RBDA example 9.3)."""
     at = Drifting(model, 5)
-    I0c, F, _ = floating.composite_bodies(at.limbs, at.Q)
+    I0c, F, _ = floating_base.composite_bodies(at.limbs, at.Q)
     total = I0c @ at.v0
     for i, part in enumerate(at.V):
         total = total + F[i] @ part

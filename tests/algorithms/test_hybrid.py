@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms import hybrid
+from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
+from knuckle.functions.hybrid import _by_stages as by_stages
+from knuckle.functions.hybrid import _hybrid as text
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
-from knuckle.run.hybrid import _by_stages as by_stages
-from knuckle.run.hybrid import _hybrid as text
 from knuckle.testing import JOINTS, auto_tree, general_chain, random_state, random_tree
 from knuckle.testing.compare import array, close
-from knuckle.testing.linkages import LINKAGES, Linkage, ladder
+from knuckle.testing.loops.linkages import LINKAGES, Linkage, ladder
 
 METHODS = ("aba", "crba")
 RANDOM = [random_tree(seed, 8, floating=seed % 2 == 0) for seed in range(6)]

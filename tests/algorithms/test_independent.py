@@ -8,14 +8,14 @@ import pytest
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import kinematics
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.model import Frame, Model, TreeJoint
 from knuckle.spatial import Transform
-from knuckle.testing import lagrange, maximal, mirtich
-from knuckle.testing.chain import links
 from knuckle.testing.compare import close
 from knuckle.testing.mechanisms import JOINTS, general_chain, random_state, random_tree
-from knuckle.testing.newton_euler import newton_euler
+from knuckle.testing.oracles import lagrange, maximal_coordinates, mirtich
+from knuckle.testing.oracles.newton_euler import newton_euler
+from knuckle.testing.oracles.serial_chain import links
 
 MANY = range(25)
 
@@ -28,7 +28,7 @@ def condition(model, q):
 
 def worst_body(model, q):
     """The same for the inertias of the bodies in base coordinates, which divide and conquer inverts."""
-    X0 = kinematics.positions(model, model.positions(q))
+    X0 = body_motions.positions(model, model.positions(q))
     return max(np.linalg.cond(np.array((X0[i].inv @ I).matrix.rows, dtype=float)) for i, I in enumerate(model.I))
 
 
@@ -180,7 +180,7 @@ def test_chain_oracles_refuse_what_they_cannot_do(oracle):
 def dynamics_agree(model, seed):
     s = random_state(model, seed)
     tau = np.random.default_rng(seed).standard_normal(model.nv) * 3
-    expected = maximal.forward_dynamics(model, s.q, s.v, tau, s.f_ext)
+    expected = maximal_coordinates.forward_dynamics(model, s.q, s.v, tau, s.f_ext)
     for method, factor in methods(model, s.q).items():
         found = kn.forward_dynamics(model, s.q, s.v, tau, s.f_ext, method=method)
         close(found, expected.a, factor, size=1.0)
@@ -215,8 +215,8 @@ def test_body_accelerations_and_joint_forces_are_those_of_maximal_coordinates(se
     model = random_tree(seed, resistance=False)
     s, _, expected, factor = dynamics_agree(model, seed)
     Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, expected.a)
-    X0 = kinematics.positions(model, Q)
-    v, a = kinematics.velocities(model, Q, V), kinematics.accelerations(model, Q, V, A)
+    X0 = body_motions.positions(model, Q)
+    v, a = body_motions.velocities(model, Q, V), body_motions.accelerations(model, Q, V, A)
     through = {i: model.no_force for i in range(-1, model.nb)}
     for i, p, _ in model.inward():
         I, f = model.I[i], model.algebra.Force.of(s.f_ext[i].tolist())
@@ -243,7 +243,7 @@ def test_prescribed_joints(seed):
     driven = model.replace(joints=held)
     q = np.delete(s.q, np.r_[model.q_slices[k]])
     v, tau, a = (np.delete(x, np.r_[model.v_slices[k]]) for x in (s.v, tau, expected.a))
-    close(maximal.forward_dynamics(driven, q, v, tau, s.f_ext).a, a, factor, size=1.0)
+    close(maximal_coordinates.forward_dynamics(driven, q, v, tau, s.f_ext).a, a, factor, size=1.0)
     for method, factor in methods(model, s.q).items():
         close(kn.forward_dynamics(driven, q, v, tau, s.f_ext, method=method), a, factor, size=1.0)
 
@@ -251,7 +251,9 @@ def test_prescribed_joints(seed):
 def test_maximal_coordinates_refuse_loops_and_couplings():
     model = general_chain(3)
     with pytest.raises(ValueError, match="loops or couplings"):
-        maximal.forward_dynamics(model.replace(couplings=(kn.model.mimic(2, 0),)), [0] * 2, [0] * 2, [0] * 2)
+        maximal_coordinates.forward_dynamics(
+            model.replace(couplings=(kn.model.mimic(2, 0),)), [0] * 2, [0] * 2, [0] * 2
+        )
 
 
 # Lagrange

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.integrators.methods.variational import slopes
 from knuckle.scalar import Dual, value_of
-from knuckle.simulate.variational import slopes
 from knuckle.spatial import Vector
 from knuckle.testing import random_state, random_tree
 

@@ -11,7 +11,7 @@ from knuckle.model import Builder, Model
 from knuckle.scalar import sin
 from knuckle.testing import JOINTS, general_chain, random_state, random_tree
 from knuckle.testing.compare import close
-from knuckle.testing.linkages import LINKAGES
+from knuckle.testing.loops.linkages import LINKAGES
 
 EXPRESSIONS = ("body", "world", "aligned")
 RANDOM = [random_tree(seed, 9) for seed in range(4)]

@@ -7,7 +7,7 @@ import pytest
 import sympy as sp
 
 import knuckle as kn
-from knuckle.algorithms import sparse
+from knuckle.algorithms.dynamics import branch_sparsity
 from knuckle.model.connectivity import expand_parents
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
@@ -62,14 +62,14 @@ def matrix(A):
 @each_tree
 def test_ltl_recovers_the_factor(parents):
     L = factor(parents)
-    close(array(sparse.ltl(matrix(L.T @ L), parents)), L, 10)
+    close(array(branch_sparsity.ltl(matrix(L.T @ L), parents)), L, 10)
 
 
 @each_tree
 def test_ltdl_recovers_the_factors(parents):
     L = factor(parents)
     D = np.diag(L) ** 2
-    unit, found = sparse.ltdl(matrix(L.T @ L), parents)
+    unit, found = branch_sparsity.ltdl(matrix(L.T @ L), parents)
     close(array(unit), L / np.diag(L)[:, None], 10)
     close(array(found), D, 10)
     assert all(unit[k][k] == 1 for k in range(len(parents)))
@@ -81,7 +81,7 @@ def test_ltl_is_cholesky_of_the_reversed_matrix(parents):
     H = factor(parents, 4)
     H = H.T @ H
     reversed_factor = np.linalg.cholesky(H[::-1, ::-1]) if len(H) else H
-    close(array(sparse.ltl(matrix(H), parents)), reversed_factor[::-1, ::-1].T, 10)
+    close(array(branch_sparsity.ltl(matrix(H), parents)), reversed_factor[::-1, ::-1].T, 10)
 
 
 @each_tree
@@ -90,7 +90,7 @@ def test_no_fill_in(parents):
     L = factor(parents)
     H = matrix(L.T @ L)
     inside = pattern(parents)
-    for found in (sparse.ltl(H, parents), sparse.ltdl(H, parents)[0]):
+    for found in (branch_sparsity.ltl(H, parents), branch_sparsity.ltdl(H, parents)[0]):
         assert all((x is ZERO) != inside[i, j] for i, row in enumerate(found.rows) for j, x in enumerate(row))
 
 
@@ -105,11 +105,16 @@ def test_other_entries_are_never_read(parents, filling):
     spoilt_L = Matrix([[float(L[i, j]) if inside[i, j] else filling for j in range(n)] for i in range(n)], n)
     x = Vector(np.random.default_rng(3).standard_normal(n).tolist())
     clean, clean_L = matrix(H), matrix(L)
-    assert sparse.ltl(spoilt, parents) == sparse.ltl(clean, parents)
-    assert sparse.ltdl(spoilt, parents) == sparse.ltdl(clean, parents)
-    for product in (sparse.multiply, sparse.multiply_transposed, sparse.solve_lower, sparse.solve_transposed):
+    assert branch_sparsity.ltl(spoilt, parents) == branch_sparsity.ltl(clean, parents)
+    assert branch_sparsity.ltdl(spoilt, parents) == branch_sparsity.ltdl(clean, parents)
+    for product in (
+        branch_sparsity.multiply,
+        branch_sparsity.multiply_transposed,
+        branch_sparsity.solve_lower,
+        branch_sparsity.solve_transposed,
+    ):
         assert product(spoilt_L, parents, x) == product(clean_L, parents, x)
-    for product in (sparse.multiply_symmetric, sparse.solve):
+    for product in (branch_sparsity.multiply_symmetric, branch_sparsity.solve):
         assert product(spoilt, parents, x) == product(clean, parents, x)
 
 
@@ -120,12 +125,12 @@ def test_five_products(parents):
     H, x = L.T @ L, np.random.default_rng(5).standard_normal(len(parents))
     v = Vector(x.tolist())
     worst = np.linalg.cond(L) if len(parents) else 1.0
-    close(array(sparse.multiply(matrix(L), parents, v)), L @ x, 10)
-    close(array(sparse.multiply_transposed(matrix(L), parents, v)), L.T @ x, 10)
-    close(array(sparse.multiply_symmetric(matrix(H), parents, v)), H @ x, 10)
-    close(array(sparse.solve_lower(matrix(L), parents, v)), np.linalg.solve(L, x), worst)
-    close(array(sparse.solve_transposed(matrix(L), parents, v)), np.linalg.solve(L.T, x), worst)
-    close(array(sparse.solve(matrix(H), parents, v)), np.linalg.solve(H, x), worst**2)
+    close(array(branch_sparsity.multiply(matrix(L), parents, v)), L @ x, 10)
+    close(array(branch_sparsity.multiply_transposed(matrix(L), parents, v)), L.T @ x, 10)
+    close(array(branch_sparsity.multiply_symmetric(matrix(H), parents, v)), H @ x, 10)
+    close(array(branch_sparsity.solve_lower(matrix(L), parents, v)), np.linalg.solve(L, x), worst)
+    close(array(branch_sparsity.solve_transposed(matrix(L), parents, v)), np.linalg.solve(L.T, x), worst)
+    close(array(branch_sparsity.solve(matrix(H), parents, v)), np.linalg.solve(H, x), worst**2)
 
 
 @each_tree
@@ -133,10 +138,10 @@ def test_solve_order(parents):
     """Row E-08: H = LᵀL is solved by L⁻ᵀ first, then L⁻¹."""
     L = factor(parents, 6)
     b = Vector(np.random.default_rng(6).standard_normal(len(parents)).tolist())
-    found = sparse.ltl(matrix(L.T @ L), parents)
-    x = sparse.solve_lower(found, parents, sparse.solve_transposed(found, parents, b))
+    found = branch_sparsity.ltl(matrix(L.T @ L), parents)
+    x = branch_sparsity.solve_lower(found, parents, branch_sparsity.solve_transposed(found, parents, b))
     worst = np.linalg.cond(L) ** 2 if len(parents) else 1.0
-    close(array(x), array(sparse.solve(matrix(L.T @ L), parents, b)), worst)
+    close(array(x), array(branch_sparsity.solve(matrix(L.T @ L), parents, b)), worst)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -148,11 +153,11 @@ def test_inertia_matrices_have_the_pattern(seed):
     parents = expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
     inside = pattern(parents)
     assert not H[~(inside | inside.T)].any()
-    L = array(sparse.ltl(matrix(H), parents))
+    L = array(branch_sparsity.ltl(matrix(H), parents))
     close(L.T @ L, H, 10)
-    unit, D = sparse.ltdl(matrix(H), parents)
+    unit, D = branch_sparsity.ltdl(matrix(H), parents)
     close(array(unit).T @ np.diag(array(D)) @ array(unit), H, 10)
-    assert sparse.cost(parents).nonzeros == (inside | inside.T).sum()
+    assert branch_sparsity.cost(parents).nonzeros == (inside | inside.T).sum()
 
 
 # the expanded parent array
@@ -211,7 +216,7 @@ def test_expansion_of_random_trees(seed):
 @each_tree
 def test_costs(parents):
     """Eqs. 6.26-6.29: counts by depths, nonzeros by the pattern, bounds by the depth of the tree."""
-    (D1, D2, nonzeros, density), inside = sparse.cost(parents), pattern(parents)
+    (D1, D2, nonzeros, density), inside = branch_sparsity.cost(parents), pattern(parents)
     depths = inside.sum(axis=1).tolist()
     n, d = len(parents), max(depths, default=1)
     assert inside.sum() - n == D1
@@ -237,17 +242,17 @@ def test_ltdl_is_exact_over_fractions(parents):
     H = Matrix(
         [[sum((unit[k][i] * D[k] * unit[k][j] for k in range(n)), Fraction(0)) for j in range(n)] for i in range(n)], n
     )
-    L, found = sparse.ltdl(H, parents)
+    L, found = branch_sparsity.ltdl(H, parents)
     assert [[x + 0 for x in row] for row in L.rows] == unit
     assert list(found) == D
     b = Vector(Fraction(int(x), 4) for x in rng.integers(-9, 9, n))
-    x = sparse.solve(H, parents, b)
-    assert sparse.multiply_symmetric(H, parents, x) == b
+    x = branch_sparsity.solve(H, parents, b)
+    assert branch_sparsity.multiply_symmetric(H, parents, x) == b
 
 
 def test_ltl_of_fractions_has_no_root():
     with pytest.raises(TypeError, match="fraction"):
-        sparse.ltl(Matrix([[Fraction(2)]]), (-1,))
+        branch_sparsity.ltl(Matrix([[Fraction(2)]]), (-1,))
 
 
 def test_factorisations_over_symbols():
@@ -255,13 +260,13 @@ def test_factorisations_over_symbols():
     H = Matrix([[a, b, c], [b, d, 0], [c, 0, e]])
     parents = (-1, 0, 0)
     dense = sp.Matrix([[a, b, c], [b, d, 0], [c, 0, e]])
-    L, D = sparse.ltdl(H, parents)
+    L, D = branch_sparsity.ltdl(H, parents)
     symbolic = sp.Matrix([[sp.sympify(x) for x in row] for row in L.rows])
     assert sp.simplify(symbolic.T * sp.diag(*D) * symbolic - dense).is_zero_matrix
     assert list(D) == [a - b * b / d - c * c / e, d, e]
-    L = sp.Matrix([[sp.sympify(x) for x in row] for row in sparse.ltl(H, parents).rows])
+    L = sp.Matrix([[sp.sympify(x) for x in row] for row in branch_sparsity.ltl(H, parents).rows])
     assert sp.simplify(L.T * L - dense).is_zero_matrix
-    x = sparse.solve(H, parents, Vector([1, 0, 0]))
+    x = branch_sparsity.solve(H, parents, Vector([1, 0, 0]))
     assert sp.simplify(sp.Matrix(list(x)) - dense.LUsolve(sp.Matrix([1, 0, 0]))).is_zero_matrix
 
 
@@ -272,5 +277,5 @@ def test_factorisation_over_lanes():
     H = np.stack([factor(parents, k).T @ factor(parents, k) for k in range(5)])
     b = np.random.default_rng(8).standard_normal((5, n))
     lanes = Matrix([[H[:, i, j] for j in range(n)] for i in range(n)])
-    x = np.stack(list(sparse.solve(lanes, parents, Vector(b[:, k] for k in range(n)))), axis=1)
+    x = np.stack(list(branch_sparsity.solve(lanes, parents, Vector(b[:, k] for k in range(n)))), axis=1)
     close(x, np.linalg.solve(H, b[..., None])[..., 0], max(np.linalg.cond(A) for A in H))

@@ -9,7 +9,7 @@ import pytest
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import kinematics
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.model import Body, Frame, Model, TreeJoint
 from knuckle.spatial import (
     Force,
@@ -21,9 +21,9 @@ from knuckle.spatial import (
     Vector,
 )
 from knuckle.spatial.three import add, cross, dot, scale, sub
-from knuckle.testing import maximal
 from knuckle.testing.compare import array, close, vanishes
 from knuckle.testing.mechanisms import general_chain, random_inertia, random_state, random_tree
+from knuckle.testing.oracles import maximal_coordinates
 
 EPS = np.finfo(float).eps
 o3 = (0, 0, 0)
@@ -111,10 +111,10 @@ def test_f04_chain_velocities_and_accelerations_three_ways(seed):
     model = model.replace(joints=tuple(TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(model.joints)))
     state = random_state(model, seed)
     Q, V, A = model.positions(state.q), model.velocities(state.q, state.v), model.velocities(state.q, state.a)
-    X0 = kinematics.positions(model, Q)
+    X0 = body_motions.positions(model, Q)
     s = [X0[i].inv @ joint.subspace(Q[i])[0] for i, _, joint in model.outward()]
     sv = [x * rate[0] for x, rate in zip(s, V, strict=True)]
-    velocities, accelerations = kinematics.velocities(model, Q, V), kinematics.accelerations(model, Q, V, A)
+    velocities, accelerations = body_motions.velocities(model, Q, V), body_motions.accelerations(model, Q, V, A)
     v, a = Motion.zero(), Motion.zero()
     for i in range(model.nb):
         v = v + sv[i]
@@ -135,7 +135,7 @@ def test_f04_tree_velocities_by_the_body_jacobian():
     """Eq. 4.5-4.6 on a branched tree, and H = Σ JᵀIJ."""
     model = random_tree(11, 7, resistance=False, types=["revolute", "cylindrical", "spherical", "planar"])
     state = random_state(model, 11)
-    V = kinematics.velocities(model, model.positions(state.q), model.velocities(state.q, state.v))
+    V = body_motions.velocities(model, model.positions(state.q), model.velocities(state.q, state.v))
     H = np.diag(np.concatenate([array(rotor) for rotor in model.rotor]))
     for i, name in enumerate(model.body_names):
         J = kn.jacobian(model, state.q, name)
@@ -214,7 +214,7 @@ def test_f06_gear_driven_hinge():
     found = []
     for radius in (0.1, 0.4, 3.0):
         model = Model((Body("wheel", body),), (TreeJoint("hinge", GearDriven(radius), -1),))
-        solution = maximal.forward_dynamics(model, q, v, forces)
+        solution = maximal_coordinates.forward_dynamics(model, q, v, forces)
         close(solution.a, kn.forward_dynamics(model, q, v, forces))
         to_base = array(model.joints[0].kind.transform(Vector(q)).matrix).T
         bearings = np.linalg.solve(to_base, solution.joints[0]) - tau * array(gear_force(radius, -1 / radius))

@@ -8,11 +8,11 @@ import sympy as sp
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import aba, assembly, rnea
-from knuckle.model.builder import Builder
+from knuckle.algorithms.dynamics import aba, body_assembly, rnea
+from knuckle.model.build.builder import Builder
 from knuckle.spatial import ArticulatedInertia, Force, Inertia, Motion, Subspace, Transform, Vector
 from knuckle.spatial.three import add, cross, neg, scale, sub
-from knuckle.testing import maximal
+from knuckle.testing.oracles import maximal_coordinates
 
 M_BALL, M_PIPE, L = sp.symbols("m1 m2 l", positive=True)
 J_BALL, J_PIPE, J_AXIAL = sp.symbols("j1 j2 j3", positive=True)
@@ -24,7 +24,7 @@ def bodies(at=0):
     """(ball, pipe) as free articulated bodies with nothing acting on them; the ball is at (0, 0, `at`)."""
     ball = Transform.translation((0, 0, at)).inv @ Inertia.of(M_BALL, (0, 0, 0), (sp.eye(3) * J_BALL).tolist())
     pipe = Inertia.of(M_PIPE, (0, 0, 0), sp.diag(J_PIPE, J_PIPE, J_AXIAL).tolist())
-    return tuple(assembly.Inertial(ArticulatedInertia.of(I), Force.zero()) for I in (ball, pipe))
+    return tuple(body_assembly.Inertial(ArticulatedInertia.of(I), Force.zero()) for I in (ball, pipe))
 
 
 def symbolic(I):
@@ -32,7 +32,7 @@ def symbolic(I):
 
 
 def joined(handle, other, S):
-    return symbolic(assembly.join(handle, other, S, Motion.zero(), Vector.zero(len(S))).I)
+    return symbolic(body_assembly.join(handle, other, S, Motion.zero(), Vector.zero(len(S))).I)
 
 
 def test_articulated_inertia_of_the_pipe():
@@ -81,7 +81,7 @@ def test_push_on_the_pipe(axis):
     for a in (
         kn.forward_dynamics(model, q, still, still, f),
         kn.forward_dynamics(model, q, still, still, f, method="divide"),
-        maximal.forward_dynamics(model, q, still, still, f).a,
+        maximal_coordinates.forward_dynamics(model, q, still, still, f).a,
     ):
         assert a[3 + axis] == pytest.approx(expected, rel=1e-13)
     I = kn.operational_space_inertia(model, q, "pipe")

@@ -6,7 +6,8 @@ Counted by a scalar that counts itself; a division counts as a multiplication, a
 import numpy as np
 import pytest
 
-from knuckle.algorithms import kinematics, sparse
+from knuckle.algorithms.dynamics import branch_sparsity
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Subspace, Sym3, Transform, Vector
 from knuckle.spatial.three import congruence, matmul
 from knuckle.testing.counting import Tally
@@ -119,7 +120,7 @@ def test_f22_cost_of_the_velocities_of_a_chain(n):
     """n(m + a) by recursion, ½(n(n+1)m + n(n−1)a) by sums, where m and a are the costs of α s and s + s."""
     model = general_chain(n, n)
     Q = model.positions(random_state(model, n).q)
-    X0 = kinematics.positions(model, Q)
+    X0 = body_motions.positions(model, Q)
     numbers = [(X0[i].inv @ joint.subspace(Q[i])[0]).components for i, _, joint in model.outward()]
     m = a = 6
 
@@ -153,7 +154,7 @@ TREES = {
 @pytest.mark.parametrize("parents", TREES.values(), ids=TREES)
 def test_table_6_6(parents):
     """Costs of the sparse factorisations, products and back-substitutions (RBDA 6.26-6.29)."""
-    n, (D1, D2, *_) = len(parents), sparse.cost(parents)
+    n, (D1, D2, *_) = len(parents), branch_sparsity.cost(parents)
 
     def run(f, given):
         tally = Tally()
@@ -162,11 +163,11 @@ def test_table_6_6(parents):
         return tally
 
     products = D1 + n
-    assert run(sparse.ltl, False) == Tally(mul=D2, add=D2, div=D1, sqrt=n)
-    assert run(sparse.ltdl, False) == Tally(mul=D2, add=D2, div=D1)
-    assert run(sparse.multiply, True) == Tally(mul=products, add=D1)
-    assert run(sparse.multiply_transposed, True) == Tally(mul=products, add=D1)
-    assert run(sparse.solve_lower, True) == Tally(mul=D1, add=D1, div=n)
-    assert run(sparse.solve_transposed, True) == Tally(mul=D1, add=D1, div=n)
-    assert run(sparse.multiply_symmetric, True) == Tally(mul=n + 2 * D1, add=2 * D1)
-    assert run(sparse.solve, True) == Tally(mul=D2 + 2 * D1, add=D2 + 2 * D1, div=D1 + n)
+    assert run(branch_sparsity.ltl, False) == Tally(mul=D2, add=D2, div=D1, sqrt=n)
+    assert run(branch_sparsity.ltdl, False) == Tally(mul=D2, add=D2, div=D1)
+    assert run(branch_sparsity.multiply, True) == Tally(mul=products, add=D1)
+    assert run(branch_sparsity.multiply_transposed, True) == Tally(mul=products, add=D1)
+    assert run(branch_sparsity.solve_lower, True) == Tally(mul=D1, add=D1, div=n)
+    assert run(branch_sparsity.solve_transposed, True) == Tally(mul=D1, add=D1, div=n)
+    assert run(branch_sparsity.multiply_symmetric, True) == Tally(mul=n + 2 * D1, add=2 * D1)
+    assert run(branch_sparsity.solve, True) == Tally(mul=D2 + 2 * D1, add=D2 + 2 * D1, div=D1 + n)

@@ -9,9 +9,11 @@ import sympy as sp
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.algorithms import assembly, crba, kinematics, sparse
+from knuckle.algorithms.dynamics import body_assembly, branch_sparsity, crba
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.model import ROOT, Body, Model, TreeJoint
-from knuckle.model.builder import Builder
+from knuckle.model.build.builder import Builder
+from knuckle.model.build.spanning_tree import Connection
 from knuckle.model.connectivity import (
     ancestors,
     children,
@@ -21,12 +23,11 @@ from knuckle.model.connectivity import (
     spanning_tree,
     subtree,
 )
-from knuckle.model.graph import Connection
 from knuckle.spatial import ArticulatedInertia, Force, Inertia, Matrix, Motion, Subspace, Transform, Vector
 from knuckle.testing.compare import array, close
 from knuckle.testing.counting import Tally
 from knuckle.testing.mechanisms import general_chain, random_inertia, random_state, random_tree
-from knuckle.testing.newton_euler import newton_euler
+from knuckle.testing.oracles.newton_euler import newton_euler
 
 
 def from_book(parents):
@@ -103,10 +104,10 @@ def test_f12_expanded_parent_array():
 def test_f13_costs_of_that_tree():
     """D1 = 17, D2 = 34, 42 nonzeros; LTL takes 8 roots, 17 divisions and 34 multiply-subtracts, LTDL no roots."""
     parents = from_book(EXPANDED)
-    found = sparse.cost(parents)
+    found = branch_sparsity.cost(parents)
     assert (found.D1, found.D2, found.nonzeros) == (17, 34, 42)
-    assert counted(sparse.ltl, parents) == Tally(mul=34, add=34, div=17, sqrt=8)
-    assert counted(sparse.ltdl, parents) == Tally(mul=34, add=34, div=17, sqrt=0)
+    assert counted(branch_sparsity.ltl, parents) == Tally(mul=34, add=34, div=17, sqrt=8)
+    assert counted(branch_sparsity.ltdl, parents) == Tally(mul=34, add=34, div=17, sqrt=0)
 
 
 def counted(factorise, parents):
@@ -118,10 +119,10 @@ def counted(factorise, parents):
 def test_f14_binary_tree():
     """Figure 6.4's tree of seven: each of the three last steps does 2 divisions and 3 multiply-subtracts."""
     parents = from_book((0, 1, 1, 2, 2, 3, 3))
-    found = sparse.cost(parents)
+    found = branch_sparsity.cost(parents)
     assert (found.D1, found.D2, found.density) == (10, 14, 27 / 49)
     for n in (7, 6, 5):
-        step = [counted(sparse.ltdl, parents[:k]) for k in (n, n - 1)]
+        step = [counted(branch_sparsity.ltdl, parents[:k]) for k in (n, n - 1)]
         assert (step[0].div - step[1].div, step[0].mul - step[1].mul) == (2, 3)
 
 
@@ -154,7 +155,7 @@ def test_f15_star_chain_and_relabelling():
 @pytest.mark.parametrize(("n", "D1", "D2"), [(6, 15, 35), (30, 435, 4495)])
 def test_f16_dense_costs(n, D1, D2):
     """Eq. 6.28."""
-    found = sparse.cost(range(-1, n - 1))
+    found = branch_sparsity.cost(range(-1, n - 1))
     assert (found.D1, found.D2, found.density) == (D1, D2, 1.0)
     assert ((n * n - n) // 2, (n**3 - n) // 6) == (D1, D2)
 
@@ -169,7 +170,7 @@ def test_f21_correspondence_with_the_original_equations(seed):
     s = random_state(model, seed)
     old = newton_euler(model, s.q, s.v, s.a)
     Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, s.a)
-    v = kinematics.velocities(model, Q, V)
+    v = body_motions.velocities(model, Q, V)
     a, f_net, f, X = {ROOT: -model.g}, {}, {}, {}
     for i, p, joint in model.outward():
         XJ, S, vJ, cJ = joint.motion(Q[i], V[i])
@@ -197,7 +198,7 @@ def test_f23_inertia_matrix_three_ways(seed):
     Q = model.positions(q)
     H = array(model.square(q, crba.mass_matrix(model, Q)))
     close(array(model.square(q, crba.mass_matrix_by_columns(model, Q))), H, 10)
-    X0 = kinematics.positions(model, Q)
+    X0 = body_motions.positions(model, Q)
     S = {i: X0[i].inv @ joint.subspace(Q[i]) for i, _, joint in model.outward()}
     I = {k: X0[k].inv @ model.I[k] for k in S}
     blocks = {}
@@ -219,9 +220,9 @@ def test_x01_slotted_box_and_cylinder():
         ArticulatedInertia.of(Inertia.of(m, (0, 0, 0), ((I, 0, 0), (0, I, 0), (0, 0, I))))
         for m, I in ((m1, I1), (m2, I2))
     )
-    free = [assembly.Inertial(I, Force.zero()) for I in (box, cylinder)]
+    free = [body_assembly.Inertial(I, Force.zero()) for I in (box, cylinder)]
     S = Subspace(Motion, [Motion.basis()[0], Motion.basis()[4]])
-    found = assembly.join(*free, S, Motion.zero(), Vector.zero(2))
+    found = body_assembly.join(*free, S, Motion.zero(), Vector.zero(2))
     expected = sp.diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2)
     assert sp.simplify(
         sp.Matrix([[sp.sympify(x) for x in row] for row in found.I.matrix.rows]) - expected

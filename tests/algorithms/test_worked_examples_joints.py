@@ -8,7 +8,7 @@ import pytest
 
 import knuckle as kn
 from knuckle import joints
-from knuckle.model.dh import DH, DHRow, from_dh
+from knuckle.model.build.dh import DH, DHRow, from_dh
 from knuckle.spatial import (
     Motion,
     PlanarForce,

@@ -9,10 +9,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import knuckle as kn
-from knuckle.cli import bench as bench_module
 from knuckle.cli.app import app
-from knuckle.cli.bench import FUNCTIONS, measured
-from knuckle.cli.rivals import States
+from knuckle.cli.commands import bench as bench_module
+from knuckle.cli.commands.bench import FUNCTIONS, measured
+from knuckle.cli.commands.rivals import States
 
 
 def run(*arguments: Any, code: int = 0) -> Result:

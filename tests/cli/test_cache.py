@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import knuckle as kn
 from knuckle.cli.app import app
-from knuckle.cli.cache import age, size
-from knuckle.run.kernel import kernels
+from knuckle.cli.commands.cache import age, size
+from knuckle.engine.kernels.kernel_registry import kernels
 
 
 @pytest.fixture(autouse=True)

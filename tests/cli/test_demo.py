@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import knuckle as kn
-from knuckle.cli import demo as demo_module
 from knuckle.cli.app import app
+from knuckle.cli.commands import demo as demo_module
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 
 import knuckle as kn
 from knuckle.cli.app import app
-from knuckle.cli.export import functions
+from knuckle.cli.commands.export import functions
 
 
 def run(*arguments: Any, code: int = 0) -> Result:

@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import knuckle as kn
-from knuckle.cli import simulate as simulate_module
 from knuckle.cli.app import app
-from knuckle.cli.on_motion import Method
-from knuckle.simulate.named import INTEGRATORS
+from knuckle.cli.commands import simulate_model as simulate_module
+from knuckle.cli.commands.on_motion import Method
+from knuckle.integrators.registry import INTEGRATORS
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

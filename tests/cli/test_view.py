@@ -16,7 +16,7 @@ import knuckle as kn
 from knuckle.cli.app import app
 
 pytest.importorskip("viser")
-from knuckle.cli import look
+from knuckle.cli.commands import look
 
 
 def run(*arguments: Any, code: int = 0) -> Result:

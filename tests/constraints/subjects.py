@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.run.constraints import (
+from knuckle.constraints import (
     Constraint,
     Custom,
     CustomVelocity,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run.constrained_rows import rows_of
+from knuckle.constraints.constraint_rows import rows_of
 
 from .subjects import subject
 

@@ -6,7 +6,7 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Fixed, Spherical
 from knuckle.testing import random_tree
-from knuckle.testing.linkages import LINKAGES, four_bar
+from knuckle.testing.loops.linkages import LINKAGES, four_bar
 
 METHODS = ["dense", "dual", "iterative"]
 C = kn.constraints

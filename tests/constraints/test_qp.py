@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run import qp_solvers
-from knuckle.run.iterative import bounded_gradients
-from knuckle.run.qp import least_distance
-from knuckle.run.qp_solvers import SOLVERS, solver_named
+from knuckle.solvers import qp_packages
+from knuckle.solvers.conjugate_gradients import bounded_gradients
+from knuckle.solvers.qp_packages import SOLVERS, solver_named
+from knuckle.solvers.quadratic_program import least_distance
 
 NAMES = sorted(SOLVERS)
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,7 +104,7 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch):
     def missing(name: str) -> None:
         raise ImportError(f"No module named {name!r}", name=name)
 
-    monkeypatch.setattr(qp_solvers, "importlib", SimpleNamespace(import_module=missing))
+    monkeypatch.setattr(qp_packages, "importlib", SimpleNamespace(import_module=missing))
     arm, C = kn.robots.load("arm"), kn.constraints
     q, v, tau = kn.neutral(arm), np.zeros(arm.nv), np.zeros(arm.nv)
     wall = C.Plane("tool0", offset=float(kn.pose(arm, q, "tool0")[2, 3]) + 1.0, bound=">=")

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run.kernel import set_compilation
+from knuckle.engine.kernels.kernel_registry import set_compilation
 from knuckle.scalar import Dual
 from knuckle.testing import random_tree
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.constraints.constraint_rows import rows_of
+from knuckle.constraints.constraint_terms import body_terms, dense_terms
 from knuckle.joints import Revolute
 from knuckle.model import Builder
-from knuckle.run.constrained_rows import rows_of
-from knuckle.run.constraint_terms import body_terms, dense_terms
 from knuckle.testing import general_chain, random_tree
 
 from .subjects import every_kind

@@ -14,7 +14,7 @@ import knuckle as kn
 from knuckle.joints import Free, Prismatic, Revolute
 from knuckle.model import Builder, FunctionLaw, Model, Powers, edit, solid_box
 from knuckle.scalar import cos, sin
-from knuckle.testing.linkages import five_bar
+from knuckle.testing.loops.linkages import five_bar
 
 from ..loops.oracle import dense_jacobian
 

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import knuckle as kn
 from knuckle.formats import adapters
-from knuckle.formats.mjcf.write import to_mjcf
-from knuckle.formats.urdf.write import to_urdf
+from knuckle.formats.mjcf.mjcf_writer import to_mjcf
+from knuckle.formats.urdf.urdf_writer import to_urdf
 from knuckle.joints import Driven, Polynomial
 from knuckle.model import Frame, Model, edit, solid_box
 from knuckle.model.coupling import described

@@ -7,13 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 import knuckle as kn
+from knuckle.engine.trace import trace
 from knuckle.joints import Prismatic, Revolute
 from knuckle.model import Builder, Coupling, Linear, Model, edit, solid_box
 from knuckle.scalar import arctan2, cos, sin, sqrt
 from knuckle.spatial import Matrix
 from knuckle.testing import random_state, random_tree
 from knuckle.testing.compare import close
-from knuckle.trace import trace
 
 from .cases import COUPLED, Case
 

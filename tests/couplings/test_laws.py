@@ -12,10 +12,10 @@ import pytest
 import sympy
 
 import knuckle as kn
+from knuckle.functions.couplings import is_slender
 from knuckle.joints import Helical, Prismatic, RackAndPinion, Revolute
 from knuckle.model import Builder, Coupling, CouplingLaw, FunctionLaw, Linear, Model, Powers, solid_box
 from knuckle.model.coupling_laws import Held
-from knuckle.run.coupled import is_slender
 from knuckle.scalar import cos, sin
 from knuckle.spatial import Vector
 from knuckle.testing import LAWS, random_state, random_tree

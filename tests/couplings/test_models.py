@@ -10,8 +10,8 @@ import pytest
 
 import knuckle as kn
 from knuckle.formats.json import to_json
-from knuckle.formats.mjcf.write import to_mjcf
-from knuckle.formats.urdf.write import to_urdf
+from knuckle.formats.mjcf.mjcf_writer import to_mjcf
+from knuckle.formats.urdf.urdf_writer import to_urdf
 from knuckle.joints import Prismatic, Revolute
 from knuckle.model import Builder, CouplingLaw, Linear, Model, Powers, edit, solid_box
 from knuckle.model.coupling_laws import Held
@@ -169,7 +169,7 @@ def test_the_plane():
 
 
 def test_loops_that_share_a_coupling_are_one_cluster():
-    from knuckle.model.clusters import clusters
+    from knuckle.model.loop_clusters import clusters
 
     b = Builder("two loops")
     for k in (0, 1):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model, solid_box
-from knuckle.run.kernel import kernels
 from knuckle.testing.compare import close
 
 from .cases import CASES, cam, link, snake

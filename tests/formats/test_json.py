@@ -14,7 +14,7 @@ import pytest
 import knuckle.joints
 from knuckle.errors import ModelError
 from knuckle.formats import load, read_json, to_json, write_json
-from knuckle.formats.json.schema import named_classes
+from knuckle.formats.json.json_schema import named_classes
 from knuckle.model import (
     ROOT,
     Body,
@@ -170,7 +170,7 @@ def test_axes_are_not_normalised_again():
 
 
 def test_planar_models():
-    from knuckle.model.planar import to_planar
+    from knuckle.model.edit.to_planar import to_planar
 
     rod = Inertia.of(1.0, (0.3, 0.1, 0.0), ((0, 0, 0), (0, 0, 0), (0, 0, 0.2)))
     look = (Geometry(Sphere(0.1), Transform.translation((0.0, 0.0, 0.5))),)
@@ -389,7 +389,7 @@ def test_joints_in_joints_in_joints():
 
 
 def test_size(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("knuckle.formats.json.read.MAX_BYTES", 100)
+    monkeypatch.setattr("knuckle.formats.json.json_reader.MAX_BYTES", 100)
     assert "the limit is" in refused(to_json(example())).message
 
 

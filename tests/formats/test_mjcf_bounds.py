@@ -183,7 +183,7 @@ def test_what_mujoco_fails_at_is_a_model_error(monkeypatch: pytest.MonkeyPatch):
 def test_a_pipe_is_no_mesh_to_draw(tmp_path: Path):
     """JSON names the path of a mesh itself, and the viewer would open it."""
     pytest.importorskip("trimesh")
-    from knuckle.view.meshfile import UnreadableMeshError, read
+    from knuckle.viewer.scene.mesh_file import UnreadableMeshError, read
 
     os.mkfifo(tmp_path / "pipe.stl")
     with pytest.raises(UnreadableMeshError, match="not a regular file"):

@@ -10,7 +10,7 @@ import pytest
 import knuckle as kn
 from knuckle.errors import ModelError
 from knuckle.formats import adapters, to_mjcf
-from knuckle.formats.mjcf.unsayable import unsayable
+from knuckle.formats.mjcf.mjcf_losses import unsayable
 from knuckle.joints import Continuous, Fixed, Free, Helical, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import (
     Body,

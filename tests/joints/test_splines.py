@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from knuckle.joints import Joint, SplineCurve, SplineSurface
-from knuckle.joints.splines import basis, cumulative, weights
+from knuckle.joints.splines.b_splines import basis, cumulative, weights
 from knuckle.scalar import Dual
 from knuckle.spatial import Motion, Transform, Vector, lie, rotation
 from knuckle.spatial.three import IDENTITY3

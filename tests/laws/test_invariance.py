@@ -11,8 +11,8 @@ import knuckle as kn
 from knuckle.joints import Driven, Fixed, Revolute, Sinusoid
 from knuckle.model import Body, Model, TreeJoint, mimic
 from knuckle.model.edit import merge_fixed, permute
-from knuckle.model.planar import to_planar
-from knuckle.model.reroot import reroot
+from knuckle.model.edit.reroot import reroot
+from knuckle.model.edit.to_planar import to_planar
 from knuckle.spatial import Force, Inertia, Transform, Vector
 from knuckle.testing import LAWS, State, random_inertia, random_state, random_transform, random_tree
 from knuckle.testing.laws import condition, relative

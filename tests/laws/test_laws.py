@@ -8,19 +8,12 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms import (
-    aba,
-    centroidal,
-    coriolis,
-    crba,
-    energy,
-    external,
-    jacobian,
-    kinematics,
-    minverse,
-    operational,
-    rnea,
-)
+from knuckle.algorithms.dynamics import aba, coriolis, crba, inertia_inverse, rnea
+from knuckle.algorithms.dynamics import operational_space as operational
+from knuckle.algorithms.energy import centroidal, energy_and_momentum
+from knuckle.algorithms.kinematics import body_motions
+from knuckle.algorithms.kinematics import external_forces as external
+from knuckle.algorithms.kinematics import jacobians as jacobian
 from knuckle.testing import JOINTS, LAWS, auto_tree, general_chain, momentum_rate, random_state, random_tree
 from knuckle.testing.laws import condition, relative
 
@@ -77,14 +70,14 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "round_trip": (aba, "forward_dynamics"),
     "equation_of_motion": (rnea, "inverse_dynamics"),
     "mass_matrix_forms": (crba, "mass_matrix_by_columns"),
-    "inverse_of_mass_matrix": (minverse, "mass_matrix_inverse"),
+    "inverse_of_mass_matrix": (inertia_inverse, "mass_matrix_inverse"),
     "coriolis": (coriolis, "coriolis_matrix"),
-    "power": (energy, "kinetic_energy"),
+    "power": (energy_and_momentum, "kinetic_energy"),
     "base_coordinates": (rnea, "inverse_dynamics"),
     "gravity_is_a_gradient": (rnea, "gravity_force"),
     "external_forces": (external, "force_in_frame"),
     "jacobians": (jacobian, "jacobian_rate"),
-    "poses": (kinematics, "velocities"),
+    "poses": (body_motions, "velocities"),
     "momenta": (centroidal, "centroidal_bias"),
     "operational_space": (operational, "operational_mobility"),
     "manifold": (kn.joints.Revolute, "integrate"),

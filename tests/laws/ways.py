@@ -22,13 +22,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+from knuckle.engine.calls import numpy_arrays
+from knuckle.engine.calls.public_function import ARGUMENTS, Function
+from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.kernels.specialization import Arguments, Recipe
+from knuckle.engine.trace import Program
 from knuckle.model import Model
-from knuckle.run import Function, lanes
-from knuckle.run.function import ARGUMENTS
-from knuckle.run.kernel import kernels
-from knuckle.run.recipe import Arguments, Recipe
 from knuckle.testing import laws, random_state
-from knuckle.trace import Program
 
 Array: TypeAlias = np.ndarray[Any, Any]
 Shape: TypeAlias = tuple[int, ...]
@@ -151,7 +151,7 @@ def _only_native() -> Generator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernels, "policy", "always")
-        patch.setattr(lanes, "_plain", refuse)
+        patch.setattr(numpy_arrays, "_plain", refuse)
         yield
 
 

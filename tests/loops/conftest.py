@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from knuckle.testing import JOINTS
-from knuckle.testing.linkages import LINKAGES, Linkage, random_linkage
+from knuckle.testing.loops.linkages import LINKAGES, Linkage, random_linkage
 
 
 @pytest.fixture(params=sorted(JOINTS))

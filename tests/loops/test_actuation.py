@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.linkages import LINKAGES, five_bar
+from knuckle.testing.loops.linkages import LINKAGES, five_bar
 
 from .oracle import allowed
 from .test_examples import L1, L2, gamma, piston_arm

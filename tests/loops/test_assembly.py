@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.linkages import Linkage, crank_slider, four_bar
+from knuckle.testing.loops.linkages import Linkage, crank_slider, four_bar
 
 
 def test_from_a_guess_nearby(linkage: Linkage, rng: np.random.Generator):

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run.projection import onto_constraints
+from knuckle.functions.loops.projection import onto_constraints
 from knuckle.scalar import arctan2, cos, sin, sqrt
-from knuckle.testing.linkages import Linkage, four_bar, stewart
+from knuckle.testing.loops.linkages import Linkage, four_bar, stewart
 
 from .test_examples import L1, L2, piston_arm
 from .test_examples import gamma as printed

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.run.dense import Dense, chosen, spanning_tree
-from knuckle.run.loops import judged_constraints
-from knuckle.run.rank import Judged, choice_of
-from knuckle.testing.linkages import LINKAGES, ladder
+from knuckle.functions.loops.dense_constraints import Dense, chosen, spanning_tree
+from knuckle.functions.loops.loop_terms import judged_constraints
+from knuckle.solvers.numeric_rank import Judged, choice_of
+from knuckle.testing.loops.linkages import LINKAGES, ladder
 
 from .oracle import allowed
 

@@ -8,8 +8,8 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Prismatic, Revolute
 from knuckle.model import Builder, solid_box
-from knuckle.model.clusters import clusters
-from knuckle.testing.linkages import ladder
+from knuckle.model.loop_clusters import clusters
+from knuckle.testing.loops.linkages import ladder
 
 L1, L2 = 0.7, 0.45
 BOX = solid_box(1.0, (0.3, 0.1, 0.05), at=(0.1, 0.02, 0.01))

@@ -7,7 +7,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Continuous, Cylindrical, Fixed, Joint, Planar, Prismatic, Revolute, Spherical, Universal
-from knuckle.testing.linkages import LINKAGES, Linkage
+from knuckle.testing.loops.linkages import LINKAGES, Linkage
 from knuckle.testing.mechanisms import random_inertia, random_transform
 
 from .oracle import allowed

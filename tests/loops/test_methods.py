@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.linkages import Linkage, ladder
+from knuckle.testing.loops.linkages import Linkage, ladder
 
 from .oracle import accelerations, allowed
 
@@ -121,7 +121,7 @@ def test_stabilisation_adds_what_the_book_says(linkage: Linkage, rng: np.random.
 
 def test_loop_errors_decay_as_critically_damped():
     """A loop error of a millimetre with T_stab = 0.1 s: δ(t) = δ₀ (1 + t/T) e^(−t/T) (X20)."""
-    from knuckle.testing.linkages import four_bar
+    from knuckle.testing.loops.linkages import four_bar
 
     made = four_bar()
     model = made.model.replace(gravity=(0.0, 0.0, 0.0))
@@ -138,7 +138,7 @@ def test_loop_errors_decay_as_critically_damped():
 
 
 def test_methods_need_what_they_need():
-    from knuckle.testing.linkages import four_bar
+    from knuckle.testing.loops.linkages import four_bar
 
     made = four_bar()
     zero = np.zeros(made.model.nv)

@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms.kinematics import positions
+from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.joints import Fixed, Spherical
 from knuckle.model import LoopJoint
 

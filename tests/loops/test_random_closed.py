@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.closed import FAMILIES, random_closed
-from knuckle.testing.methods import METHODS, compared
-from knuckle.testing.null_space import NullSpace
+from knuckle.testing.loops.loop_methods import METHODS, compared
+from knuckle.testing.loops.random_loops import FAMILIES, random_closed
+from knuckle.testing.oracles.null_space import NullSpace
 
 SIDE_BY_SIDE = [("vacuous", "nearly singular", "Bennett"), ("redundant", "crank and slider", "planar polygon")]
 MANY = ("planar four-bar", "vacuous", "redundant", "spherical", "nearly singular", "planar polygon") * 3

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.functions.loops import dense_constraints
 from knuckle.joints import Revolute, Spherical
 from knuckle.model import Builder, Model, solid_box
-from knuckle.run import dense
-from knuckle.testing.linkages import bennett, ladder
+from knuckle.testing.loops.linkages import bennett, ladder
 
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
 PLACE = np.array([0.3, -0.2, 0.7])
@@ -242,7 +242,7 @@ def test_states_that_are_not_finite_change_no_others():
 def test_complex_steps_through_many_constraints(way: str, monkeypatch: pytest.MonkeyPatch):
     """Derivatives where matrices of numbers are solved, by independent variables and by constraint forces."""
     if way == "forces":
-        monkeypatch.setattr(dense, "chosen", lambda model: None)
+        monkeypatch.setattr(dense_constraints, "chosen", lambda model: None)
     model, rng = four_bars(16, 2), np.random.default_rng(0)
     q = np.tile(kn.close_loops(four_bars(1, 2), [0.3, -0.2, 0.1]).q, 16)
     v, tau, dq = np.zeros(48), rng.normal(size=48), np.tile(rng.normal(size=3), 16)

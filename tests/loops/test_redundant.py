@@ -6,7 +6,7 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Revolute
 from knuckle.model import Builder, rod
-from knuckle.testing.linkages import LINKAGES, bennett, four_bar
+from knuckle.testing.loops.linkages import LINKAGES, bennett, four_bar
 
 Y = Revolute("y")
 

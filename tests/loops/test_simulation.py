@@ -10,9 +10,10 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Revolute
 from knuckle.model import ROOT, Limits, TreeJoint
-from knuckle.simulate import RigidStops, resume
-from knuckle.testing.linkages import four_bar
-from knuckle.testing.moving import MOVING, Moving, moving
+from knuckle.simulation.long_runs.run_spec import resume
+from knuckle.simulation.stops.stop_spec import RigidStops
+from knuckle.testing.loops.linkages import four_bar
+from knuckle.testing.loops.moving_linkages import MOVING, Moving, moving
 
 WAYS = ["projection", 0.1]
 INTEGRATORS = ["euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", "variational4"]
@@ -166,7 +167,7 @@ def test_a_first_state_that_is_open_is_refused(bar: Moving):
 def test_driven_cranks():
     """A crank that turns by a law of time, and the loop that takes the others along (RBDA 8.3: σ)."""
     from knuckle.joints import Driven
-    from knuckle.joints.laws import Polynomial
+    from knuckle.joints.composed.time_laws import Polynomial
 
     made = four_bar()
     crank = TreeJoint("crank_joint", Driven(Revolute("y"), Polynomial((0.0, 2.0))), ROOT)

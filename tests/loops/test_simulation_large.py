@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.simulate.integrators import DormandPrince
-from knuckle.testing.linkages import ladder
-from knuckle.testing.moving import MOVING
+from knuckle.integrators import DormandPrince
+from knuckle.testing.loops.linkages import ladder
+from knuckle.testing.loops.moving_linkages import MOVING
 
 
 def error(model: kn.Model, q: np.ndarray) -> float:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing import sparse
-from knuckle.testing.linkages import LINKAGES, Linkage, ladder
+from knuckle.testing.loops.linkages import LINKAGES, Linkage, ladder
+from knuckle.testing.oracles import sparse_matrix_method
 
 from .oracle import allowed
 
@@ -21,7 +21,7 @@ def test_linkages(name: str, rng: np.random.Generator):
     q, v, tau = state(made, rng)
     a = kn.forward_dynamics(made.model, q, v, tau)
     for is_sparse in (True, False):
-        found = sparse.forward_dynamics(made.model, q, v, tau, sparse=is_sparse)
+        found = sparse_matrix_method.forward_dynamics(made.model, q, v, tau, sparse=is_sparse)
         assert np.abs(found - a).max() <= 1e-9 * (1 + np.abs(a).max())
 
 
@@ -31,7 +31,7 @@ def test_random_mechanisms(several_loops: Linkage, rng: np.random.Generator):
     q, v, tau = state(several_loops, rng)
     f, own = rng.standard_normal((model.nb, 6)), rng.standard_normal(sum(loop.kind.nv for loop in model.loops))
     a = kn.forward_dynamics(model, q, v, tau + kn.active_loop_jacobian(model, q).T @ own, f)
-    found = sparse.forward_dynamics(model, q, v, tau, f, own)
+    found = sparse_matrix_method.forward_dynamics(model, q, v, tau, f, own)
     condition = np.linalg.cond(kn.mass_matrix(model.without_loops(), q))
     assert np.abs(found - a).max() <= max(1e-9, 1e-12 * condition) * (1 + np.abs(a).max())
 
@@ -40,7 +40,7 @@ def test_random_mechanisms(several_loops: Linkage, rng: np.random.Generator):
 def test_rank(name: str, rng: np.random.Generator):
     """P15: the matrix has full rank, 6 N_B + n_c, exactly where the mechanism is properly constrained."""
     made = LINKAGES[name]()
-    system = sparse.system(made.model, *state(made, rng))
+    system = sparse_matrix_method.system(made.model, *state(made, rng))
     missing = system.size - np.linalg.matrix_rank(system.matrix(), tol=1e-9)
     report = kn.mobility(made.model, made.q)
     assert missing == report.undetermined
@@ -54,10 +54,10 @@ def test_ladders_have_a_band(rng: np.random.Generator):
     bands, fill = [], []
     for loops in (10, 20, 40):
         made = ladder(loops)
-        system = sparse.system(made.model, *state(made, rng))
+        system = sparse_matrix_method.system(made.model, *state(made, rng))
         order = system.along()
         bands.append(system.bandwidth(order))
-        factor = splu(system.matrix(order, sparse.PROXIMAL), permc_spec="NATURAL")
+        factor = splu(system.matrix(order, sparse_matrix_method.PROXIMAL), permc_spec="NATURAL")
         fill.append(factor.L.nnz + factor.U.nnz)
     assert bands[0] == bands[1] == bands[2] <= 8
     assert fill[2] < 4.4 * fill[0]
@@ -67,7 +67,7 @@ def test_a_ladder_of_fifty(rng: np.random.Generator):
     made = ladder(50)
     q, v, tau = state(made, rng)
     a = kn.forward_dynamics(made.model, q, v, tau)
-    found = sparse.forward_dynamics(made.model, q, v, tau)
+    found = sparse_matrix_method.forward_dynamics(made.model, q, v, tau)
     assert np.abs(found - a).max() <= 1e-9 * (1 + np.abs(a).max())
 
 
@@ -80,4 +80,4 @@ def test_rotors_count(rng: np.random.Generator):
     made = Linkage(made.model.replace(joints=tuple(geared)), made.q)
     q, v, tau = state(made, rng)
     a = kn.forward_dynamics(made.model, q, v, tau)
-    np.testing.assert_allclose(sparse.forward_dynamics(made.model, q, v, tau), a, rtol=1e-10)
+    np.testing.assert_allclose(sparse_matrix_method.forward_dynamics(made.model, q, v, tau), a, rtol=1e-10)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.linkages import Linkage
+from knuckle.testing.loops.linkages import Linkage
 
 from .oracle import allowed, dense_jacobian
 
@@ -68,7 +68,7 @@ def test_active_forces_do_the_work_of_their_joints(one_loop: Linkage, rng: np.ra
 
 
 def _own_position(model: kn.Model, q: np.ndarray) -> np.ndarray:
-    from knuckle.algorithms.loops import closure
+    from knuckle.algorithms.loops.loop_constraints import closure
 
     return np.array(list(closure(model, model.positions(q.tolist()), model.loops[0]).q), float)
 
@@ -87,7 +87,7 @@ def test_batches_and_kernels_are_the_text(several_loops: Linkage, shape: tuple[i
 
 def test_far_from_the_origin_nothing_is_lost():
     """A floating mechanism a million metres away has the K, k and δ that it has here (RBDA 10.1)."""
-    from knuckle.testing.linkages import leg
+    from knuckle.testing.loops.linkages import leg
 
     made = leg()
     model, near = made.model, made.q

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms.loops import closure
-from knuckle.testing.linkages import LINKAGES, Linkage
+from knuckle.algorithms.loops.loop_constraints import closure
+from knuckle.testing.loops.linkages import LINKAGES, Linkage
 
 from .oracle import allowed
 

@@ -38,7 +38,7 @@ from knuckle.model import (
 )
 from knuckle.spatial import Inertia, Transform
 from knuckle.testing import general_chain
-from knuckle.testing.oracles import robot_files
+from knuckle.testing.oracles.other_libraries import robot_files
 
 BOX = (0.1, 0.1, 0.4)
 

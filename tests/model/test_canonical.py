@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.engine.trace import Count, trace
 from knuckle.joints import Continuous, Driven, Fixed, Polynomial, Prismatic, Reversed, Revolute, Spherical
 from knuckle.model import (
     ROOT,
@@ -28,14 +30,12 @@ from knuckle.model import (
     solid_box,
     to_planar,
 )
-from knuckle.model.canonical import Canonical, canonical
-from knuckle.model.canonical_inertia import lightened, split
-from knuckle.model.canonical_joint import Offset
-from knuckle.run.container import scalars_of, shape_of
+from knuckle.model.canonical.canonical_form import Canonical, canonical
+from knuckle.model.canonical.inertia_transfer import lightened, split
+from knuckle.model.canonical.offset_joint import Offset
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Force, Inertia, Sym3, Transform, Vector, rotation
 from knuckle.testing import JOINTS, general_chain, random_inertia, random_state, random_transform, random_tree
-from knuckle.trace import Count, trace
 
 TOLERANCE = 1e-12
 """Of the largest entry: some thousand rounding errors, for trees of up to forty bodies."""

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import (
     Continuous,
     Cylindrical,
@@ -23,9 +24,8 @@ from knuckle.joints import (
     YawPitchRoll,
 )
 from knuckle.model import Model, solid_box
-from knuckle.model.canonical import canonical
-from knuckle.model.canonical_reach import GROWTH, LOSS, reach
-from knuckle.run.kernel import kernels
+from knuckle.model.canonical.canonical_form import canonical
+from knuckle.model.canonical.frame_reach import GROWTH, LOSS, reach
 from knuckle.spatial import Inertia
 
 EPS = np.finfo(float).eps

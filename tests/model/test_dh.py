@@ -115,7 +115,7 @@ def test_the_classic_convention() -> None:
 def test_symbols_as_parameters() -> None:
     l1, l2, q1, q2 = sympy.symbols("l1 l2 q1 q2", real=True)
     model = from_dh([(0, 0, 0, 0), (l1, 0, 0, 0)], tool=(l2, 0, 0))
-    X = kn.algorithms.jacobian.pose(model, model.positions([q1, q2]), model.frame("tool"))
+    X = kn.algorithms.kinematics.jacobians.pose(model, model.positions([q1, q2]), model.frame("tool"))
     x, y, _ = X.r
     assert sympy.simplify(x - l1 * sympy.cos(q1) - l2 * sympy.cos(q1 + q2)) == 0
     assert sympy.simplify(y - l1 * sympy.sin(q1) - l2 * sympy.sin(q1 + q2)) == 0

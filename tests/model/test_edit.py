@@ -95,7 +95,7 @@ def test_merging_fixed_joints_changes_nothing_physical(seed: int) -> None:
 
 def total_inertia(model: Model, q: np.ndarray) -> np.ndarray:
     """The 6x6 inertia of everything, base included, about the base's origin."""
-    X = kn.algorithms.kinematics.positions(model, model.positions(list(q)))
+    X = kn.algorithms.kinematics.body_motions.positions(model, model.positions(list(q)))
     total = model.base.inertia
     for i, I in enumerate(model.I):
         total = total + X[i].T @ I @ X[i]

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 import knuckle as kn
 from knuckle.joints import Free, Joint, Revolute, Spherical
-from knuckle.model import Builder, Model, equivalence
-from knuckle.model.parameters import from_parameters, to_parameters, unit_inertias
+from knuckle.model import Builder, Model
+from knuckle.model.canonical import equivalence
+from knuckle.model.inertia_parameters import from_parameters, to_parameters, unit_inertias
 from knuckle.spatial import SPATIAL, Inertia, Vector
 from knuckle.testing import JOINTS, general_chain, random_inertia, random_state, random_tree
 from knuckle.testing.compare import array, close

@@ -112,14 +112,16 @@ def test_two_models_as_one(seed: int) -> None:
 
 def carried_energy(a: Model, b: Model, sa: object, sb: object, onto: str, X: object) -> float:
     """Energy of b, its joints still, riding on a: ½ V·IV with the inertia of all of b about its base."""
-    at = kn.algorithms.kinematics.positions(b, b.positions(list(sb.q)))  # type: ignore[attr-defined]
+    at = kn.algorithms.kinematics.body_motions.positions(b, b.positions(list(sb.q)))  # type: ignore[attr-defined]
     total = b.base.inertia
     for i, I in enumerate(b.I):
         total = total + at[i].T @ I @ at[i]
     frame = a.frame(onto)
     if frame.body < 0:
         return 0.0
-    V = kn.algorithms.kinematics.velocities(a, a.positions(list(sa.q)), a.velocities(list(sa.q), list(sa.v)))  # type: ignore[attr-defined]
+    V = kn.algorithms.kinematics.body_motions.velocities(
+        a, a.positions(list(sa.q)), a.velocities(list(sa.q), list(sa.v))
+    )  # type: ignore[attr-defined]
     return float(total.kinetic_energy(X @ (frame.X @ V[frame.body])))  # type: ignore[operator]
 
 

@@ -24,7 +24,7 @@ from knuckle.joints import (
     Sinusoid,
     Spherical,
 )
-from knuckle.joints.inplane import embed
+from knuckle.joints.in_plane.inplane import embed
 from knuckle.model import Builder, Model, Sphere, solid_box, to_planar
 from knuckle.spatial import (
     PLANAR,

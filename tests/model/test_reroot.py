@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.algorithms import energy, kinematics
+from knuckle.algorithms.energy import energy_and_momentum
+from knuckle.algorithms.kinematics import body_motions
 from knuckle.joints import Free, Prismatic, Reversed, Revolute
 from knuckle.model import ROOT, Body, Box, Builder, Geometry, LoopJoint, Model, mimic, reroot, solid_box, to_planar
 from knuckle.spatial import IDENTITY, Force, Motion
@@ -87,7 +88,7 @@ def test_everything_stays_where_it_is(seed: int, floating: bool) -> None:
 
 def body_accelerations(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[int, Motion]:
     q, v, a = list(q), list(v), list(a)
-    return kinematics.accelerations(model, model.positions(q), model.velocities(q, v), model.accelerations(q, v, a))
+    return body_motions.accelerations(model, model.positions(q), model.velocities(q, v), model.accelerations(q, v, a))
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -133,8 +134,8 @@ def test_the_map_works_on_scalars_of_other_kinds() -> None:
         q = [mpmath.mpf(x) / 7 for x in (6, 2, -3, 0, 1, 2, 3, 5)]
         v = [mpmath.mpf(x) / 3 for x in (1, 2, 3, 4, 5, 6, 7)]
         p, u = to(q, v)
-        old = energy.kinetic_energy(model, model.positions(q), model.velocities(q, v))
-        now = energy.kinetic_energy(new, new.positions(p), new.velocities(p, u))
+        old = energy_and_momentum.kinetic_energy(model, model.positions(q), model.velocities(q, v))
+        now = energy_and_momentum.kinetic_energy(new, new.positions(p), new.velocities(p, u))
         assert abs(old - now) < mpmath.mpf(10) ** -30
         assert abs(old) > 1
 

@@ -27,8 +27,8 @@ from knuckle.model import (
     solid_ellipsoid,
     solid_sphere,
 )
+from knuckle.model.build.solids import volume
 from knuckle.model.placement import to_transform
-from knuckle.model.solids import volume
 from knuckle.spatial import Inertia, Transform
 
 

@@ -171,7 +171,7 @@ def test_in_the_plane_from_a_graph_and_on_a_floating_base():
 
 
 def test_the_canonical_form_starts_where_the_model_does():
-    from knuckle.model.canonical import canonical
+    from knuckle.model.canonical.canonical_form import canonical
 
     model = walker()
     form = canonical(model).model

@@ -11,7 +11,7 @@ from knuckle.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import LoopJoint, edit, solid_box
 from knuckle.operators import ClosedChain, Closure, State, System
 from knuckle.spatial import IDENTITY
-from knuckle.testing.linkages import LINKAGES
+from knuckle.testing.loops.linkages import LINKAGES
 from knuckle.testing.mechanisms import random_transform
 
 ROOT = -1

@@ -6,7 +6,7 @@ import pytest
 import knuckle as kn
 from knuckle import operators
 from knuckle.testing import JOINTS
-from knuckle.testing.linkages import LINKAGES, ladder, random_linkage
+from knuckle.testing.loops.linkages import LINKAGES, ladder, random_linkage
 
 
 def moving(model: kn.Model, q: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import sympy
 import knuckle as kn
 from knuckle import operators
 from knuckle.operators.application import applied
-from knuckle.operators.configuration import Configuration
+from knuckle.operators.operator_entries import Configuration
 from knuckle.operators.symbols import D_inverse, H, phi, psi, whitening
 from knuckle.spatial import Vector
 from knuckle.testing.counting import Tally

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from knuckle.testing.oracles import Errors, against_mujoco, against_pinocchio, outcome, robot_files
+from knuckle.testing.oracles.other_libraries import Errors, against_mujoco, against_pinocchio, outcome, robot_files
 
 LIMIT = 1e-9
 FILES = robot_files()

@@ -10,10 +10,10 @@ import knuckle as kn
 from knuckle import robots
 from knuckle.joints import Free
 from knuckle.model import ROOT, Model
-from knuckle.model.solids import solid, volume
+from knuckle.model.build.solids import solid, volume
 from knuckle.spatial import Inertia
 from knuckle.testing import laws, random_state
-from knuckle.testing.oracles import against_pinocchio
+from knuckle.testing.oracles.other_libraries import against_pinocchio
 
 # name: joints besides a free one, whether it floats, mass in motion, a frame and where it is at the neutral position
 EXPECTED = {

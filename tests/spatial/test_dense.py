@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from knuckle.engine.trace import record
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
-from knuckle.trace import record
 
 from .zoo import KINDS, Kind, dense
 

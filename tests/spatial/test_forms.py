@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from knuckle.engine.trace import record
 from knuckle.spatial import Force, Inertia, Motion, Sym3, Transform
 from knuckle.spatial.forms import Acceleration, Applied, Carried, Gyration, Sum
 from knuckle.spatial.three import cross, sub
-from knuckle.trace import record
 
 from .test_steps import product
 from .zoo import Kind

@@ -28,7 +28,7 @@ from knuckle.spatial import (
     project,
     rotation,
 )
-from knuckle.spatial.planar import displacement
+from knuckle.spatial.planar.planar_vectors import displacement
 from knuckle.spatial.three import IDENTITY3
 
 from .zoo import KINDS, Kind, dense

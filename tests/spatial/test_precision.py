@@ -9,7 +9,7 @@ import pytest
 
 from knuckle.scalar import ONE, ZERO, Dual
 from knuckle.spatial import Force, Inertia, Motion, PlanarInertia, Subspace, Transform, lie, rotation
-from knuckle.spatial.planar import displacement
+from knuckle.spatial.planar.planar_vectors import displacement
 from knuckle.spatial.screw import line_and_free, pitch, screw
 
 from .zoo import KINDS, Kind, scalars

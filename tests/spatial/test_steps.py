@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from knuckle.engine.trace import record
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Sym3, Transform, Vector
 from knuckle.spatial.subspace import Subspace
 from knuckle.spatial.three import IDENTITY3, Mat3, axis_of, congruence, rotated, transpose
 from knuckle.spatial.vectors import Motion
-from knuckle.trace import record
 
 from .zoo import Kind
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from . import on_machine, on_models, on_motion
+from .commands import on_machine, on_models, on_motion
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -9,7 +9,7 @@ from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
-from .basing import check_base, floating
+from .base_link import check_base, floating
 from .files import read_bytes
 
 FORMATS = ("urdf", "mjcf", "json")

@@ -163,7 +163,7 @@ class Joint(ABC):
 
     def locate(self, X: Transform) -> Vector:
         """The position that brings X_J nearest to X; exact where the joint can reach X."""
-        from .nearest import nearest
+        from .nearest_position import nearest
 
         return nearest(self, X)
 
@@ -175,7 +175,7 @@ class Joint(ABC):
 
     def reversed(self) -> Joint:
         """The same joint seen from the other side: predecessor and successor exchanged (RBDA table 4.2)."""
-        from .reversed import Reversed
+        from .composed.reversed import Reversed
 
         return Reversed(self)
 
@@ -225,3 +225,8 @@ def _velocity(X: Transform) -> Motion:
     dr = tuple(map(_derivative, X.r))
     w = matmul(dE, transpose(E))  # type: ignore[arg-type]
     return Motion(tuple(-x for x in unskew(w)), matvec(E, dr))  # type: ignore[arg-type]
+
+
+def is_plain(kind: Joint) -> bool:
+    """Whether v = q̇."""
+    return kind.nq == kind.nv and type(kind).rate is Joint.rate

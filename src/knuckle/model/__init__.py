@@ -4,10 +4,25 @@ from typing import TYPE_CHECKING, Any
 
 from . import edit
 from .audit import Audit, audit
-from .builder import Builder
+from .build.builder import Builder
+from .build.solids import (
+    hollow_box,
+    hollow_cylinder,
+    hollow_sphere,
+    point_mass,
+    rod,
+    solid,
+    solid_box,
+    solid_capsule,
+    solid_cylinder,
+    solid_ellipsoid,
+    solid_sphere,
+)
+from .build.spanning_tree import Connection
 from .coupling import Coupling, mimic
 from .coupling_laws import CouplingLaw, FunctionLaw, Linear, Powers
-from .graph import Connection
+from .edit.reroot import StateMap, reroot
+from .edit.to_planar import to_planar
 from .model import STANDARD_GRAVITY, Model
 from .parts import (
     ROOT,
@@ -31,25 +46,10 @@ from .parts import (
     TreeJoint,
 )
 from .placement import Placement
-from .planar import to_planar
-from .reroot import StateMap, reroot
-from .solids import (
-    hollow_box,
-    hollow_cylinder,
-    hollow_sphere,
-    point_mass,
-    rod,
-    solid,
-    solid_box,
-    solid_capsule,
-    solid_cylinder,
-    solid_ellipsoid,
-    solid_sphere,
-)
 
 if TYPE_CHECKING:
-    from .dh import DH, DHRow, from_dh
-    from .dh_axes import JointAxis, dh_of, to_dh
+    from .build.dh import DH, DHRow, from_dh
+    from .build.dh_axes import JointAxis, dh_of, to_dh
 
 __all__ = [
     "DH",
@@ -107,7 +107,14 @@ __all__ = [
     "to_planar",
 ]
 
-_DH = {"DH": "dh", "DHRow": "dh", "JointAxis": "dh_axes", "dh_of": "dh_axes", "from_dh": "dh", "to_dh": "dh_axes"}
+_DH = {
+    "DH": "build.dh",
+    "DHRow": "build.dh",
+    "JointAxis": "build.dh_axes",
+    "dh_of": "build.dh_axes",
+    "from_dh": "build.dh",
+    "to_dh": "build.dh_axes",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -17,9 +17,9 @@ from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
 from .keyframes import carried
-from .numbers import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
+from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from knuckle.joints import Joint
 from knuckle.spatial import IDENTITY, Inertia, Transform
 
-from .position import joint_position, neutral_position
+from .joint_position import joint_position, neutral_position
 
 ROOT = -1
 """The number of the fixed base. Bodies count from 0, and joint i moves body i."""

@@ -1,12 +1,12 @@
 """The spatial operator algebra of Rodriguez, Jain and Kreutz-Delgado: equations of motion written as in their paper."""
 
 from . import symbols
-from .at import Operators, at
-from .chain import ClosedChain, Motion, closure_kernels
-from .closed import forward_dynamics
-from .closure import Closure
+from .closed_chain import ClosedChain, Motion, closure_kernels
+from .loop_dynamics import forward_dynamics
 from .operator import Operator
-from .system import State, System
+from .operators_at import Operators, at
+from .point_closure import Closure
+from .tree_systems import State, System
 
 __all__ = [
     "ClosedChain",

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 from knuckle.model import ROOT
 from knuckle.spatial import Vector
 
-from .configuration import Configuration, lower_solve, upper_solve
-from .expression import Adjoint, Constant, Expression, Identity, Product, Scaled, Sum, Symbol
+from .operator_entries import Configuration, lower_solve, upper_solve
+from .operator_expression import Adjoint, Constant, Expression, Identity, Product, Scaled, Sum, Symbol
 from .spaces import Space
 
 Parts: TypeAlias = list[Any]

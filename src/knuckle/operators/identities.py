@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from . import symbols as s
-from .expression import Adjoint, Expression, Identity, Product, Scaled, Sum, Symbol, product, scaled
+from .operator_expression import Adjoint, Expression, Identity, Product, Scaled, Sum, Symbol, product, scaled
 
 
 @cache

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.engine.arrays.base import must_end_in
+from knuckle.engine.calls.choose_container import container_of, unpacked
+from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.kernels.specialization import Recipe
 from knuckle.model import Frame, Model
-from knuckle.run.container import must_end_in
-from knuckle.run.containers import container_of, unpacked
-from knuckle.run.kernel import kernels
-from knuckle.run.lanes import Lanes
-from knuckle.run.recipe import Recipe
 from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
 
 from . import symbols
 from .application import applied
-from .configuration import Configuration
-from .expression import Expression, Identity
+from .operator_entries import Configuration
+from .operator_expression import Expression, Identity
 from .spaces import Space
 
 if TYPE_CHECKING:
-    from .at import Operators
+    from .operators_at import Operators
 
 Array: TypeAlias = np.ndarray[Any, Any]
 

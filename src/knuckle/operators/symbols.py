@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .expression import Expression, Identity, Symbol
+from .operator_expression import Expression, Identity, Symbol
 from .spaces import EFFORT, FORCE, MOTION, RATE, TWIST, WHITE, WRENCH
 
 I = Identity()

@@ -5,20 +5,8 @@ arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or 
 """
 
 from .dual import Dual, derivative, parts
-from .functions import (
-    absolute,
-    arctan2,
-    cos,
-    less,
-    maximum,
-    minimum,
-    select,
-    sign,
-    sin,
-    sqrt,
-    value_of,
-)
-from .inside import inside_a_kernel, is_inside, is_of_one_state
+from .elementary import absolute, arctan2, cos, less, maximum, minimum, select, sign, sin, sqrt, value_of
+from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state
 from .kinds import Kind, kind_of
 from .structural import ONE, ZERO, Composite, StructuralDivisionError, constant
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from . import functions
+from . import elementary
 from .kinds import Kind
 from .structural import ZERO, Composite, _Structural
 
@@ -103,38 +103,38 @@ def _over(a: Any, b: Any, like: Any) -> Any:
 
 
 def _value(x: Any) -> Any:
-    return functions.value_of(_lift(x).value)
+    return elementary.value_of(_lift(x).value)
 
 
 def _sin(x: Any) -> Dual:
     x = _lift(x)
-    return Dual(functions.sin(x.value), functions.cos(x.value) * x.derivative)
+    return Dual(elementary.sin(x.value), elementary.cos(x.value) * x.derivative)
 
 
 def _cos(x: Any) -> Dual:
     x = _lift(x)
-    return Dual(functions.cos(x.value), -(functions.sin(x.value) * x.derivative))
+    return Dual(elementary.cos(x.value), -(elementary.sin(x.value) * x.derivative))
 
 
 def _sqrt(x: Any) -> Dual:
     x = _lift(x)
-    root = functions.sqrt(x.value)
+    root = elementary.sqrt(x.value)
     return Dual(root, x.derivative / (2 * root))
 
 
 def _arctan2(y: Any, x: Any) -> Dual:
     y, x = _lift(y), _lift(x)
     squared = x.value * x.value + y.value * y.value
-    return Dual(functions.arctan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
+    return Dual(elementary.arctan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
 
 
 def _less(x: Any, y: Any) -> Any:
-    return functions.less(_lift(x).value, _lift(y).value)
+    return elementary.less(_lift(x).value, _lift(y).value)
 
 
 def _select(condition: Any, x: Any, y: Any) -> Dual:
     x, y = _lift(x), _lift(y)
-    choose = functions.select
+    choose = elementary.select
     return Dual(choose(condition, x.value, y.value), choose(condition, x.derivative, y.derivative))
 
 

@@ -5,8 +5,8 @@ from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
 from .dense import Matrix, Vector
 from .inertia import Inertia, InverseInertia
-from .planar import PlanarForce, PlanarMotion, PlanarTransform
-from .planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
+from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
+from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 from .screw import Screw, line_and_free, pitch, screw
 from .subspace import Subspace
 from .three import Mat3, Sym3, Vec3

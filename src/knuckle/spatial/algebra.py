@@ -7,8 +7,8 @@ from typing import Any
 
 from .articulated import ArticulatedInertia
 from .inertia import Inertia
-from .planar import PlanarForce, PlanarMotion, PlanarTransform
-from .planar_inertia import PlanarArticulatedInertia, PlanarInertia
+from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia
+from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 from .subspace import Subspace
 from .transform import Transform
 from .vectors import Force, Motion

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms import crba, kinematics
-from knuckle.model import ROOT, Model
-from knuckle.run import (
+from knuckle.algorithms.dynamics import crba
+from knuckle.algorithms.kinematics import body_motions
+from knuckle.functions import (
     acceleration,
     bias_force,
     body_poses,
@@ -44,6 +44,7 @@ from knuckle.run import (
     total_mass,
     velocity,
 )
+from knuckle.model import ROOT, Model
 from knuckle.spatial import Force, Matrix, Vector
 
 from .mechanisms import State
@@ -177,7 +178,7 @@ def momentum_rate(model: Model, s: State) -> float:
     rate = in_time(lambda q, v: momentum(model, q, v), model, s)
     tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - joint_resistance(model, s.q, s.v)
     rotors = np.array(model.joints[0].rotor_inertia)
-    X0 = kinematics.positions(model, model.positions(Vector(s.q)))
+    X0 = body_motions.positions(model, model.positions(Vector(s.q)))
     root = np.zeros((model.nb, 6))
     root[0] = tau[:6] - rotors * s.a[:6]
     wrench = sum((_to_base(X0[i], f) for i, f in enumerate(s.f_ext + root)), np.zeros(6))
@@ -195,7 +196,7 @@ def base_coordinates(model: Model, s: State) -> float:
     """RNEA with everything in base coordinates gives the same forces (RBDA 5.7-5.11)."""
     y, dy, ddy = (Vector(x) for x in (s.q, s.v, s.a))
     Q, V, A = model.positions(y), model.velocities(y, dy), model.accelerations(y, dy, ddy)
-    X0 = kinematics.positions(model, Q)
+    X0 = body_motions.positions(model, Q)
     v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.no_force}, {}, {}
     for i, p, joint in model.outward():
         _, SJ, vJ, cJ = joint.motion(Q[i], V[i])

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle import joints
+from knuckle.functions import neutral, normalize, random_configuration
 from knuckle.joints import Joint
 from knuckle.model import Body, Frame, Model, TreeJoint
-from knuckle.run import neutral, normalize, random_configuration
 from knuckle.spatial import Inertia, Transform, rotation
 
 Generator = np.random.Generator

@@ -11,7 +11,7 @@ import numpy as np
 from knuckle.model import Model
 from knuckle.spatial import Vector
 
-from .rules import Array, Rule
+from .joint_rules import Array, Rule
 
 
 @dataclass(frozen=True)

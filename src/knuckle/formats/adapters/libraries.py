@@ -9,9 +9,9 @@ from typing import Any
 from knuckle.joints import Free, Joint, Planar, Spherical, Translational
 from knuckle.model import Model
 
-from . import rules
+from . import joint_rules
 from .adapter import Adapter, Match
-from .rules import Rule
+from .joint_rules import Rule
 
 
 @dataclass(frozen=True)
@@ -102,26 +102,26 @@ def _matched(
 
 def _pinocchio_rule(kind: Joint, theirs: Theirs) -> Rule | None:
     if kind.nv == 1:
-        return rules.CIRCLE if theirs.nq == 2 else rules.PLAIN
+        return joint_rules.CIRCLE if theirs.nq == 2 else joint_rules.PLAIN
     table: dict[type[Joint], Rule] = {
-        Free: rules.FREE_PINOCCHIO, Spherical: rules.BALL_XYZW, Translational: rules.THREE
+        Free: joint_rules.FREE_PINOCCHIO, Spherical: joint_rules.BALL_XYZW, Translational: joint_rules.THREE
     }  # fmt: skip
     if isinstance(kind, Planar) and kind.normal == (0.0, 0.0, 1.0) and theirs.word == "JointModelPlanar":
-        return rules.PLANE_PINOCCHIO
+        return joint_rules.PLANE_PINOCCHIO
     words = {Free: "JointModelFreeFlyer", Spherical: "JointModelSpherical", Translational: "JointModelTranslation"}
     return table.get(type(kind)) if words.get(type(kind)) == theirs.word else None
 
 
 def _mujoco_rule(kind: Joint, theirs: Theirs) -> Rule | None:
     if kind.nv == 1:
-        return rules.PLAIN
-    table = {(Free, "free"): rules.FREE_MUJOCO, (Spherical, "ball"): rules.BALL_WXYZ}
+        return joint_rules.PLAIN
+    table = {(Free, "free"): joint_rules.FREE_MUJOCO, (Spherical, "ball"): joint_rules.BALL_WXYZ}
     return table.get((type(kind), theirs.word))
 
 
 def _drake_rule(kind: Joint, theirs: Theirs) -> Rule | None:
     if kind.nv == 1:
-        return rules.PLAIN
+        return joint_rules.PLAIN
     if isinstance(kind, Planar) and kind.normal == (0.0, 0.0, 1.0) and theirs.word == "planar":
-        return rules.PLANE_DRAKE
-    return rules.FREE_DRAKE if isinstance(kind, Free) and theirs.word == "quaternion_floating" else None
+        return joint_rules.PLANE_DRAKE
+    return joint_rules.FREE_DRAKE if isinstance(kind, Free) and theirs.word == "quaternion_floating" else None

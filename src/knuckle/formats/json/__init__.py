@@ -17,7 +17,7 @@ referred to by name (a number is read as well, −1 for the base); joint i moves
 as `joint_types=[Class]` when you read.
 """
 
-from .read import read_json
-from .write import to_json, write_json
+from .json_reader import read_json
+from .json_writer import to_json, write_json
 
 __all__ = ["read_json", "to_json", "write_json"]

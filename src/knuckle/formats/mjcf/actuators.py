@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .source import Source
+from .mjcf_source import Source
 
 _SERVO = (
     "ignored, and not idle at zero control in MuJoCo, where they hold or move what they act on; a position servo at "

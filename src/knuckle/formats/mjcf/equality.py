@@ -11,8 +11,8 @@ from knuckle.joints.axis import unit
 from knuckle.model import Coupling, LoopJoint, Powers, mimic
 from knuckle.spatial import Transform, rotation
 
-from .source import Source, numbers, transform
-from .tree import Tree
+from .mjcf_source import Source, numbers, transform
+from .mjcf_tree import Tree
 
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 _ENDS = ("below", "above")

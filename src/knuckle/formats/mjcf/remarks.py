@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .actuators import count, drives, remark_actuators
-from .source import Source
+from .mjcf_source import Source
 
 _LEFT_OUT = {
     "nsensor": "sensors", "ncam": "cameras", "nskin": "skins", "npair": "contact pairs",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from knuckle.model import Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Mesh, Model, Plane, Sphere
 from knuckle.spatial import rotation
 
-from .unsayable import has_mesh
+from .mjcf_losses import has_mesh
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element

@@ -1,6 +1,6 @@
 """URDF in and out."""
 
-from .read import read_urdf
-from .write import to_urdf, write_urdf
+from .urdf_reader import read_urdf
+from .urdf_writer import to_urdf, write_urdf
 
 __all__ = ["read_urdf", "to_urdf", "write_urdf"]

@@ -1,5 +1,5 @@
 """What a careful engineer would want to know about a model before using it."""
 
-from .report import Audit, audit
+from .audit_report import Audit, audit
 
 __all__ = ["Audit", "audit"]

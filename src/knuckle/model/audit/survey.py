@@ -9,10 +9,10 @@ from itertools import accumulate
 from typing import Any
 
 from knuckle.errors import ModelError
+from knuckle.model.build.solids import volume
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Shape, Sphere
 from knuckle.model.reduction import rows
-from knuckle.model.solids import volume
 from knuckle.spatial import SPATIAL, Inertia, Transform, Vector
 
 _ROUNDING = 1e-13

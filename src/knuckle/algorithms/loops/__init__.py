@@ -1,0 +1,1 @@
+"""Closed loops (RBDA chapter 8): constraints, their rank, and the equation of motion with them."""

@@ -1,0 +1,51 @@
+"""`knuckle export`: a function of the library as source code."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+from typing import Any, Literal
+
+import knuckle as kn
+from knuckle.cli.failures import UnusableError
+from knuckle.engine.calls.public_function import Function
+from knuckle.model import Model
+
+
+def functions() -> dict[str, Function[...]]:
+    """The functions of the library that become code, by name."""
+    found = {name: getattr(kn, name) for name in kn.__all__ if name != "testing"}
+    return {name: value for name, value in found.items() if isinstance(value, Function)}
+
+
+def written(
+    model: Model,
+    name: str,
+    language: Literal["c", "llvm"],
+    dtype: Literal["float64", "float32"],
+    frame: str | None = None,
+    external: bool = False,
+) -> str:
+    """The source of a function for a model. Says what is missing and what there is where the words are wrong."""
+    known = functions()
+    if name not in known:
+        close = difflib.get_close_matches(name.replace("-", "_"), known, n=2)
+        near = f"; did you mean {' or '.join(close)}?" if close else f"; there are: {', '.join(known)}"
+        raise UnusableError(f"--function {name}: no such function{near}")
+    parameters = inspect.signature(known[name]).parameters
+    options: dict[str, Any] = {}
+    if "frame" in parameters:
+        if frame is None and parameters["frame"].default is inspect.Parameter.empty:
+            raise UnusableError(f"--frame is missing: {name} is about one of {', '.join(model.frame_names)}")
+        if frame is not None:
+            if frame not in model.frame_names:
+                close = difflib.get_close_matches(frame, model.frame_names, n=2) or model.frame_names
+                raise UnusableError(f"--frame {frame}: no such frame; did you mean {' or '.join(close)}?")
+            options["frame"] = frame
+    elif frame is not None:
+        raise UnusableError(f"--frame {frame}: {name} is not about a frame")
+    if external:
+        if "f_ext" not in parameters:
+            raise UnusableError(f"--external-forces: {name} takes none")
+        options["f_ext"] = True
+    return known[name].source(model, language=language, dtype=dtype, **options)

@@ -1,0 +1,146 @@
+"""Commands about a model: info, check, export, convert."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from knuckle.cli.failures import FAILED, clean_errors
+from knuckle.cli.options import Base, BaseOption, File, JsonOption, MimicOption
+from knuckle.errors import printable
+
+
+class Language(StrEnum):
+    """What code is written in."""
+
+    c = "c"
+    llvm = "llvm"
+
+
+class Precision(StrEnum):
+    """The numbers that code computes with."""
+
+    float64 = "float64"
+    float32 = "float32"
+
+
+def info(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, json: JsonOption = False) -> None:
+    """What is in a model: its size, its joints with their limits, its frames.
+
+    Examples: `knuckle info robot.urdf`, `knuckle info arm --json`
+    """
+    from knuckle.cli.model_argument import open_model
+    from knuckle.cli.output.describe import describe
+    from knuckle.cli.output.tables import console, extras, joint_table, print_json, summary
+
+    with clean_errors():
+        about = describe(open_model(file, base.value, mimic))
+        if json:
+            print_json(about)
+            return
+        out = console()
+        out.print(summary(about), joint_table(about["joints"]))
+        for line in extras(about):
+            out.print(line, highlight=False, markup=False)
+
+
+def check(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, json: JsonOption = False) -> None:
+    """What a careful engineer would want to know about a model file before using it.
+
+    The exit code is 0 if the model is fit for use, 1 if the audit found errors or the file holds no model, 2 if there
+    is no such file.
+
+    Examples: `knuckle check robot.urdf`, `knuckle check robot.urdf --json`
+    """
+    from knuckle.cli.model_argument import open_model
+    from knuckle.cli.output.tables import console, print_json
+    from knuckle.model import audit
+
+    from .check import as_json, as_text
+
+    with clean_errors():
+        found = audit(open_model(file, base.value, mimic))
+        if json:
+            print_json(as_json(found))
+        else:
+            console().print(as_text(found), soft_wrap=True, end="")
+        if not found.ok:
+            raise typer.Exit(FAILED)
+
+
+def _complete_function(incomplete: str) -> list[str]:
+    from .export import functions
+
+    return [name for name in functions() if name.startswith(incomplete)]
+
+
+def export(
+    file: File,
+    function: Annotated[
+        str,
+        typer.Option("--function", "-f", help="A function of the library.", autocompletion=_complete_function),
+    ] = "inverse_dynamics",
+    language: Annotated[Language, typer.Option("--language", "-l", help="What to write.")] = Language.c,
+    dtype: Annotated[Precision, typer.Option("--dtype", help="The precision of its numbers.")] = Precision.float64,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write it.", show_default="standard output")
+    ] = None,
+    frame: Annotated[
+        str | None, typer.Option("--frame", help="The frame, for functions of one.", show_default=False)
+    ] = None,
+    external: Annotated[bool, typer.Option("--external-forces", help="Take a force on every body as well.")] = False,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+) -> None:
+    """A function of the library for this model, as source code: C99 without dependencies, or LLVM.
+
+    Examples: `knuckle export arm -o arm.c`, `knuckle export arm -f jacobian --frame tool0 --dtype float32`,
+    `knuckle export robot.urdf -f forward_dynamics --language llvm`
+    """
+    from knuckle.cli.model_argument import open_model
+
+    from .export import written
+
+    with clean_errors():
+        text = written(
+            open_model(file, base.value, mimic), function, language.value, dtype.value, frame, external
+        )  # fmt: skip
+        if out is None:
+            print(text, end="")
+        else:
+            out.write_text(text, encoding="utf-8")
+            print(printable(f"{out}: {function} for {file}, {len(text.splitlines())} lines of {language.value}"))
+
+
+def convert(
+    file: File,
+    out: Annotated[Path, typer.Argument(help="What to write: .urdf, .xml (MJCF) or .json (everything).")],
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse to write a file that cannot say everything.")
+    ] = False,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+    merge: Annotated[
+        bool, typer.Option("--merge/--no-merge", help="Whether links on fixed joints become part of their parents.")
+    ] = True,
+    json: JsonOption = False,
+) -> None:
+    """The same model in another format, and what that format could not say.
+
+    Examples: `knuckle convert robot.urdf robot.xml`, `knuckle convert robot.xml robot.urdf --strict`,
+    `knuckle convert humanoid humanoid.json`
+    """
+    from knuckle.cli.model_argument import open_model
+    from knuckle.cli.output.tables import print_json
+
+    from .convert import converted, report
+
+    with clean_errors():
+        lost = converted(open_model(file, base.value, mimic, merge), out, lossy=not strict)
+        if json:
+            print_json({"file": str(out), "lost": [{"subject": where, "text": what} for where, what in lost]})
+        else:
+            report(out, lost)

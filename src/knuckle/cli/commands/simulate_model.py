@@ -1,0 +1,103 @@
+"""`knuckle simulate`: a model through time, and what is left of it in files."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knuckle.cli.controllers import Control, towards
+from knuckle.cli.failures import UnusableError
+from knuckle.cli.state_arguments import position, velocity
+from knuckle.integrators.starting_state import DEFAULT_STEP
+from knuckle.model import Model
+from knuckle.simulation.simulate import simulate
+from knuckle.trajectory.trajectory import Trajectory
+
+SUFFIXES = {
+    "--out": (".npz", ".nc"),
+    "--plot": (".png", ".pdf", ".svg"),
+    "--html": (".html", ".htm"),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A simulation and the seconds it took, without those of compiling."""
+
+    trajectory: Trajectory
+    wall: float
+    is_conserved: bool
+    """Whether nothing gives or takes energy."""
+
+
+def run(
+    model: Model,
+    duration: float,
+    dt: float | None,
+    controller: str,
+    integrator: str | None,
+    start: Sequence[str],
+    speed: Sequence[str],
+    goal: Sequence[str],
+    bandwidth: float,
+    stops: str | None,
+) -> Run:
+    """The motion that the words of the command line ask for."""
+    q0, v0 = position(model, "--start", start), velocity(model, "--speed", speed)
+    if goal and controller != "pd":
+        raise UnusableError(f"--goal is for --controller pd, not for {controller}")
+    control = Control()
+    if controller != "none":
+        wanted = q0 if controller == "hold" else position(model, "--goal", goal)
+        control = towards(model, q0, wanted, bandwidth)
+    options: dict[str, Any] = {
+        "dt": dt,
+        "integrator": integrator,
+        "stops": stops,
+        "controller": control.controller,
+        "parameters": control.parameters,
+    }
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of divergence: the report says it
+            simulate(model, q0, v0, min(duration, 2 * (dt or DEFAULT_STEP)), **options, progress=False)  # compiles
+            began = time.perf_counter()
+            trajectory = simulate(model, q0, v0, duration, **options)
+            wall = time.perf_counter() - began
+    except (ValueError, TypeError) as error:
+        raise UnusableError(str(error)) from None
+    resists = any(any((*joint.damping, *joint.friction)) for joint in model.joints)
+    return Run(trajectory, wall, controller == "none" and not resists and stops is None)
+
+
+def check_suffixes(**files: Path | None) -> None:
+    """Refuse a file of a kind that cannot be written, before anything is computed."""
+    for name, path in files.items():
+        option = f"--{name}"
+        if path is not None and path.suffix.lower() not in SUFFIXES[option]:
+            raise UnusableError(f"{option} {path}: expected a file that ends in {' or '.join(SUFFIXES[option])}")
+        if path is not None and not path.absolute().parent.is_dir():
+            raise UnusableError(f"{option} {path}: there is no folder {path.parent}")
+
+
+def write_files(trajectory: Trajectory, out: Path | None, plot: Path | None, html: Path | None) -> dict[str, str]:
+    """Writes what was asked for; returns the files by what they are."""
+    if not np.all(np.isfinite(trajectory.q)):
+        rows = np.flatnonzero(np.all(np.isfinite(trajectory.q), axis=1) & np.all(np.isfinite(trajectory.v), axis=1))
+        trajectory = trajectory.rows(rows)
+    if out is not None:
+        trajectory.save(out)
+    if plot is not None:
+        trajectory.plot(plot)
+    if html is not None:
+        from knuckle.viewer.replay import replay_html
+
+        replay_html(trajectory, html)
+    named = {"trajectory": out, "plot": plot, "replay": html}
+    return {what: str(path) for what, path in named.items() if path is not None}

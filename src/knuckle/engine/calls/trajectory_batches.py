@@ -1,0 +1,219 @@
+"""Batches of trajectories: native code where there can be some, else step by step.
+
+The batch is cut into pieces, which threads share. A piece goes through its steps in calls of some hundredths of a
+second, between which Python has its turn: an interrupt is raised then, and nothing is written to the results after it.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from knuckle.engine.arrays.base import Shape
+from knuckle.engine.emit.llvm.feedback_loop import Feedback
+from knuckle.engine.native import threads
+
+from .time_loop import Loop, loop_for
+from .user_specialization import UserRecipe, compute_numbers
+
+Array: TypeAlias = np.ndarray[Any, Any]
+
+CALL = 100_000_000
+"""Vector operations in one call; a processor does some billions of them in a second."""
+WORTH = 1_000_000
+"""Vector operations that make a thread worth its while."""
+
+
+@dataclass(frozen=True)
+class Input:
+    """An argument of every step: an array (*batch, steps, *shape). Axes of length 1 stand for any length."""
+
+    array: Array
+    shape: Shape
+
+    @property
+    def batch(self) -> Shape:
+        return self.array.shape[: -1 - len(self.shape)]
+
+    @property
+    def is_moving(self) -> bool:
+        """Whether it has a value of its own at every step."""
+        return self.array.shape[len(self.batch)] > 1
+
+    def rows(self, batch: Shape, start: int, end: int) -> tuple[Array, int, int]:
+        """Trajectories `start` to `end` in order, how far apart they are (0: all share one), and their steps."""
+        size = math.prod(self.shape)
+        stride = self.array.shape[len(self.batch)] * size
+        if math.prod(self.batch) == 1:
+            return np.ascontiguousarray(self.array), 0, size
+        if self.batch == batch:
+            return np.ascontiguousarray(self.array.reshape(-1, stride)[start:end]), stride, size
+        full = np.broadcast_to(self.array, batch + self.array.shape[len(self.batch) :])
+        return np.ascontiguousarray(full[np.unravel_index(np.arange(start, end), batch)]), stride, size
+
+    def at(self, step: int) -> Array:
+        """The value at a step, with the batch axes before it."""
+        return np.take(self.array, step if self.is_moving else 0, len(self.batch))
+
+
+@dataclass(frozen=True)
+class Clock:
+    """The time as an argument of every step: t₀ + step · dt, in the precision of the others."""
+
+    first: float
+    dt: float
+    dtype: np.dtype[Any]
+    shape: Shape = (1,)
+    batch: Shape = ()
+    is_moving: bool = False
+
+    def rows(self, batch: Shape, start: int, end: int) -> tuple[Array, int, int]:
+        """What the loop computes the time from."""
+        return np.array([self.first, self.dt]), 0, 0
+
+    def at(self, step: int) -> Array:
+        """The time of a step."""
+        return np.array([self.first + self.dt * step]).astype(self.dtype)
+
+
+Ask: TypeAlias = Callable[[Mapping[str, Array]], Mapping[str, Array]]
+"""What Python says to the arguments of a step, of all trajectories: other values of some."""
+
+
+@dataclass(frozen=True)
+class Trajectories:
+    """Trajectories under way: each step takes the parts of the state, then the inputs, and gives the parts.
+
+    Row k of a kept part, (batch, rows, size), is the state after k · keep steps; the last row is the last state.
+    """
+
+    recipe: UserRecipe
+    batch: Shape
+    state: Array
+    sizes: Mapping[str, int]
+    inputs: Mapping[str, Input | Clock]
+    steps: int
+    keep: int
+    kept: tuple[Array, ...]
+    ask: Ask | None = None
+
+    @property
+    def shapes(self) -> dict[str, Shape]:
+        """The shapes of all arguments of a step, in order."""
+        parts = {name: (size,) for name, size in self.sizes.items()}
+        return parts | {name: x.shape for name, x in self.inputs.items()}
+
+    @property
+    def feedback(self) -> Feedback:
+        """How a step goes round."""
+        sizes = tuple(array.shape[-1] for array in self.kept)
+        moving = frozenset(name for name, x in self.inputs.items() if x.is_moving)
+        clocks = [name for name, x in self.inputs.items() if isinstance(x, Clock)]
+        return Feedback(sum(self.sizes.values()), sizes, moving, *clocks)
+
+    def run(self) -> None:
+        """Goes through all steps, and leaves the last state in `state`."""
+        loop = None if self.ask else loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype)
+        if loop is None:
+            self._step_by_step()
+        else:
+            self._natively(loop)
+
+    def _natively(self, loop: Loop) -> None:
+        count = len(self.state)
+        vectors = -(-count // loop.width)
+        work = loop.operations * self.steps  # of one vector
+        helpers = min(threads.get_threads(), vectors, max(1, vectors * work // WORTH))
+        at_once = max(1, min(CALL // work, vectors // (4 * helpers))) * loop.width
+        pieces = [(start, min(start + at_once, count)) for start in range(0, count, at_once)]
+        threads.shared(pieces, helpers, lambda bounds, stop: Piece(self, loop, *bounds, stop).run())
+
+    def _step_by_step(self) -> None:
+        """Every step a call, of all trajectories together."""
+        parts = np.split(self.state, np.cumsum([*self.sizes.values()])[:-1], axis=-1)
+        now = self._of_sizes(parts)
+        for step in range(self.steps):
+            given = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
+            given |= self.ask(given) if self.ask else {}
+            arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
+            now = self._of_sizes(compute_numbers(self.recipe, arrays, set()))
+            if (step + 1) % self.keep == 0 or step + 1 == self.steps:
+                for kept, part in zip(self.kept, now, strict=False):
+                    kept[:, self.row(step)] = part.reshape(len(self.state), -1)
+        self.state[:] = np.concatenate([part.reshape(len(self.state), -1) for part in now], axis=-1)
+
+    def _of_sizes(self, parts: Iterable[Array]) -> list[Array]:
+        """The parts of the state of all trajectories, numbers as vectors of one."""
+        return [np.reshape(part, (*self.batch, size)) for part, size in zip(parts, self.sizes.values(), strict=True)]
+
+    def row(self, step: int) -> int:
+        """The first row that is written at or after a step."""
+        return -(-(step + 1) // self.keep)
+
+
+class Piece:
+    """Some trajectories next to each other, by native code. Nothing more is done once `stop` is set."""
+
+    def __init__(self, whole: Trajectories, loop: Loop, start: int, end: int, stop: threading.Event) -> None:
+        self.whole, self.loop, self.count, self.stop = whole, loop, end - start, stop
+        self.rows = [x.rows(whole.batch, start, end) for x in whole.inputs.values()]
+        self.state = whole.state[start:end]
+        self.flow = [n for array, stride, pace in self.rows for n in (array.ctypes.data, stride, pace)]
+        for array in whole.kept:
+            self.flow += [array[start:].ctypes.data, array.strides[0] // array.itemsize]
+
+    def run(self) -> None:
+        """All steps, in calls that do not take long."""
+        vectors = -(-self.count // self.loop.width)
+        at_once = max(1, CALL // (self.loop.operations * vectors))
+        for first in range(0, self.whole.steps, at_once):
+            if self.stop.is_set():
+                return
+            self._through(first, min(first + at_once, self.whole.steps))
+
+    def _through(self, first: int, last: int) -> None:
+        """Some steps in one call."""
+        row, keep, total = self.whole.row(first), self.whole.keep, self.whole.steps
+        due = min(row * keep, total)
+        self.loop.entry(0, self.count, first, last, row, due, keep, total, self.state.ctypes.data, *self.flow)
+
+
+def through_time(
+    recipe: UserRecipe,
+    state: Mapping[str, Array],
+    inputs: Mapping[str, Input | Clock],
+    batch: Shape,
+    *,
+    steps: int,
+    keep: int,
+    kept: Sequence[Array],
+    ask: Ask | None = None,
+) -> dict[str, Array]:
+    """Writes the leading parts of a state at the steps 0, keep, 2 keep … and the last; returns the last state.
+
+    Args:
+        recipe: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next parts.
+        state: the parts at the beginning, (..., size) each, all of one dtype.
+        inputs: what else a step takes; one of them may be a clock.
+        batch: the batch axes of all together.
+        steps: how many.
+        keep: every how many steps the state is kept.
+        kept: where the parts go, (*batch, K, size) each, in order.
+        ask: Python's word at every step, if it has one.
+    """
+    count = math.prod(batch)
+    flat = [np.broadcast_to(part, batch + part.shape[-1:]).reshape(count, part.shape[-1]) for part in state.values()]
+    whole = np.ascontiguousarray(np.concatenate(flat, axis=-1))
+    written = tuple(array.reshape(count, *array.shape[-2:]) for array in kept)
+    for array, part in zip(written, flat, strict=False):
+        array[:, 0] = part
+    sizes = {name: part.shape[-1] for name, part in state.items()}
+    if whole.size and steps:
+        Trajectories(recipe, batch, whole, sizes, inputs, steps, keep, written, ask).run()
+    ends = np.cumsum([*sizes.values()])[:-1]
+    return dict(zip(sizes, np.split(whole.reshape(*batch, whole.shape[-1]), ends, axis=-1), strict=True))

@@ -1,0 +1,228 @@
+"""A program as portable C99: one function of one state, straight-line, with no dependency but math.h.
+
+    void kernel(const double *q, const double *v, …, double *out)
+
+Every argument is an array of the program's size for it, read before anything is written: `out` may be one of them.
+Nothing is allocated and nothing is kept between calls. Constants are hexadecimal, so that they are exact.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+
+from knuckle.engine.trace import Program
+from knuckle.engine.trace.operations import CONDITIONS
+
+from .single_precision import single
+
+RESERVED = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        auto break case char const continue default do double else enum extern float for goto if inline int long
+        register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+        sin cos sqrt atan2 fabs sinf cosf sqrtf atan2f fabsf NAN INFINITY main
+        """,
+    )
+)
+"""Words of C and of this printer."""
+LONGEST = 2500
+"""The most variables in one function."""
+
+
+@dataclass(frozen=True)
+class Type:
+    """A floating type of C, and the endings of its literals and of its functions in math.h."""
+
+    name: str
+    suffix: str
+
+    def literal(self, x: float) -> str:
+        """x, rounded to the type, exactly."""
+        x = single(x) if self.name == "float" else x
+        if x != x:
+            return "NAN"
+        if math.isinf(x):
+            return "INFINITY" if x > 0 else "(-INFINITY)"
+        mantissa, exponent = abs(x).hex().split("p")
+        text = f"{mantissa.rstrip('0') if '.' in mantissa else mantissa}".rstrip(".")
+        literal = f"{'0x0' if x == 0 else text}p{exponent}{self.suffix}"
+        return f"(-{literal})" if x < 0 else literal
+
+
+TYPES = {"f64": Type("double", ""), "f32": Type("float", "f")}
+
+
+def _infix(symbol: str) -> Callable[..., str]:
+    return lambda t, x, y: f"{x} {symbol} {y}"
+
+
+def _called(function: str) -> Callable[..., str]:
+    return lambda t, *args: f"{function}{t.suffix}({', '.join(args)})"
+
+
+TEXT: dict[str, Callable[..., str]] = {
+    "add": _infix("+"),
+    "sub": _infix("-"),
+    "mul": _infix("*"),
+    "div": _infix("/"),
+    "neg": lambda t, x: f"-{x}",
+    "sqrt": _called("sqrt"),
+    "sin": _called("sin"),
+    "cos": _called("cos"),
+    "arctan2": _called("atan2"),
+    "abs": _called("fabs"),
+    "min": lambda t, x, y: f"({x} < {y} || {x} != {x}) ? {x} : {y}",
+    "max": lambda t, x, y: f"({y} < {x} || {x} != {x}) ? {x} : {y}",
+    "less": _infix("<"),
+    "at_most": _infix("<="),
+    "equal": _infix("=="),
+    "select": lambda t, c, x, y: f"{c} ? {x} : {y}",
+}
+"""How each operation is written."""
+
+
+def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str = "") -> str:
+    """The C99 text of a program.
+
+    A long program is cut into static functions that share a work array on the stack: the time a compiler takes grows
+    faster than the length of a function.
+
+    Args:
+        program: the operations.
+        name: what the function is called.
+        dtype: "f64" for double, "f32" for float.
+        about: what the function computes, for the comment at its head.
+    """
+    if dtype not in TYPES:
+        raise ValueError(f'dtype is "f64" or "f32", not {dtype!r}')
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in RESERVED:
+        raise ValueError(
+            f"{name!r} cannot be the name of a C function: use letters, digits and underscores, no word of C"
+        )
+    return _Printer(program, name, TYPES[dtype]).text(about)
+
+
+class _Printer:
+    """Prints the nodes of a program in order: a variable per node; constants stand for themselves."""
+
+    def __init__(self, program: Program, name: str, kind: Type) -> None:
+        self.program, self.name, self.kind = program, name, kind
+        self.arguments = _names([argument for argument, _ in program.arguments])
+        self.out = _unlike("out", self.arguments)
+        self.work = _unlike("work", [*self.arguments, self.out, name])
+        prefix = _unlike("t", [*self.arguments, self.out, self.work, name])
+        self.names = [
+            kind.literal(node.a) if node.op == "constant" else f"{prefix}{i}" for i, node in enumerate(program.nodes)
+        ]
+        sizes = [size for _, size in program.arguments]
+        self.places = [(a, k) for a, size in zip(self.arguments, sizes, strict=True) for k in range(size)]
+
+    def text(self, about: str) -> str:
+        variables = [i for i in range(len(self.program.nodes)) if not self._constant(i)]
+        cuts = max(1, -(-len(variables) // LONGEST))
+        bounds = [len(variables) * k // cuts for k in range(cuts + 1)]
+        texts = self._whole(variables) if cuts == 1 else self._in_parts([variables[a:b] for a, b in pairwise(bounds)])
+        return "\n".join([_head(self.program, self.name, self.arguments, self.out, about), *texts])
+
+    def _whole(self, variables: list[int]) -> list[str]:
+        lines = [f"(void){a};" for a in self._unused()]
+        lines += map(self._statement, variables)
+        lines += [f"{self.out}[{k}] = {self.names[i]};" for k, i in enumerate(self.program.outputs)]
+        return [self._function("", self.name, self.arguments, self.out, lines)]
+
+    def _in_parts(self, chunks: list[list[int]]) -> list[str]:
+        slots = self._crossing(chunks)
+        parts, calls = list[str](), [f"(void){a};" for a in self._unused()]
+        for number, here in enumerate(chunks, 1):
+            before = {k for i in here for k in self._operands(i) if k < here[0] and k in slots}
+            lines = [f"const {self._type(k)} {self.names[k]} = {self._kept(k, slots)};" for k in sorted(before)]
+            lines += map(self._statement, here)
+            lines += [f"{self.work}[{slots[i]}] = {self.names[i]};" for i in here if i in slots]
+            used = [a for a in self.arguments if a in self._arguments_of(here)]
+            parts.append(self._function("static ", f"{self.name}_part{number}", used, self.work, lines))
+            calls.append(f"{self.name}_part{number}({', '.join([*used, self.work])});")
+        results = [self.names[i] if self._constant(i) else f"{self.work}[{slots[i]}]" for i in self.program.outputs]
+        lines = [f"{self.kind.name} {self.work}[{max(1, len(slots))}];", *calls]
+        lines += [f"{self.out}[{k}] = {result};" for k, result in enumerate(results)]
+        return [*parts, self._function("", self.name, self.arguments, self.out, lines)]
+
+    def _crossing(self, chunks: list[list[int]]) -> dict[int, int]:
+        """The place in the work array of each node that a later part needs."""
+        crossing = {i for i in self.program.outputs if not self._constant(i)}
+        for chunk in chunks:
+            for i in chunk:
+                crossing.update(k for k in self._operands(i) if k < chunk[0] and not self._constant(k))
+        return {i: place for place, i in enumerate(sorted(crossing))}
+
+    def _kept(self, i: int, slots: dict[int, int]) -> str:
+        kept = f"{self.work}[{slots[i]}]"
+        return f"{kept} != 0" if self.program.nodes[i].op in CONDITIONS else kept
+
+    def _function(self, linkage: str, name: str, arguments: list[str], target: str, lines: list[str]) -> str:
+        T = self.kind.name
+        parameters = ", ".join([*(f"const {T} *{a}" for a in arguments), f"{T} *{target}"])
+        return f"{linkage}void {name}({parameters})\n{{\n{''.join(f'    {line}{chr(10)}' for line in lines)}}}\n"
+
+    def _statement(self, i: int) -> str:
+        node = self.program.nodes[i]
+        if node.op == "input":
+            argument, k = self.places[node.a]
+            return f"const {self.kind.name} {self.names[i]} = {argument}[{k}];"
+        text = TEXT[node.op](self.kind, *(self.names[k] for k in self._operands(i)))
+        return f"const {self._type(i)} {self.names[i]} = {text};"
+
+    def _type(self, i: int) -> str:
+        return "int" if self.program.nodes[i].op in CONDITIONS else self.kind.name
+
+    def _operands(self, i: int) -> list[int]:
+        node = self.program.nodes[i]
+        return [] if node.op in ("input", "constant") else [k for k in node[1:] if k is not None]
+
+    def _constant(self, i: int) -> bool:
+        return self.program.nodes[i].op == "constant"
+
+    def _arguments_of(self, chunk: Iterable[int]) -> set[str]:
+        """The arguments that some nodes read."""
+        nodes = self.program.nodes
+        return {self.places[nodes[i].a][0] for i in chunk if nodes[i].op == "input"}
+
+    def _unused(self) -> list[str]:
+        read = self._arguments_of(range(len(self.program.nodes)))
+        return [a for a in self.arguments if a not in read] + ([] if self.program.outputs else [self.out])
+
+
+def _names(arguments: list[str]) -> list[str]:
+    """The arguments' names as C can have them, no two the same."""
+    names: list[str] = []
+    for argument in arguments:
+        plain = re.sub(r"[^A-Za-z0-9_]", "_", argument)
+        while plain in names or plain in RESERVED:
+            plain += "_"
+        names.append(plain)
+    return names
+
+
+def _unlike(name: str, others: list[str]) -> str:
+    """A name that is none of the others, with any number behind it."""
+    while any(re.fullmatch(rf"{name}\d*", other) for other in others):
+        name += "_"
+    return name
+
+
+def _head(program: Program, name: str, arguments: list[str], out: str, about: str) -> str:
+    """The comment that says what the function is, and what it includes."""
+    count = program.count()
+    shape = " x ".join(map(str, program.shape)) or "1"
+    lines = [f"{name}: {about}" if about else name, ""]
+    lines += [f"  {a}[{size}]" for a, (_, size) in zip(arguments, program.arguments, strict=True)]
+    lines += [f"  {out}[{len(program.outputs)}], written: {shape}, row by row", ""]
+    lines += [f"{count.mul} multiplications, {count.add} additions, {count.div} divisions, {count.sqrt} square roots,"]
+    lines += [f"{count.trig} sines, cosines and arctangents. C99, no state, no allocation."]
+    safe = [re.sub(r"[^\x20-\x7e]", "?", line).replace("*/", "* /").replace("/*", "/ *") for line in lines]
+    comment = "\n".join(f" * {line}".rstrip() for line in safe)
+    return f"/*\n{comment}\n */\n#include <math.h>\n"

@@ -1,0 +1,290 @@
+"""A program as LLVM text: a loop over the batch, W states at a time, one per lane of a vector.
+
+    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out)
+
+Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
+last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
+are stored once. Long rows have a second way out, for batches that no cache holds (`stream`).
+
+Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
+reduction of sine and cosine would be simplified away.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import ClassVar
+
+from knuckle.engine.emit.sincos import TWO_OVER_PI
+from knuckle.engine.trace import Node, Program
+
+from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
+from .vector_lanes import Lanes
+from .vector_moves import moves
+
+
+class Body:
+    """Lines of a basic block, with fresh names."""
+
+    def __init__(self, lanes: Lanes) -> None:
+        self.lanes, self.lines = lanes, list[str]()
+        self._fresh = 0
+
+    def put(self, text: str) -> str:
+        """A line that defines a fresh name; returns the name."""
+        self._fresh += 1
+        self.lines.append(f"%x{self._fresh} = {text}")
+        return f"%x{self._fresh}"
+
+    def arithmetic(self, op: str, a: str, b: str) -> str:
+        return self.put(f"{op} contract {self.lanes.vector} {a}, {b}")
+
+    def intrinsic(self, name: str, *args: str) -> str:
+        V = self.lanes.vector
+        return self.put(f"call {V} @llvm.{name}.{self.lanes.suffix()}({', '.join(f'{V} {a}' for a in args)})")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        return self.intrinsic("fma", a, b, c)
+
+    def choose(self, condition: str, a: str, b: str) -> str:
+        V = self.lanes.vector
+        return self.put(f"select {self.lanes.of('i1')} {condition}, {V} {a}, {V} {b}")
+
+
+def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
+    """The polynomial in z with these coefficients, lowest first."""
+    p = body.lanes.constant(coefficients[-1])
+    for c in reversed(coefficients[:-1]):
+        p = body.fma(p, z, body.lanes.constant(c))
+    return p
+
+
+def sine_and_cosine(body: Body, x: str, tail: str | None = None) -> tuple[str, str]:
+    """sin (x + tail) and cos (x + tail), with a tail no larger than x's last digit; see `sincos`.
+
+    NaN for what is not finite or out of reach.
+    """
+    lanes, pair = body.lanes, body.lanes.pair
+    V, K, I = lanes.vector, lanes.constant, lanes.bits
+    moved = body.fma(x, K(TWO_OVER_PI), K(pair.whole))
+    k, n = body.put(f"fsub {V} {moved}, {K(pair.whole)}"), body.put(f"bitcast {V} {moved} to {I}")
+    high = body.fma(k, K(-pair.half_pi[0]), x)
+    middle = body.put(f"fmul {V} {k}, {K(pair.half_pi[1])}")
+    cut = body.fma(k, K(-pair.half_pi[1]), middle)
+    middle = body.put(f"fsub {V} {middle}, {tail}") if tail else middle
+    near = body.put(f"fcmp ole {V} {body.intrinsic('fabs', x)}, {K(pair.reach)}")
+    r = body.choose(near, body.put(f"fsub {V} {high}, {middle}"), K(math.nan))
+    lost = body.put(f"fsub {V} {body.put(f'fsub {V} {high}, {r}')}, {middle}")
+    e = body.fma(k, K(-pair.half_pi[2]), body.put(f"fadd {V} {lost}, {cut}"))
+    z = body.put(f"fmul {V} {r}, {r}")
+    cube = body.put(f"fmul {V} {r}, {z}")
+    s = body.put(f"fadd {V} {r}, {body.fma(cube, horner(body, z, pair.sine), e)}")
+    half = body.fma(z, K(-0.5), K(1.0))
+    dropped = body.fma(z, K(-0.5), body.put(f"fsub {V} {K(1.0)}, {half}"))
+    square = body.put(f"fmul {V} {z}, {z}")
+    small = body.fma(square, horner(body, z, pair.cosine), body.fma(r, body.put(f"fneg {V} {e}"), dropped))
+    c = body.put(f"fadd {V} {half}, {small}")
+
+    def bit(m: str, mask: int) -> str:
+        masked = body.put(f"and {I} {m}, {lanes.integer(mask)}")
+        return body.put(f"icmp ne {I} {masked}, {lanes.integer(0)}")
+
+    odd = bit(n, 1)
+    sine, cosine = body.choose(odd, c, s), body.choose(odd, s, c)
+    next_n = body.put(f"add {I} {n}, {lanes.integer(1)}")
+    sine = body.choose(bit(n, 2), body.put(f"fneg {V} {sine}"), sine)
+    cosine = body.choose(bit(next_n, 2), body.put(f"fneg {V} {cosine}"), cosine)
+    return sine, cosine
+
+
+def tail_of_sum(body: Body, total: str, x: str, c: str) -> str:
+    """x + c less its rounded `total`, where |x| ≥ |c| (Dekker); elsewhere no more than a rounding of c."""
+    V = body.lanes.vector
+    taken = body.put(f"fsub {V} {total}, {x}")
+    return body.put(f"fsub {V} {c}, {taken}")
+
+
+ZERO = Node("constant", 0.0)
+BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+
+
+class Printer:
+    """Prints the nodes of a program in order."""
+
+    def __init__(self, program: Program, lanes: Lanes) -> None:
+        self.program, self.lanes, self.body = program, lanes, Body(lanes)
+        self.names: list[str] = []
+        self.turned: dict[str, tuple[str, str]] = {}
+        self.sums: dict[str, tuple[str, float]] = {}
+
+    def node(self, node: Node) -> str:
+        """Prints a node; returns its name."""
+        if node.op == "constant":
+            return self.lanes.constant(node.a)
+        if node.op == "input":
+            return self.load(node.a)
+        args = [self.names[k] for k in node[1:] if k is not None]
+        if node.op in BINARY:
+            name = self.body.arithmetic(BINARY[node.op], *args)
+            self._note_sum(name, node)
+            return name
+        return self.OTHERS[node.op](self, *args)
+
+    def _note_sum(self, name: str, node: Node) -> None:
+        """A sum with a constant is an angle that counts from elsewhere: its sine wants to know what rounding took."""
+        for k, other in ((node.a, node.b), (node.b, node.a)) if node.op == "add" else ():
+            if self.program.nodes[k].op == "constant":
+                self.sums[name] = self.names[other], self.program.nodes[k].a
+
+    def neg(self, x: str) -> str:
+        return self.body.put(f"fneg {self.lanes.vector} {x}")
+
+    def sqrt(self, x: str) -> str:
+        return self.body.intrinsic("sqrt", x)
+
+    def absolute(self, x: str) -> str:
+        return self.body.intrinsic("fabs", x)
+
+    def minimum(self, x: str, y: str) -> str:
+        return self._first_if(self.less(x, y), x, y)
+
+    def maximum(self, x: str, y: str) -> str:
+        return self._first_if(self.less(y, x), x, y)
+
+    def _first_if(self, condition: str, x: str, y: str) -> str:
+        """x if the condition holds or x is NaN, else y."""
+        unknown = self.body.put(f"fcmp uno {self.lanes.vector} {x}, {x}")
+        return self.body.choose(self.body.put(f"or {self.lanes.of('i1')} {condition}, {unknown}"), x, y)
+
+    def less(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp olt {self.lanes.vector} {x}, {y}")
+
+    def at_most(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp ole {self.lanes.vector} {x}, {y}")
+
+    def equal(self, x: str, y: str) -> str:
+        return self.body.put(f"fcmp oeq {self.lanes.vector} {x}, {y}")
+
+    def select(self, condition: str, x: str, y: str) -> str:
+        return self.body.choose(condition, x, y)
+
+    def _pair(self, x: str) -> tuple[str, str]:
+        if x not in self.turned:
+            tail = None
+            if x in self.sums:
+                y, c = self.sums[x]
+                tail = tail_of_sum(self.body, x, y, self.lanes.constant(c))
+            self.turned[x] = sine_and_cosine(self.body, x, tail)
+        return self.turned[x]
+
+    def sin(self, x: str) -> str:
+        return self._pair(x)[0]
+
+    def cos(self, x: str) -> str:
+        return self._pair(x)[1]
+
+    def arctan2(self, y: str, x: str) -> str:
+        """Lane by lane through the C library: rare, and never in a dynamics loop."""
+        T, result = self.lanes.scalar, "undef"
+        name = "atan2" if self.lanes.dtype == "f64" else "atan2f"
+        for k in range(self.lanes.width):
+            a = self.body.put(f"extractelement {self.lanes.vector} {y}, i32 {k}")
+            b = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 {k}")
+            angle = self.body.put(f"call {T} @{name}({T} {a}, {T} {b})")
+            result = self.body.put(f"insertelement {self.lanes.vector} {result}, {T} {angle}, i32 {k}")
+        return result
+
+    OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2,
+    }  # fmt: skip
+
+    def load(self, number: int) -> str:
+        """An input: one vector over the states of the lanes."""
+        return self.body.put(f"load {self.lanes.vector}, ptr {self._slot('gathered', number)}")
+
+    def store(self, place: int, x: str) -> None:
+        """An output, likewise."""
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}")
+
+    def _slot(self, buffer: str, number: int) -> str:
+        return self.body.put(f"getelementptr {self.lanes.vector}, ptr %{buffer}, i64 {number}")
+
+    def text(self, name: str) -> str:
+        for node in self.program.nodes:
+            self.names.append(self.node(node))
+        places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
+        for i, place in places.items():
+            self.store(place, self.names[i])
+        return self._around("\n  ".join(self.body.lines), places, name)
+
+    def _around(self, inside: str, places: dict[int, int], name: str) -> str:
+        """The loop over the batch, with what is moved in and out."""
+        lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
+        sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
+        is_streamed = streams(lanes, n_out)
+        apart = "%apart" if is_streamed else None
+        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
+        before, first, label = list[str](), 0, "begin"
+        for k, size in enumerate(sizes):
+            if size:
+                before += moves(
+                    lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
+                    gather=True, table=None, apart=apart,
+                )  # fmt: skip
+                label = f"in{k}_done"
+            first += size
+        tables, after = list[str](), list[str]()
+        if is_streamed or len(places) < n_out:
+            numbers = [places[i] for i in outputs]
+            tables.append(table(f"{name}_places", padded(numbers) if is_streamed else numbers))
+        if n_out:
+            after = moves(
+                lanes, "out", "plain" if is_streamed else "main", n_out, "%out", str(n_out), "results", 0,
+                gather=False, table="%places" if is_streamed else f"@{name}_places" if tables else None, apart=apart,
+                zeros="%zero_runs" if is_streamed else None,
+            )  # fmt: skip
+        begin, way_out = "", ""
+        if is_streamed:
+            zeros = runs([self.program.nodes[i] == ZERO for i in outputs])
+            tables += [table(f"{name}_zeros", padded(zeros)), stream_to_llvm(lanes, name, n_out)]
+            begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
+            way_out = streamed(lanes, n_out, name, "results")
+        newline = "\n"
+        return f"""{newline.join([self.declarations(), *tables])}
+define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
+entry:
+  %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
+  %results = alloca [{max(1, len(places))} x {V}], align 64
+  %last = sub i64 %end, 1{begin}
+  br label %begin
+begin:
+  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
+{newline.join(before)}
+  br label %main
+main:
+  {inside}{way_out}
+{newline.join(after)}
+  br label %latch
+latch:
+  %next = add i64 %b, {"%step" if is_streamed else lanes.width}
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %begin, label %done
+done:{newline + "  fence seq_cst" if is_streamed else ""}
+  ret void
+}}
+"""
+
+    def declarations(self) -> str:
+        V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()
+        one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
+        atan2 = "atan2" if self.lanes.dtype == "f64" else "atan2f"
+        return f"""{one}
+declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
+declare {T} @{atan2}({T}, {T})"""
+
+
+def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:
+    """The LLVM text of a program."""
+    return Printer(program, lanes).text(name)

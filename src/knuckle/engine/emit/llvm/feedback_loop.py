@@ -1,0 +1,204 @@
+"""A program fed back into itself as LLVM text: a loop through time, W trajectories at a time, one per lane of a vector.
+
+    void loop(i64 start, i64 end, i64 first, i64 stop, i64 row, i64 due, i64 keep, i64 total, ptr state,
+             ptr in0, i64 stride0, i64 pace0, …, ptr kept0, i64 reach0, …)
+
+The first inputs of the program are a state, and its outputs are that state one step later. Trajectory b begins with row
+b of `state`, goes through the steps from `first` to before `stop`, and leaves its state in that row. Between them the
+state stays in vectors: an output goes straight to the place of the input that it will be. Argument k of trajectory b at
+step s begins at in_k[b · stride_k + s · pace_k]; it is read at every step if it is `moving`, else once. The clock is an
+argument that is computed: at in_k there are two numbers of double precision, t₀ and dt, and it is t₀ + s · dt.
+
+After step `due`, and every `keep` steps from there, and after step `total`, the leading parts of the state are written
+to rows `row`, `row` + 1, … of `kept`: part p of trajectory b begins at kept_p[b · reach_p].
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knuckle.engine.trace import Program
+
+from .batch_loop import Printer
+from .vector_lanes import Lanes
+from .vector_moves import moves
+
+
+@dataclass(frozen=True)
+class Feedback:
+    """How a program goes round: what its state is made of, and what else it takes."""
+
+    state: int
+    """How many inputs are the state: the first, as many as there are outputs."""
+    kept: tuple[int, ...]
+    """The sizes of the leading parts of the state that are written down."""
+    moving: frozenset[str]
+    """The arguments that have a value of their own at every step."""
+    clock: str = ""
+    """The argument that is the time."""
+
+
+def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop") -> str:
+    """The LLVM text of a program that is run over and over."""
+    if len(program.outputs) != feedback.state:
+        raise ValueError(f"a state of {feedback.state} numbers is followed by one of {len(program.outputs)}")
+    if sum(feedback.kept) > feedback.state:
+        raise ValueError(f"a state of {feedback.state} numbers has no parts of {feedback.kept}")
+    return LoopPrinter(program, lanes).loop(feedback, name)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument beside the state: its number among those, its inputs, and whether the program looks at any."""
+
+    name: str
+    number: int
+    first: int
+    size: int
+    is_used: bool
+
+
+class LoopPrinter(Printer):
+    """Prints a program with a loop through time around it."""
+
+    def loop(self, feedback: Feedback, name: str) -> str:
+        for node in self.program.nodes:
+            self.names.append(self.node(node))
+        for place, i in enumerate(self.program.outputs):  # every input has been read by now
+            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot('gathered', place)}")
+        return self._through_time("\n  ".join(self.body.lines), feedback, name)
+
+    def _through_time(self, inside: str, feedback: Feedback, name: str) -> str:
+        """The two loops, over trajectories and steps, with what is moved in and out."""
+        n, inputs = feedback.state, max(1, sum(size for _, size in self.program.arguments))
+        others = self._others(n)
+        once, ready = self._state("state", "begin", gather=True, size=n)
+        used = [x for x in others if x.is_used]
+        fixed = [x for x in used if x.name not in feedback.moving and x.name != feedback.clock]
+        once, ready = self._once(fixed, once, ready)
+        each = self._each([x for x in used if x.name in feedback.moving])
+        each += [text for x in used if x.name == feedback.clock for text in self._time(x)]
+        kept, noted = self._kept(feedback.kept)
+        final, done = self._state("final", "over", gather=False, size=n)
+        given = "".join(f", ptr noalias %in{x.number}, i64 %stride{x.number}, i64 %pace{x.number}" for x in others)
+        given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}" for p in range(len(feedback.kept)))
+        lines = "\n".join
+        return f"""{self.declarations()}
+define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
+    ptr noalias %state{given}) {{
+entry:
+  %gathered = alloca [{inputs} x {self.lanes.vector}], align 64
+  %last = sub i64 %end, 1
+  br label %begin
+begin:
+  %b = phi i64 [%start, %entry], [%next, %{done}]
+{lines(once)}
+  br label %step
+step:
+  %s = phi i64 [%first, %{ready}], [%s1, %turn]
+  %r = phi i64 [%row, %{ready}], [%r1, %turn]
+  %d = phi i64 [%due, %{ready}], [%d1, %turn]
+{lines(each)}
+  br label %main
+main:
+  {inside}
+  %s1 = add i64 %s, 1
+  %is_due = icmp eq i64 %s1, %d
+  br i1 %is_due, label %note, label %turn
+note:
+{lines(kept)}
+  %r_next = add i64 %r, 1
+  %d_far = add i64 %d, %keep
+  %d_inside = icmp slt i64 %d_far, %total
+  %d_next = select i1 %d_inside, i64 %d_far, i64 %total
+  br label %turn
+turn:
+  %r1 = phi i64 [%r, %main], [%r_next, %{noted}]
+  %d1 = phi i64 [%d, %main], [%d_next, %{noted}]
+  %more_steps = icmp slt i64 %s1, %stop
+  br i1 %more_steps, label %step, label %over
+over:
+{lines(final)}
+  %next = add i64 %b, {self.lanes.width}
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %begin, label %done
+done:
+  ret void
+}}
+"""
+
+    def _others(self, state: int) -> list[Argument]:
+        """The arguments beside the state."""
+        used = {node.a for node in self.program.nodes if node.op == "input"}
+        found, first = list[Argument](), 0
+        for name, size in self.program.arguments:
+            if first >= state:
+                is_used = not used.isdisjoint(range(first, first + size))
+                found.append(Argument(name, len(found), first, size, is_used))
+            first += size
+        return found
+
+    def _state(self, tag: str, before: str, *, gather: bool, size: int) -> tuple[list[str], str]:
+        """The lines that move the state in or out, and the block they end in."""
+        if not size:
+            return [], before
+        return self._moved(tag, before, size, "%state", str(size), 0, gather=gather), f"{tag}_done"
+
+    def _once(self, arguments: list[Argument], lines: list[str], label: str) -> tuple[list[str], str]:
+        """More lines, that read arguments before the first step, and the block they end in."""
+        for x in arguments:
+            tag = f"in{x.number}"
+            lines += self._moved(tag, label, x.size, f"%{tag}", f"%stride{x.number}", x.first, gather=True)
+            label = f"{tag}_done"
+        return lines, label
+
+    def _each(self, arguments: list[Argument]) -> list[str]:
+        """The lines that read arguments at every step."""
+        lines, label = list[str](), "step"
+        for x in arguments:
+            tag, k = f"now{x.number}", x.number
+            lines += [
+                f"  %ahead{k} = mul i64 %s, %pace{k}",
+                f"  %here{k} = getelementptr {self.lanes.scalar}, ptr %in{k}, i64 %ahead{k}",
+                *self._moved(tag, label, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True),
+            ]
+            label = f"{tag}_done"
+        return lines
+
+    def _time(self, x: Argument) -> list[str]:
+        """The lines that compute the time, the same in every lane. Nothing is contracted: both are rounded."""
+        T, V, W = self.lanes.scalar, self.lanes.vector, self.lanes.width
+        narrow = ["  %time_single = fptrunc double %time to float"] if T == "float" else []
+        now = "%time_single" if narrow else "%time"
+        return [
+            "  %steps_done = sitofp i64 %s to double",
+            f"  %time_first = load double, ptr %in{x.number}",
+            f"  %time_at = getelementptr double, ptr %in{x.number}, i64 1",
+            "  %time_step = load double, ptr %time_at",
+            "  %time_gone = fmul double %steps_done, %time_step",
+            "  %time = fadd double %time_first, %time_gone",
+            *narrow,
+            f"  %time_one = insertelement {V} undef, {T} {now}, i32 0",
+            f"  %time_all = shufflevector {V} %time_one, {V} undef, <{W} x i32> zeroinitializer",
+            f"  %time_slot = getelementptr {V}, ptr %gathered, i64 {x.first}",
+            f"  store {V} %time_all, ptr %time_slot",
+        ]
+
+    def _kept(self, sizes: tuple[int, ...]) -> tuple[list[str], str]:
+        """The lines that write down the leading parts of the state, and the block they end in."""
+        lines, label, first = list[str](), "note", 0
+        for p, size in enumerate(sizes):
+            if size:
+                lines += [
+                    f"  %kept_ahead{p} = mul i64 %r, {size}",
+                    f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
+                    *self._moved(f"kept{p}", label, size, f"%kept_here{p}", f"%reach{p}", first, gather=False),
+                ]
+                label = f"kept{p}_done"
+            first += size
+        return lines, label
+
+    def _moved(
+        self, tag: str, before: str, size: int, array: str, stride: str, first: int, *, gather: bool
+    ) -> list[str]:
+        return moves(self.lanes, tag, before, size, array, stride, "gathered", first, gather=gather, table=None)

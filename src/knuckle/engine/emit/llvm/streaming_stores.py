@@ -1,0 +1,205 @@
+"""Large results past the caches: whole lines of memory, written once and not read before.
+
+An ordinary store first fetches the line it writes to. For a result that no cache holds, that is half of all traffic.
+Non-temporal stores of whole lines do without, if the vectors begin where lines begin. The W rows of a vector are
+therefore taken so far apart that all of them begin at the same place of a line (`apart`): then one grid of tiles suits
+them all. The rows between come next, phase by phase; what a row leaves of its last line is carried over to the row that
+follows it, and a block of W · `apart` rows is made of whole lines only.
+
+Where a matrix has zeros by its structure, as the mass matrix of a tree has, lines of zeros are written as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import gcd
+
+from .vector_lanes import Lanes
+from .vector_moves import Lines, turned_over
+
+LINE = 64
+"""Bytes of a line of memory."""
+PIECE = 32
+"""Bytes that are written at a time: two pieces fill a line, and turn over faster than lines."""
+ENTRIES = 256
+"""Entries of a row that is worth this; shorter ones are mostly ends."""
+PAD = 16
+"""Entries by which tables are longer at both ends: those of a line at most."""
+BYTES = 1 << 24
+"""Bytes of a result that no cache is likely to hold."""
+
+
+def streams(lanes: Lanes, size: int) -> bool:
+    """Whether rows of this many entries are worth a second way out."""
+    return lanes.width * lanes.bytes % PIECE == 0 and size >= ENTRIES
+
+
+def runs(zeros: Sequence[bool]) -> list[int]:
+    """How many zeros in a row begin at each entry."""
+    found = [0] * (len(zeros) + 1)
+    for k in range(len(zeros) - 1, -1, -1):
+        found[k] = found[k + 1] + 1 if zeros[k] else 0
+    return found[:-1]
+
+
+def table(name: str, numbers: Sequence[int]) -> str:
+    """A table in the text."""
+    return f"@{name} = private constant [{len(numbers)} x i32] [{', '.join(f'i32 {n}' for n in numbers)}]"
+
+
+def padded(numbers: Sequence[int]) -> list[int]:
+    """A table that may be read a little before its begin and after its end."""
+    return [*[0] * PAD, *numbers, *[0] * PAD]
+
+
+def tables_at(places: str, zeros: str) -> str:
+    """At the entry: where the padded tables begin."""
+    return f"""
+  %places = getelementptr i32, ptr {places}, i64 {PAD}
+  %zero_runs = getelementptr i32, ptr {zeros}, i64 {PAD}"""
+
+
+def entered(lanes: Lanes, size: int) -> str:
+    """At the entry: whether the result is large, and how many states apart those of one vector are then."""
+    apart = LINE // gcd(LINE, size * lanes.bytes)
+    return f"""
+  %carried = alloca [{lanes.width * LINE} x i8], align {LINE}
+  %size = sub i64 %end, %start
+  %bytes = mul i64 %size, {size * lanes.bytes}
+  %no_cache = icmp sge i64 %bytes, {BYTES}
+  %before_start = mul i64 %start, {size * lanes.bytes}
+  %out_begin = ptrtoint ptr %out to i64
+  %out_start = add i64 %out_begin, %before_start
+  %in_line = and i64 %out_start, {LINE - 1}
+  %on_line = icmp eq i64 %in_line, 0
+  %large = and i1 %no_cache, %on_line
+  %apart = select i1 %large, i64 {apart}, i64 1
+  %block = mul i64 %apart, {lanes.width}
+  %others = sub i64 %block, %apart
+  %leap = add i64 %others, 1"""
+
+
+def phase() -> str:
+    """For each vector: how far it is to the next. States beside these come first, until all between are done."""
+    return """
+  %phase = phi i64 [0, %entry], [%phase_next, %latch]
+  %phase1 = add i64 %phase, 1
+  %around = icmp eq i64 %phase1, %apart
+  %phase_next = select i1 %around, i64 0, i64 %phase1
+  %step = select i1 %around, i64 %leap, i64 1"""
+
+
+def streamed(lanes: Lanes, size: int, name: str, buffer: str) -> str:
+    """The way out for large results, if the whole block has states of its own; else on to the block `plain`."""
+    return f"""
+  %block_at = sub i64 %b, %phase
+  %block_end = add i64 %block_at, %block
+  %whole = icmp sle i64 %block_end, %end
+  %is_streamed = and i1 %large, %whole
+  br i1 %is_streamed, label %stream, label %plain
+stream:
+  %out_row_at = mul i64 %b, {size}
+  %out_row = getelementptr {lanes.scalar}, ptr %out, i64 %out_row_at
+  %far = mul i64 %apart, {size}
+  call void @{name}_stream(ptr %{buffer}, ptr %carried, ptr %out_row, i64 %far, ptr %places, ptr %zero_runs)
+  br label %latch
+plain:"""
+
+
+def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
+    """The LLVM text of a function that writes W rows of `size` entries.
+
+        void name_stream(ptr results, ptr carried, ptr row, i64 far, ptr places, ptr zeros)
+
+    `row` is the first row, and the others follow, each `far` entries on. `places` holds the vector of `results` for
+    each entry of a row, and `zeros` how many zeros begin there; both are padded. `carried` has a line for every row:
+    what the row before left of its last line, and then what this one leaves.
+    """
+    T, V, n = lanes.scalar, lanes.vector, size
+    w, E = PIECE // lanes.bytes, LINE // lanes.bytes
+    piece = f"<{w} x {T}>"
+    lines = Lines("  ", "%x")
+    put = lines.put
+    rows = [put(f"getelementptr {T}, ptr %row, i64 {put(f'mul i64 %far, {lane}')}") for lane in range(lanes.width)]
+    over = put(f"and i64 {put('ptrtoint ptr %row to i64')}, {LINE - 1}")
+    head = put(f"lshr i64 {over}, {lanes.bytes.bit_length() - 1}")
+    start = put(f"sub i64 0, {head}")
+    lines.add(f"br i1 {put(f'icmp eq i64 {head}, 0')}, label %tiles, label %head")
+
+    def line(k: str) -> Iterator[tuple[int, int, str]]:
+        """The entries from k on: the lane, how far from k, and the entries there; all of a lane before the next."""
+        columns: list[str] = []
+        for entry in range(E):
+            at = put(f"getelementptr i32, ptr %places, i64 {put(f'add i64 {k}, {entry}')}")
+            place = put(f"zext i32 {put(f'load i32, ptr {at}')} to i64")
+            columns.append(put(f"getelementptr {V}, ptr %results, i64 {place}"))
+        for first in range(0, lanes.width, w):
+            here = [put(f"getelementptr {T}, ptr {p}, i64 {first}") for p in columns]
+            parts = [put(f"load {piece}, ptr {p}, align {PIECE}") for p in here]
+            tiles = [turned_over(parts[entry : entry + w], piece, put) for entry in range(0, E, w)]
+            for j in range(w):
+                for t, tile in enumerate(tiles):
+                    yield first + j, t * w, tile[j]
+
+    def whole(k: str, values: Iterable[tuple[int, int, str]]) -> None:
+        """A line of every row."""
+        for lane, t, x in values:
+            at = put(f"getelementptr {T}, ptr {put(f'getelementptr {T}, ptr {rows[lane]}, i64 {k}')}, i64 {t}")
+            lines.add(f"store {piece} {x}, ptr {at}, align {PIECE}, !nontemporal !0")
+
+    def carry(lane: int, t: int) -> str:
+        """Where a piece of the carried line of a lane is."""
+        return put(f"getelementptr {T}, ptr %carried, i64 {lane * E + t}")
+
+    def joined(k: str) -> Iterator[tuple[int, int, str]]:
+        """The first line: what was carried over, and the first entries of this row."""
+        one = put(f"insertelement <{w} x i64> undef, i64 {head}, i32 0")
+        heads = put(f"shufflevector <{w} x i64> {one}, <{w} x i64> undef, <{w} x i32> zeroinitializer")
+        masks = {
+            t: put(f"icmp ult <{w} x i64> <{', '.join(f'i64 {n}' for n in range(t, t + w))}>, {heads}")
+            for t in range(0, E, w)
+        }
+        for lane, t, x in line(k):
+            old = put(f"load {piece}, ptr {carry(lane, t)}, align {PIECE}")
+            yield lane, t, put(f"select <{w} x i1> {masks[t]}, {piece} {old}, {piece} {x}")
+
+    lines.block("head")
+    whole(start, joined(start))
+    second = put(f"add i64 {start}, {E}")
+    lines.add("br label %tiles")
+    lines.block("tiles")
+    lines.add(f"%k = phi i64 [0, %entry], [{second}, %head], [%after, %data], [%k1, %zeros]")
+    lines.add(f"%fits = icmp sle i64 %k, {n - E}")
+    lines.add("br i1 %fits, label %which, label %end")
+    lines.block("which")
+    run = put(f"load i32, ptr {put('getelementptr i32, ptr %zero_runs, i64 %k')}")
+    lines.add(f"br i1 {put(f'icmp slt i32 {run}, {E}')}, label %data, label %begin")
+    lines.block("data")
+    whole("%k", line("%k"))
+    lines.add(f"%after = add i64 %k, {E}")
+    lines.add("br label %tiles")
+    lines.block("begin")
+    stop = put(f"add i64 %k, {put(f'zext i32 {run} to i64')}")
+    limit = put(f"sub i64 {stop}, {E}")
+    lines.add("br label %zeros")
+    lines.block("zeros")
+    lines.add("%k0 = phi i64 [%k, %begin], [%k1, %zeros]")
+    whole("%k0", ((lane, t, "zeroinitializer") for lane in range(lanes.width) for t in range(0, E, w)))
+    lines.add(f"%k1 = add i64 %k0, {E}")
+    lines.add(f"br i1 {put(f'icmp sle i64 %k1, {limit}')}, label %zeros, label %tiles")
+    lines.block("end")
+    lines.add(f"br i1 {put(f'icmp eq i64 %k, {n}')}, label %done, label %tail")
+    lines.block("tail")
+    for lane, t, x in line("%k"):
+        lines.add(f"store {piece} {x}, ptr {carry(lane, t)}, align {PIECE}")
+    lines.add("br label %done")
+    lines.block("done")
+    return f"""
+!0 = !{{i32 1}}
+define internal void @{name}_stream(ptr noalias %results, ptr noalias %carried, ptr noalias %row, i64 %far,
+    ptr noalias %places, ptr noalias %zero_runs) {{
+entry:
+{lines.text()}
+  ret void
+}}
+"""

@@ -1,0 +1,66 @@
+"""The vectors that LLVM code computes with."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knuckle.engine.emit.sincos import DOUBLE, SINGLE, Pair
+from knuckle.engine.emit.single_precision import single
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The vectors to compute with: "f64" or "f32", and how many lanes, a power of two."""
+
+    dtype: str
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.dtype not in ("f64", "f32"):
+            raise ValueError(f'dtype is "f64" or "f32", not {self.dtype!r}')
+        if self.width < 1 or self.width & (self.width - 1):
+            raise ValueError(f"a vector has 1, 2, 4, 8, … lanes, not {self.width}")
+
+    @property
+    def scalar(self) -> str:
+        return "double" if self.dtype == "f64" else "float"
+
+    @property
+    def vector(self) -> str:
+        return self.of(self.scalar)
+
+    @property
+    def pair(self) -> Pair:
+        return DOUBLE if self.dtype == "f64" else SINGLE
+
+    def of(self, element: str) -> str:
+        return f"<{self.width} x {element}>"
+
+    def suffix(self) -> str:
+        """How intrinsics name the vector type."""
+        return f"v{self.width}{self.dtype}"
+
+    def constant(self, x: float) -> str:
+        """x in every lane."""
+        return self.constants([x] * self.width)
+
+    def constants(self, numbers: Sequence[float]) -> str:
+        """A number for every lane. A float is written as the double of its value, as LLVM wants it."""
+        values = (x if self.dtype == "f64" else single(x) for x in numbers)
+        bits = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in values)
+        return "<" + ", ".join(f"{self.scalar} 0x{b:016X}" for b in bits) + ">"
+
+    @property
+    def bytes(self) -> int:
+        """The size of one number."""
+        return 8 if self.dtype == "f64" else 4
+
+    @property
+    def bits(self) -> str:
+        """The vector of integers that has the size of this one."""
+        return self.of(f"i{8 * self.bytes}")
+
+    def integer(self, n: int) -> str:
+        return "<" + ", ".join([f"i{8 * self.bytes} {n}"] * self.width) + ">"

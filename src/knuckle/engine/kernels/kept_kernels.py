@@ -1,0 +1,148 @@
+"""What was made in this process for model objects: forgotten with its model, or when it is unused for long.
+
+Code for one text can be made over and over, with other constants each time. So there is an end to what is kept: of too
+many, those that were not used for longest are forgotten. What somebody still holds lives on, and with it its memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import operator
+import os
+import threading
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from knuckle.model import Model
+from knuckle.warning import warn
+
+V = TypeVar("V")
+
+DEFAULT = 2048
+"""Pieces of code of each kind; a small one takes 65 kB and two memory maps."""
+SHARE = 8
+"""One part in so many is forgotten at a time."""
+
+_clock = itertools.count()
+
+
+def _limit_of_environment() -> int:
+    said = os.environ.get("KNUCKLE_KERNEL_LIMIT") or str(DEFAULT)
+    try:
+        if int(said) > 0:
+            return int(said)
+    except ValueError:
+        pass
+    warn(f"KNUCKLE_KERNEL_LIMIT is {said!r}, and must be a whole number from 1: taken as {DEFAULT}")
+    return DEFAULT
+
+
+class _Limit:
+    count = _limit_of_environment()
+
+
+@dataclass(slots=True)
+class _Entry(Generic[V]):
+    value: V
+    used: int
+
+
+class PerModel(Generic[V]):
+    """Values by model object and key."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._of: dict[int, tuple[Any, dict[Any, _Entry[V]]]] = {}
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._unlock)
+
+    def get(self, model: Model, key: Any) -> V | None:
+        """A value, which counts as a use of it; None if there is none."""
+        mine = self._of.get(id(model))
+        entry = mine[1].get(key) if mine else None
+        if entry is None:
+            return None
+        entry.used = next(_clock)
+        return entry.value
+
+    def setdefault(self, model: Model, key: Any, make: Callable[[], V]) -> V:
+        """The value for a key, made if there is none. Of values that are made at once, one is kept for all."""
+        found = self.get(model, key)
+        if found is None:
+            made = make()
+            with self._lock:
+                self._make_room()
+                found = self._mine(model).setdefault(key, _Entry(made, next(_clock))).value
+        return found
+
+    def put(self, model: Model, key: Any, value: V) -> V:
+        """A value in place of what there was."""
+        with self._lock:
+            self._make_room()
+            self._mine(model)[key] = _Entry(value, next(_clock))
+        return value
+
+    def values(self, model: Model) -> list[V]:
+        """All of a model."""
+        _, mine = self._of.get(id(model), (None, dict[Any, _Entry[V]]()))
+        return [entry.value for entry in tuple(mine.values())]
+
+    def all(self) -> list[V]:
+        """All there are."""
+        return [entry.value for _, mine in tuple(self._of.values()) for entry in tuple(mine.values())]
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._of.clear()
+
+    def __contains__(self, number: int) -> bool:
+        """Whether there is something for the model object of this number."""
+        return number in self._of
+
+    def __len__(self) -> int:
+        return sum(len(mine) for _, mine in tuple(self._of.values()))
+
+    def _mine(self, model: Model) -> dict[Any, _Entry[V]]:
+        number = id(model)
+        if number not in self._of:
+            self._of[number] = weakref.ref(model, lambda _: self._of.pop(number, None)), {}
+        return self._of[number][1]
+
+    def _make_room(self) -> None:
+        """Forgets what was not used for longest, if there are too many."""
+        if len(self) < _Limit.count:
+            return
+        every = [(entry.used, mine, key) for _, mine in tuple(self._of.values()) for key, entry in tuple(mine.items())]
+        every.sort(key=operator.itemgetter(0))
+        for _, mine, key in every[: len(every) - _Limit.count + max(1, _Limit.count // SHARE)]:
+            mine.pop(key, None)
+
+    def _unlock(self) -> None:
+        """In a forked process nobody is left to open what other threads had locked."""
+        self._lock = threading.Lock()
+
+
+def make_room(known: dict[Any, Any]) -> None:
+    """Forgets what was put first into a dictionary, if it has as many entries as there may be kernels."""
+    while len(known) >= _Limit.count:
+        with contextlib.suppress(KeyError, RuntimeError, StopIteration):  # another thread was faster
+            known.pop(next(iter(known)))
+
+
+def set_kernel_limit(count: int | None = None) -> None:
+    """How many pieces of compiled code of each kind a process keeps: 2048 unless said otherwise; None for that again.
+
+    There are three kinds: kernels of batches, code for one state, and loops through time. Beyond the limit those that
+    were not used for longest are forgotten, and made or read from the disk again when they are needed. The environment
+    variable `KNUCKLE_KERNEL_LIMIT` sets another default.
+    """
+    try:
+        number = _limit_of_environment() if count is None else operator.index(count)
+    except TypeError:
+        number = 0
+    if number < 1 or isinstance(count, bool):
+        raise ValueError(f"the number of kernels is a whole number from 1, not {count!r}")
+    _Limit.count = number

@@ -1,0 +1,180 @@
+"""Symbols: scalars that record what is done to them."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from numbers import Real
+from typing import Any, NoReturn
+
+from knuckle.scalar import ONE, ZERO, Dual, Kind
+
+from .expression_graph import Graph
+from .operations import OPERATIONS
+
+INSTEAD = "its value is not known while code is made of the text; kn.where(condition, x, y) chooses in the code"
+
+
+class Expression:
+    """A node of a graph, as a scalar. Arithmetic with it adds nodes, and so do comparisons, which give conditions."""
+
+    __slots__ = ("graph", "index")
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, index: int) -> None:
+        self.graph, self.index = graph, index
+
+    def __repr__(self) -> str:
+        return f"Expression({self.graph.nodes[self.index].op} #{self.index})"
+
+    def _with(self, op: Any, other: Any, reflected: bool = False) -> Any:
+        j = index_of(self.graph, other)
+        if j is None:
+            return NotImplemented
+        return Expression(self.graph, op(j, self.index) if reflected else op(self.index, j))
+
+    def __add__(self, other: Any) -> Any:
+        return self._with(self.graph.add, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self._with(self.graph.sub, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self._with(self.graph.sub, other, reflected=True)
+
+    def __mul__(self, other: Any) -> Any:
+        return ZERO if other is ZERO else self._with(self.graph.mul, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        return self._with(self.graph.div, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self._with(self.graph.div, other, reflected=True)
+
+    def __neg__(self) -> Any:
+        return Expression(self.graph, self.graph.neg(self.index))
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compared("less", other)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compared("at_most", other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compared("less", other, reflected=True)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compared("at_most", other, reflected=True)
+
+    def __eq__(self, other: object) -> Any:
+        return NotImplemented if _is_no_number(other) else self._compared("equal", other)
+
+    def __ne__(self, other: object) -> Any:
+        return NotImplemented if _is_no_number(other) else self._compared("equal", other, negated=True)
+
+    def __hash__(self) -> int:
+        raise TypeError(f"a symbol cannot be a member of a set or the key of a dictionary: {INSTEAD}")
+
+    def _compared(self, op: str, other: Any, reflected: bool = False, negated: bool = False) -> Any:
+        if isinstance(other, Dual):
+            return NotImplemented
+        i, j = self.index, index_of(self.graph, other)
+        if j is None:
+            raise TypeError(f"a symbol, which stands for one number, does not compare with a {type(other).__name__}")
+        return _comparison(self.graph, op, *((j, i) if reflected else (i, j)), negated)
+
+    def __bool__(self) -> bool:
+        raise TypeError(f"a symbol has no truth value: {INSTEAD}")
+
+    @staticmethod
+    def scalar_kind() -> Kind:
+        return KIND
+
+
+def _is_no_number(x: object) -> bool:
+    """Whether `x` is plainly something else than a number, so that no number is equal to it."""
+    return x is None or isinstance(x, (str, bytes, type))
+
+
+def index_of(graph: Graph, x: Any) -> int | None:
+    """The node of a scalar in `graph`; None if it is not one."""
+    if isinstance(x, Expression):
+        if x.graph is not graph:
+            raise ValueError("symbols of two different traces do not mix")
+        return x.index
+    if isinstance(x, (int, float)) or x is ZERO or x is ONE:
+        return graph.constant(float(x))
+    if (isinstance(x, Real) and not isinstance(x, Fraction)) or getattr(x, "shape", None) == ():  # NumPy's
+        return graph.constant(float(x))
+    return None
+
+
+class Condition:
+    """A comparison of symbols, or what holds where it does not: only `select` and `where` can use it."""
+
+    __slots__ = ("graph", "index", "negated")
+    __array_ufunc__ = None
+
+    def __init__(self, graph: Graph, index: int, negated: bool = False) -> None:
+        self.graph, self.index, self.negated = graph, index, negated
+
+    def _has_no_value(self, *_: object) -> NoReturn:
+        raise TypeError(f"a comparison of symbols has no truth value: {INSTEAD}")
+
+    __bool__ = __eq__ = __ne__ = __hash__ = _has_no_value  # pyright: ignore[reportAssignmentType]
+
+    @staticmethod
+    def scalar_kind() -> Kind:
+        return KIND
+
+
+def _comparison(graph: Graph, op: str, i: int, j: int, negated: bool = False) -> Any:
+    """A condition on two nodes; of constants it is known."""
+    a, b = graph.value(i), graph.value(j)
+    if a is not None and b is not None:
+        return OPERATIONS[op].value(a, b) != negated
+    return Condition(graph, graph.apply(op, i, j), negated)
+
+
+def _numbers(*args: Any) -> tuple[Graph, list[int]]:
+    """The graph of some scalars, of which one at least is a symbol, and their nodes."""
+    graph = next(x.graph for x in args if isinstance(x, (Expression, Condition)))
+    return graph, [_number(graph, x) for x in args]
+
+
+def _number(graph: Graph, x: Any) -> int:
+    if isinstance(x, Condition):
+        return x.index
+    i = index_of(graph, x)
+    if i is None:
+        raise TypeError(f"a {type(x).__name__} does not mix with symbols")
+    return i
+
+
+def _apply(op: str) -> Any:
+    def apply(*args: Any) -> Any:
+        graph, numbers = _numbers(*args)
+        return Expression(graph, graph.apply(op, *numbers))
+
+    return apply
+
+
+def _less(x: Any, y: Any) -> Any:
+    graph, (i, j) = _numbers(x, y)
+    return _comparison(graph, "less", i, j)
+
+
+def _select(condition: Any, x: Any, y: Any) -> Any:
+    if not isinstance(condition, Condition):
+        return x if condition else y
+    graph, numbers = _numbers(condition, *((y, x) if condition.negated else (x, y)))
+    return Expression(graph, graph.apply("select", *numbers))
+
+
+KIND = Kind(
+    "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _less, _select, lambda x: x,
+    absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
+)  # fmt: skip

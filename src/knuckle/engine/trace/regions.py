@@ -1,0 +1,255 @@
+"""Repetition found again: the iterations of an algorithm's loops as regions of the graph, alike ones together.
+
+`outward()` and `inward()` of a marked model tell the graph which iteration is running, and so does every step from a
+body to its parent. The nodes made in an iteration are a region. Regions with the same operations in the same places,
+apart from their constants and from where their operands come, are instances of one pattern, which is printed once and
+runs in a loop over tables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from knuckle.joints import Joint
+from knuckle.model import Model
+
+from .execute import node_of, sizes_of, symbols_for
+from .expression_graph import Graph, Node
+from .operations import CONDITIONS, TABLE
+
+Shape = tuple[int, ...]
+
+
+class CrossingConditionError(Exception):
+    """A comparison made in one region and used in another: conditions are no numbers that could be kept."""
+
+
+class MarkedGraph(Graph):
+    """A graph that knows in which stretch of the text each node was made: an iteration, or what lies between."""
+
+    __slots__ = ("stretch", "stretches")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stretch = 0
+        self.stretches: list[int] = []
+
+    def put(self, node: Node) -> int:
+        number = super().put(node)
+        if number == len(self.stretches):
+            self.stretches.append(self.stretch)
+        return number
+
+    def _scaled(self, x: float, j: int) -> int:
+        """x times node j, the sign left in the constant: it must not decide the pattern."""
+        if x == 0 or x == 1:
+            return self.constant(0.0) if x == 0 else j
+        node = self.nodes[j]
+        if node.op == "mul" and (y := self.value(node.a)) is not None:
+            return self._scaled(x * y, node.b)
+        return self.put(Node("mul", self.constant(x), j))
+
+
+class MarkedModel(Model):
+    """A model whose loops begin a new stretch of the graph at every iteration."""
+
+    def outward(self) -> Iterator[tuple[int, int, Joint]]:
+        yield from self._marked(super().outward())
+
+    def inward(self) -> Iterator[tuple[int, int, Joint]]:
+        yield from self._marked(super().inward())
+
+    def replace(self, **changes: Any) -> Model:
+        return marked(super().replace(**changes), self.__dict__["_graph"])
+
+    def _marked(self, steps: Iterator[tuple[int, int, Joint]]) -> Iterator[tuple[int, int, Joint]]:
+        graph: MarkedGraph = self.__dict__["_graph"]
+        for step in steps:
+            graph.stretch += 1
+            yield step
+        graph.stretch += 1
+
+
+class MarkedParents(tuple[int, ...]):
+    """λ, where every step up the tree begins a new stretch: loops over ancestors go by it."""
+
+    graph: MarkedGraph
+
+    def __getitem__(self, i: Any) -> Any:
+        self.graph.stretch += 1
+        return super().__getitem__(i)
+
+
+def marked(model: Model, graph: MarkedGraph) -> Model:
+    """The model with its loops marked in `graph`."""
+    copy = object.__new__(MarkedModel)
+    parents = MarkedParents(model.parents)
+    parents.graph = graph
+    copy.__dict__.update(model.__dict__, _graph=graph, parents=parents)
+    return copy
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Operations that regions share. An operand is ("local", k), ("slot", column) or ("constant", column)."""
+
+    steps: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    kept: tuple[int, ...]  # the steps whose values later regions read
+
+    @cached_property
+    def columns(self) -> int:
+        """How many slots its operands are in."""
+        return 1 + max((k for _, operands in self.steps for kind, k in operands if kind == "slot"), default=-1)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A region: its pattern, where its operands are, its constants, and where its kept values go.
+
+    A kept value may go where an operand was: all operands are read first.
+    """
+
+    pattern: int
+    slots: tuple[int, ...]
+    constants: tuple[float, ...]
+    kept: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rolled:
+    """A program of regions. Values that cross regions are in slots: the inputs first, then what regions keep.
+
+    A slot is used again when nobody will read its value any more.
+    """
+
+    arguments: tuple[tuple[str, int], ...]
+    patterns: tuple[Pattern, ...]
+    instances: tuple[Instance, ...]
+    slots: int
+    outputs: tuple[int, ...]  # the slot of each output
+    zeros: tuple[bool, ...]  # whether an output is always zero
+    shape: Shape
+
+
+def trace_rolled(
+    text: Callable[..., Any],
+    model: Model,
+    arguments: Mapping[str, Shape],
+    unpack: Callable[[Any], tuple[list[Any], Shape]],
+) -> Rolled:
+    """Runs `text` on symbols, with its loops marked, and finds the patterns."""
+    graph = MarkedGraph()
+    symbols = symbols_for(graph, arguments)
+    graph.stretch += 1
+    scalars, shape = unpack(text(marked(model, graph), **symbols))
+    sizes = sizes_of(arguments)
+    return roll(graph, sizes, sum(n for _, n in sizes), [node_of(graph, x) for x in scalars], shape)
+
+
+COMMUTE = {operation.name for operation in TABLE if operation.commutes}
+
+
+def roll(
+    graph: MarkedGraph, arguments: tuple[tuple[str, int], ...], inputs: int, outputs: list[int], shape: Shape
+) -> Rolled:
+    """Patterns and instances of the live nodes of a marked graph."""
+    live = graph.live(outputs)
+    crossing = _crossing(graph, live, outputs)
+    stretches: dict[int, list[int]] = {}
+    for i in live:
+        if graph.nodes[i].op not in ("input", "constant") or i in crossing:
+            stretches.setdefault(graph.stretches[i], []).append(i)
+    skeletons = {s: _skeleton(graph, nodes, crossing) for s, nodes in sorted(stretches.items())}
+
+    numbers: dict[Any, int] = {}
+    for skeleton, _, _ in skeletons.values():
+        numbers.setdefault(skeleton, len(numbers))
+    patterns = [Pattern(steps, kept) for steps, kept in numbers]
+    slots = _Slots(inputs, {i: graph.nodes[i].a for i in live if graph.nodes[i].op == "input"})
+    last = {i: s for s, (_, operands, _) in skeletons.items() for i in operands} | dict.fromkeys(outputs)
+    instances: list[Instance] = []
+    for s, (skeleton, operands, constants) in skeletons.items():
+        pattern = numbers[skeleton]
+        order = [i for i in stretches[s] if graph.nodes[i].op != "input"]
+        read = tuple(slots.of[i] for i in operands)
+        for i in operands:
+            if last[i] == s:
+                slots.release(i)
+        kept = tuple(slots.take(order[k]) for k in patterns[pattern].kept)
+        instances.append(Instance(pattern, read, tuple(constants), kept))
+    zeros = tuple(graph.value(i) == 0 for i in outputs)
+    places = tuple(slots.of[i] for i in outputs)
+    return Rolled(arguments, tuple(patterns), tuple(instances), slots.count, places, zeros, shape)
+
+
+class _Slots:
+    """Places for values: those of the inputs, and others, the last one left being the first one taken."""
+
+    def __init__(self, count: int, of: dict[int, int]) -> None:
+        self.count, self.of = count, of
+        self._free: list[int] = []
+
+    def take(self, node: int) -> int:
+        """A place for the value of a node."""
+        if self._free:
+            self.of[node] = self._free.pop()
+        else:
+            self.of[node] = self.count
+            self.count += 1
+        return self.of[node]
+
+    def release(self, node: int) -> None:
+        """Nobody reads the value of this node any more."""
+        self._free.append(self.of[node])
+
+
+def _crossing(graph: MarkedGraph, live: list[int], outputs: list[int]) -> set[int]:
+    """The nodes whose values are read in another stretch than their own, or come out at the end."""
+    crossing = set(outputs)
+    for i in live:
+        for k in graph.operands(i):
+            if graph.stretches[k] != graph.stretches[i] and graph.nodes[k].op != "constant":
+                crossing.add(k)
+    if any(graph.nodes[k].op in CONDITIONS for k in crossing):
+        raise CrossingConditionError
+    return crossing
+
+
+def _skeleton(graph: MarkedGraph, nodes: list[int], crossing: set[int]) -> tuple[Any, list[int], list[float]]:
+    """What a region has in common with those like it, and its own slots and constants."""
+    order = [i for i in nodes if graph.nodes[i].op != "input"]
+    place = {i: k for k, i in enumerate(order)}
+    columns: dict[int, int] = {}
+    constants: list[float] = []
+    steps: list[Any] = []
+    for i in order:
+        node = graph.nodes[i]
+        if node.op == "constant":  # an output that is a number
+            steps.append(("constant", (("constant", len(constants)),)))
+            constants.append(node.a)
+            continue
+        operands: list[tuple[str, int]] = []
+        for k in _ordered(graph, i, place):
+            if k in place:
+                operands.append(("local", place[k]))
+            elif graph.nodes[k].op == "constant":
+                operands.append(("constant", len(constants)))
+                constants.append(graph.nodes[k].a)
+            else:
+                operands.append(("slot", columns.setdefault(k, len(columns))))
+        steps.append((node.op, tuple(operands)))
+    kept = tuple(k for k, i in enumerate(order) if i in crossing)
+    return (tuple(steps), kept), list(columns), constants
+
+
+def _ordered(graph: Graph, i: int, place: Mapping[int, int]) -> tuple[int, ...]:
+    """The operands of a node; of one that commutes, constants first and those of its own region last."""
+    used = graph.operands(i)
+    if graph.nodes[i].op not in COMMUTE:
+        return used
+    a, b = used
+    rank_a, rank_b = ((2 if k in place else graph.nodes[k].op != "constant") for k in used)
+    return (b, a) if rank_b < rank_a else used

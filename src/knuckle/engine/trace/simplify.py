@@ -1,0 +1,216 @@
+"""The simplifier (RBDA 10.4): fewer operations for the same function.
+
+The rules of a graph look at one operation. Those here look at a whole sum of products and at who else uses its parts:
+what only this sum needs may be rearranged, what others need stays as it is. So no rewriting costs an operation:
+
+    c x + d x = (c + d) x        terms that differ in a constant become one
+    a b + a c = a (b + c)        the factor that the most terms share comes out first
+
+Both programs are the same function in exact arithmetic, and differ in rounding. A text that works with its own rounding
+errors, as compensated sums do, does not survive this.
+"""
+
+from __future__ import annotations
+
+from heapq import heapify, heappop, heappush
+
+from .expression_graph import Graph, Node
+from .program import Program, compact
+
+SUM, PRODUCT = frozenset(("add", "sub", "neg")), frozenset(("mul",))
+
+ARITHMETIC = {"add": Graph.add, "sub": Graph.sub, "mul": Graph.mul}
+
+DEEPEST = 40
+"""How far sums within sums are followed."""
+
+Term = tuple[float, tuple[int, ...]]
+"""A coefficient times the product of some nodes."""
+
+
+def simplify(program: Program, gain: float = 0.0) -> Program:
+    """The program with fewer operations: the rules applied until a pass saves no more than `gain` of them.
+
+    A gain of 0 asks for the fixed point. The result never has more operations than `program`.
+    """
+    while True:
+        before, better = program.count().total, rearranged(program)
+        saved = before - better.count().total
+        if saved > 0:
+            program = better
+        if saved <= gain * before:
+            return program
+
+
+def rearranged(program: Program) -> Program:
+    """One pass of the rules over all sums and products."""
+    parts = _parts(program)
+    graph, number = Graph(), list[int]()
+    for i, node in enumerate(program.nodes):
+        if parts[i]:
+            number.append(-1)
+        elif node.op in ARITHMETIC and not parts[node.a] and not parts[node.b]:
+            number.append(ARITHMETIC[node.op](graph, number[node.a], number[node.b]))
+        elif node.op in SUM:
+            number.append(_sum(graph, _terms(program.nodes, parts, number, graph, i)))
+        elif node.op in PRODUCT:
+            number.append(_product(graph, *_factors(program.nodes, parts, number, graph, i)))
+        elif node.op in ("input", "constant"):
+            number.append(graph.put(node))
+        else:
+            number.append(graph.apply(node.op, *(number[k] for k in node[1:] if k is not None)))
+    return compact(graph, program.arguments, [number[i] for i in program.outputs], program.shape)
+
+
+def _parts(program: Program) -> list[bool]:
+    """Which nodes are part of one sum or product only, and nothing else needs."""
+    uses, user = [0] * len(program.nodes), [""] * len(program.nodes)
+    for i in program.outputs:
+        uses[i] += 2  # an output is needed as it is
+    for node in program.nodes:
+        if node.op not in ("input", "constant"):
+            for k in node[1:]:
+                if k is not None:
+                    uses[k] += 1
+                    user[k] = node.op
+    return [
+        uses[i] == 1
+        and (
+            (node.op in SUM and user[i] in SUM)
+            or (node.op in PRODUCT and (user[i] in SUM or user[i] in PRODUCT))
+        )
+        for i, node in enumerate(program.nodes)
+    ]  # fmt: skip
+
+
+def _terms(nodes: tuple[Node, ...], parts: list[bool], number: list[int], graph: Graph, root: int) -> list[Term]:
+    """The terms of a sum, from left to right."""
+    terms: list[Term] = []
+    stack = [(root, 1.0)]
+    while stack:
+        i, sign = stack.pop()
+        node = nodes[i]
+        if i != root and not parts[i]:
+            terms.append(_taken(graph, sign, [number[i]]))
+        elif node.op in PRODUCT:
+            coefficient, factors = _factors(nodes, parts, number, graph, i)
+            terms.append((sign * coefficient, factors))
+        elif node.op == "neg":
+            stack.append((node.a, -sign))
+        else:
+            stack.append((node.b, sign if node.op == "add" else -sign))
+            stack.append((node.a, sign))
+    return terms
+
+
+def _factors(nodes: tuple[Node, ...], parts: list[bool], number: list[int], graph: Graph, root: int) -> Term:
+    """The factors of a product."""
+    stack, atoms = [root], list[int]()
+    while stack:
+        i = stack.pop()
+        if i == root or parts[i]:
+            stack += [nodes[i].b, nodes[i].a]
+        else:
+            atoms.append(number[i])
+    return _taken(graph, 1.0, atoms)
+
+
+def _taken(graph: Graph, coefficient: float, atoms: list[int]) -> Term:
+    """Constants and signs of some factors taken into the coefficient."""
+    factors: list[int] = []
+    for k in atoms:
+        node = graph.nodes[k]
+        if node.op == "neg":
+            coefficient, k, node = -coefficient, node.a, graph.nodes[node.a]
+        if node.op == "constant":
+            coefficient *= node.a
+        else:
+            factors.append(k)
+    return coefficient, tuple(sorted(factors))
+
+
+def _product(graph: Graph, coefficient: float, factors: tuple[int, ...]) -> int:
+    if not factors:
+        return graph.constant(coefficient)
+    product = factors[0]
+    for k in factors[1:]:
+        product = graph.mul(product, k)
+    return graph.mul(graph.constant(coefficient), product)
+
+
+def _sum(graph: Graph, terms: list[Term], depth: int = 0) -> int:
+    """The node of a sum, its common factors taken out."""
+    merged: dict[tuple[int, ...], float] = {}
+    for coefficient, factors in terms:
+        merged[factors] = merged.get(factors, 0.0) + coefficient
+    nodes = [(c, f) for f, c in merged.items() if c != 0]
+    total: int | None = None
+    negative: list[int] = []
+    for coefficient, factors in _grouped(graph, nodes, depth):
+        k = _product(graph, abs(coefficient), factors)
+        if coefficient < 0:
+            negative.append(k)
+        else:
+            total = k if total is None else graph.add(total, k)
+    if total is None and negative:
+        total = negative[0]
+        for k in negative[1:]:
+            total = graph.add(total, k)
+        return graph.neg(total)
+    for k in negative:
+        total = graph.sub(total, k)  # type: ignore[arg-type]
+    return graph.constant(0.0) if total is None else total
+
+
+def _grouped(graph: Graph, terms: list[Term], depth: int) -> list[Term]:
+    """The terms with a b + a c made a (b + c): the factor of the most terms first. Constants are factors too."""
+    if len(terms) < 2 or depth == DEEPEST:
+        return terms
+    divisors = [_divisors(term) for term in terms]
+    if sum(map(len, divisors)) == len(set[object]().union(*divisors)):
+        return terms
+    having: dict[object, set[int]] = {}
+    for t, found in enumerate(divisors):
+        for factor in found:
+            having.setdefault(factor, set()).add(t)
+    order = {factor: n for n, factor in enumerate(having)}
+    heap = [(-len(at), order[factor], factor) for factor, at in having.items() if len(at) > 1]
+    heapify(heap)
+    remaining: dict[int, Term] = dict(enumerate(terms))
+    while heap:
+        size, place, factor = heappop(heap)
+        group = sorted(having[factor])
+        if len(group) < 2:
+            continue
+        if len(group) < -size:
+            heappush(heap, (-len(group), place, factor))
+            continue
+        for t in group:
+            for other in divisors[t]:
+                having[other].discard(t)
+        inner = _sum(graph, [_without(terms[t], factor) for t in group], depth + 1)
+        outer = [graph.constant(factor[0])] if isinstance(factor, tuple) else [factor]
+        for t in group[1:]:
+            del remaining[t]
+        remaining[group[0]] = _taken(graph, 1.0, [*outer, inner])  # type: ignore[list-item]
+    return list(remaining.values())
+
+
+def _divisors(term: Term) -> set[object]:
+    """What can be taken out of a term and saves a multiplication there: its nodes, and its constant as a 1-tuple."""
+    coefficient, factors = term
+    scaled = abs(coefficient) != 1
+    if len(factors) + scaled < 2:
+        return set()
+    found: set[object] = set(factors)
+    if scaled:
+        found.add((abs(coefficient),))
+    return found
+
+
+def _without(term: Term, factor: object) -> Term:
+    coefficient, factors = term
+    if isinstance(factor, tuple):
+        return (1.0 if coefficient > 0 else -1.0), factors
+    at = factors.index(factor)  # type: ignore[arg-type]
+    return coefficient, factors[:at] + factors[at + 1 :]

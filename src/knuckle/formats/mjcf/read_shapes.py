@@ -1,0 +1,84 @@
+"""MuJoCo's geoms as shapes of ours: those in the groups MuJoCo draws are visuals, those that collide collisions."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Geometry, Material, Mesh, Plane, Shape, Sphere
+from knuckle.spatial import Transform
+
+from .mjcf_source import Source, numbers, transform
+
+_DRAWN_GROUPS = range(3)
+
+
+def shapes(
+    source: Source, b: int, origin: tuple[float, ...], file: str | None
+) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
+    """The visuals and collisions of a body, whose frame of ours has its origin at `origin` in MuJoCo's."""
+    m = source.m
+    visuals: list[Geometry] = []
+    collisions: list[Geometry] = []
+    first = int(m.body_geomadr[b])
+    for g in range(first, first + int(m.body_geomnum[b])):
+        X = transform(m.geom_pos[g], m.geom_quat[g], origin)
+        shape, X = _shape(source, g, X, file)
+        name = source.mujoco.mj_id2name(m, source.mujoco.mjtObj.mjOBJ_GEOM, g) or ""
+        if shape is None:
+            source.note("info", name or f"geom{g}", "a height field, signed distance or flex shape: left out")
+            continue
+        geometry = Geometry(shape, X, name, _material(source, g))
+        if int(m.geom_group[g]) in _DRAWN_GROUPS:
+            visuals.append(geometry)
+        if m.geom_contype[g] or m.geom_conaffinity[g]:
+            collisions.append(geometry)
+    return tuple(visuals), tuple(collisions)
+
+
+def _shape(source: Source, g: int, X: Transform, file: str | None) -> tuple[Shape | None, Transform]:
+    m, types = source.m, source.mujoco.mjtGeom
+    a, b, c = numbers(m.geom_size[g])
+    match int(m.geom_type[g]):
+        case types.mjGEOM_PLANE:
+            return Plane((a, b)), X
+        case types.mjGEOM_SPHERE:
+            return Sphere(a), X
+        case types.mjGEOM_CAPSULE:
+            return Capsule(a, 2 * b), X
+        case types.mjGEOM_ELLIPSOID:
+            return Ellipsoid((a, b, c)), X
+        case types.mjGEOM_CYLINDER:
+            return Cylinder(a, 2 * b), X
+        case types.mjGEOM_BOX:
+            return Box((2 * a, 2 * b, 2 * c)), X
+        case types.mjGEOM_MESH:
+            return _mesh(source, int(m.geom_dataid[g]), X, file)
+        case _:
+            return None, X
+
+
+def _mesh(source: Source, k: int, X: Transform, file: str | None) -> tuple[Mesh, Transform]:
+    """A mesh where its file has it: MuJoCo moves meshes to their centre and principal axes, which is undone here.
+
+    A `refpos` or `refquat` of the mesh is not kept by the compiled model, so the shape is where it is without them.
+    """
+    m = source.m
+    uri = _path(m, int(m.mesh_pathadr[k])) or source.name("mesh", k)
+    x, y, z = numbers(m.mesh_scale[k])
+    places = [os.path.join(os.path.dirname(os.path.abspath(file)), uri)] if file else []
+    found = next((os.path.abspath(p) for p in places if os.path.isfile(p)), None)
+    return Mesh(uri, (x, y, z), found), transform(m.mesh_pos[k], m.mesh_quat[k]).inverse() @ X
+
+
+def _path(m: Any, address: int) -> str | None:
+    if address < 0:
+        return None
+    text: bytes = m.paths[address:]
+    return text[: text.index(b"\0")].decode(errors="replace")
+
+
+def _material(source: Source, g: int) -> Material:
+    m, k = source.m, int(source.m.geom_matid[g])
+    r, green, b, a = numbers(m.mat_rgba[k] if k >= 0 else m.geom_rgba[g])
+    return Material(source.name("material", k) if k >= 0 else "", (r, green, b, a))

@@ -1,0 +1,261 @@
+"""The equation of motion τ = H(q) a + C(q, v) (RBDA chapters 5 to 7), for people."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms.dynamics import (
+    aba,
+    branch_sparsity,
+    coriolis,
+    crba,
+    divide_and_conquer,
+    inertia_inverse,
+    operational_space,
+    rnea,
+)
+from knuckle.algorithms.dynamics import joint_resistance as resistance
+from knuckle.algorithms.loops import constrained_motion
+from knuckle.algorithms.loops.independent_variables import Choice, expressed
+from knuckle.engine.calls.public_function import Array, Stages, function
+from knuckle.model import Model
+from knuckle.model.connectivity import expand_parents
+
+from . import floating
+from .couplings import coriolis_by_columns, inertia_by_columns, is_slender
+from .kinematics import jacobian
+from .loops.dense_constraints import Dense, spanning_tree
+from .loops.loop_terms import (
+    constraint_bias,
+    constraint_count,
+    is_redundant,
+    judged_constraints,
+    loop_constraints,
+    loop_error,
+    loop_error_rate,
+    stabilized_bias,
+)
+from .per_joint import as_vector, drift, minus, plus, wrenches
+
+MOST_WORK = 200_000
+"""Beyond this many products between constraints, matrices of numbers are faster than code without loops."""
+
+
+def is_long(model: Model) -> bool:
+    """Whether there are so many constraints that they are better put into matrices of numbers than into code."""
+    return constraint_count(model) ** 2 * model.nv > MOST_WORK
+
+
+LONG = Stages(
+    lambda model, options: is_long(model) and options["method"] not in ("kkt", "independent"),
+    lambda *args, **options: _by_stages(*args, **options),
+)
+
+
+@function(
+    q="q", v="v", a="v", f_ext="f", joint_space=True,
+    instead="kn.actuator_forces gives the forces of its actuators",
+)  # fmt: skip
+def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
+    """Joint forces τ that give the acceleration `a`: recursive Newton-Euler (RBDA table 5.1).
+
+    Args:
+        model: the mechanism.
+        q: positions (..., nq).
+        v: velocity variables (..., nv).
+        a: their rates (..., nv).
+        f_ext: a wrench (moment, force) on each body in its own coordinates (..., nb, 6); see `external_force`.
+
+    Returns:
+        τ (..., nv), which includes what joint damping, friction, springs and rotors take.
+    """
+    Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
+    tau = rnea.inverse_dynamics(model, Q, V, A, wrenches(model, f_ext))
+    return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
+
+
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=LONG)
+def forward_dynamics(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    method: Literal["aba", "crba", "divide", "kkt", "independent"] = "aba",
+    stabilization: float | None = None,
+    choice: Choice | None = None,
+) -> Array:
+    """The acceleration a (..., nv) that the joint forces `tau` give, with closed loops kept closed.
+
+    Args:
+        model: the mechanism.
+        q: positions (..., nq).
+        v: velocity variables (..., nv).
+        tau: joint forces (..., nv).
+        f_ext: a wrench on each body in its own coordinates (..., nb, 6).
+        method: "aba", the articulated-body algorithm (RBDA tables 7.1, 9.4); "crba", the mass matrix and its sparse
+            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) always
+            go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
+            (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
+        stabilization: T_stab in seconds, the time in which loop errors decay (RBDA 8.21-8.23; a tenth of a second
+            suits a large robot). None adds nothing: loops that are open stay as they are.
+        choice: what `independent_variables` chose, for method "independent".
+    """
+    if method not in ("aba", "crba", "divide", "kkt", "independent"):
+        raise ValueError(f'method is "aba", "crba", "divide", "kkt" or "independent", not {method!r}')
+    Q, V = model.positions(q), model.velocities(q, v)
+    if model.loops:
+        return closed_loop_dynamics(model, q, v, tau, f_ext, stabilization, method, choice)[0]
+    if method in ("kkt", "independent"):
+        raise ValueError(f'method "{method}" is for closed loops, and this mechanism has none')
+    if model.couplings or method == "crba":
+        C = bias_force.reference(model, q, v, f_ext)
+        return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
+    force = minus(model.velocities(q, tau), resistance.resistance(model, Q, V))
+    f = wrenches(model, f_ext)
+    limbs = floating.limbs_of(model) if method == "aba" else None
+    if limbs is not None:
+        return model.forces(q, floating.forward_dynamics(model, limbs, Q, V, force, f))
+    solver = aba if method == "aba" else divide_and_conquer
+    return model.forces(q, solver.forward_dynamics(model, Q, V, force, f))
+
+
+def _solve(model: Model, H: Any, b: Any) -> Any:
+    """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
+    return H.solve(b) if model.couplings else branch_sparsity.solve(H, tree_parents(model), b)
+
+
+def closed_loop_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any,
+    stabilization: float | None,
+    method: str = "crba",
+    choice: Choice | None = None,
+) -> tuple[Any, Any]:
+    """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
+    H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
+    rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
+    if method == "kkt":
+        return constrained_motion.kkt(H, rows, k, force, redundant=is_redundant(model))
+    if method == "independent":
+        if choice is None:
+            raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
+        return constrained_motion.reduced(H, *expressed(rows.K, k, choice), force), None
+    return constrained_motion.multipliers(H, tree_parents(model), rows, k, force, redundant=is_redundant(model))
+
+
+def _by_stages(
+    model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, *, stabilization: float | None, **_: Any
+) -> Any:
+    """The acceleration with many loops: the terms by kernels, then dense linear algebra (RBDA 8.37-8.41)."""
+    tree = spanning_tree(model)
+    H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
+    k = constraint_bias(model, q, v)
+    if stabilization is not None:
+        k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
+    return Dense(H, judged_constraints(model, q), model).response(k, force)
+
+
+def tree_parents(model: Model) -> tuple[int, ...]:
+    """λ' of the velocity variables: a chain where couplings tie branches together."""
+    if model.couplings:
+        return tuple(range(-1, model.nv - 1))
+    return expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
+
+
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
+def constraint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    f_ext: ArrayLike | None = None,
+    *,
+    stabilization: float | None = None,
+) -> Array:
+    """λ (..., nc): the forces of the loop joints along their T, which act on the tree as Kᵀλ (RBDA 8.36).
+
+    Where constraints depend on each other, λ is not unique: this is the one of the least norm.
+    """
+    lam = closed_loop_dynamics(model, q, v, tau, f_ext, stabilization)[1]
+    return constrained_motion.least_norm(loop_constraints(model, q), lam)
+
+
+@function(q="q", joint_space=True)
+def mass_matrix(model: Model, q: ArrayLike) -> Array:
+    """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
+    if is_slender(model):
+        return inertia_by_columns(model, q)
+    return model.square(q, crba.mass_matrix(model, model.positions(q)))
+
+
+@function(q="q", joint_space=True)
+def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
+    """H⁻¹ (..., nv, nv) in O(n²), without forming H (notes, algorithm 10)."""
+    if model.couplings:
+        return mass_matrix.reference(model, q).inverse()
+    return model.square(q, inertia_inverse.mass_matrix_inverse(model, model.positions(q)))
+
+
+@function(q="q", v="v", joint_space=True)
+def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
+    if is_slender(model):
+        return coriolis_by_columns(model, q, v)
+    Q, V = model.positions(q), model.velocities(q, v)
+    C = model.square(q, coriolis.coriolis_matrix(model, Q, V))
+    return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C
+
+
+@function(q="q", v="v", f_ext="f", joint_space=True)
+def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
+    """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction and external forces (RBDA 3.1)."""
+    Q, V = model.positions(q), model.velocities(q, v)
+    C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), wrenches(model, f_ext))
+    return model.forces(q, plus(C, resistance.resistance(model, Q, V)))
+
+
+@function(q="q", v="v", joint_space=True)
+def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
+    weightless = model.replace(gravity=(0.0, 0.0, 0.0))
+    Q, V = model.positions(q), model.velocities(q, v)
+    return model.forces(q, rnea.inverse_dynamics(weightless, Q, V, drift(model, q, v), wrenches(model, None)))
+
+
+@function(q="q", joint_space=True)
+def gravity_force(model: Model, q: ArrayLike) -> Array:
+    """The joint forces (..., nv) that hold the mechanism against gravity (RBDA 5.12-5.13)."""
+    return model.forces(q, rnea.gravity_force(model, model.positions(q)))
+
+
+@function(q="q", v="v", loops=True)
+def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """What damping, dry friction and springs at the joints ask for (..., nv). Friction at rest counts as none."""
+    return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))
+
+
+@function(q="q")
+def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
+    """Φ = J H⁻¹ Jᵀ (..., 6, 6) at a frame, in its coordinates: the acceleration per unit wrench (RBDA 7.9)."""
+    place = model.frame(frame)
+    if model.couplings:
+        J = jacobian.reference(model, q, frame)
+        return J @ mass_matrix_inverse.reference(model, q) @ J.T
+    return operational_space.operational_mobility(model, model.positions(q), place)
+
+
+@function(q="q")
+def operational_space_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
+    """Λ = (J H⁻¹ Jᵀ)⁻¹ (..., 6, 6) at a frame, in its coordinates: the inertia a hand feels there (RBDA 7.12).
+
+    It is infinite in directions in which the frame cannot move: then use `operational_space_mobility`.
+    """
+    return operational_space_mobility.reference(model, q, frame).inverse()

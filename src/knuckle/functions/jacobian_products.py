@@ -1,0 +1,88 @@
+"""Products with Jacobians in O(n), for people: J x, J̇ x and Jᵀ y without J (notes 2.10)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms.kinematics import body_jacobian_products
+from knuckle.algorithms.kinematics.jacobians import pose
+from knuckle.engine.calls.public_function import Array, function
+from knuckle.model import ROOT, Model
+from knuckle.model.reduction import row_rates
+from knuckle.scalar import ZERO
+from knuckle.spatial import Matrix, Vector
+
+from .kinematics import Expression, moving_part, to_expression
+from .per_joint import wrenches
+
+
+@function(q="q", x="v", loops=True)
+def jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+    """J x (..., 6) for the `jacobian` J of a frame, at a cost that is linear in the number of joints."""
+    Q, place = model.positions(q), model.frame(frame)
+    to = to_expression(model, pose(model, Q, place), expressed_in)
+    return to @ (place.X @ body_jacobian_products.jacobian_product(model, Q, model.velocities(q, x))[place.body])
+
+
+@function(q="q", v="v", x="v", loops=True)
+def jacobian_rate_product(
+    model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body"
+) -> Array:
+    """J̇ x (..., 6) for the `jacobian_rate` J̇ of a frame while the mechanism moves with v; J̇ v for x = v."""
+    Q, place = model.positions(q), model.frame(frame)
+    to = to_expression(model, pose(model, Q, place), expressed_in)
+    y, z, V = (place.X @ part[place.body] for part in _rate_products(model, q, v, x))
+    return to @ (z + (V - moving_part(model, V, expressed_in)).cross(y))
+
+
+@function(q="q", y="w", loops=True)
+def jacobian_transpose_product(
+    model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: Expression = "body"
+) -> Array:
+    """Jᵀ y (..., nv) for the `jacobian` J of a frame: the joint forces that a wrench y on the frame amounts to."""
+    Q, place = model.positions(q), model.frame(frame)
+    to = to_expression(model, pose(model, Q, place), expressed_in)
+    if place.body == ROOT:
+        return Vector.zero(model.nv)
+    pushed = {**wrenches(model, None), place.body: place.X.T @ (to.T @ model.algebra.Force.of(y))}
+    return model.forces(q, body_jacobian_products.jacobian_transpose_product(model, Q, pushed))
+
+
+@function(q="q", x="v", loops=True)
+def body_jacobian_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
+    """J x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates: their twists for x = v."""
+    return _rows(model, body_jacobian_products.jacobian_product(model, model.positions(q), model.velocities(q, x)))
+
+
+@function(q="q", v="v", x="v", loops=True)
+def body_jacobian_rate_product(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike) -> Array:
+    """J̇ x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates, while they move with v."""
+    return _rows(model, _rate_products(model, q, v, x)[1])
+
+
+@function(q="q", y="f", loops=True)
+def body_jacobian_transpose_product(model: Model, q: ArrayLike, y: ArrayLike) -> Array:
+    """Jᵀ y (..., nv): the joint forces of one wrench (..., nb, 6) on each body, in its own coordinates."""
+    return model.forces(
+        q, body_jacobian_products.jacobian_transpose_product(model, model.positions(q), wrenches(model, y))
+    )
+
+
+def _rate_products(model: Model, q: Any, v: Any, x: Any) -> tuple[dict[int, Any], dict[int, Any], dict[int, Any]]:
+    """J x, J̇ x and the velocities of all bodies. Joints that follow others make J into J G: J̇ G x + J Ġ x."""
+    Q, X = model.positions(q), model.velocities(q, x)
+    y, z, V = body_jacobian_products.jacobian_rate_product(model, Q, model.velocities(q, v), X)
+    rates = row_rates(model, q, v)
+    if rates:
+        leaning = [Vector.zero(joint.kind.nv) for joint in model.joints]
+        for i, row in rates.items():
+            leaning[i] = Vector((sum((rate * x[k] for k, rate in row.items()), ZERO),))
+        added = body_jacobian_products.jacobian_product(model, Q, leaning)
+        z = {i: z[i] + added[i] for i in z}
+    return y, z, V
+
+
+def _rows(model: Model, motions: dict[int, Any]) -> Matrix:
+    return Matrix((motions[i].components for i in range(model.nb)), model.algebra.dimension)

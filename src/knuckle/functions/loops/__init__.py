@@ -1,0 +1,1 @@
+"""Public functions of closed loops (RBDA chapter 8)."""

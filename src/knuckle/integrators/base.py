@@ -1,0 +1,87 @@
+"""What an integrator is: a state, and a step from one instant to the next."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from .system import System
+
+Dense = Callable[[Any], "tuple[Any, Any]"]
+
+
+class State(NamedTuple):
+    """Position and velocity variables at an instant, and what an integrator remembers of the steps before.
+
+    What it remembers is numbers and vectors. Where a state is changed from outside, the memory no longer holds: `start`
+    again.
+    """
+
+    q: Any
+    v: Any
+    memory: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True)
+class Integrator(ABC):
+    """A way to step through time, written over scalars of any kind: the same text runs on arrays and on symbols."""
+
+    asks_once: ClassVar[bool] = False
+    """Whether a step asks for the forces once only, at its beginning."""
+
+    @property
+    @abstractmethod
+    def order(self) -> int:
+        """p, with a global error of O(dtᵖ)."""
+
+    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+        """The state to begin with; an integrator that looks back fills its memory here."""
+        return State(q, v)
+
+    @abstractmethod
+    def step(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """The state at t + dt."""
+
+    def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """The state at t + dt with its loops closed, if projection is to do that, and far from where charts end."""
+        return State(*system.in_charts(*system.closed(t + dt, state.q, state.v)), state.memory)
+
+    @property
+    def evaluations(self) -> int | None:
+        """How often a step asks for the acceleration; None for a step with equations of its own."""
+        return None
+
+    def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
+        """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
+
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+        """(q, v) at t + θ dt, for θ from 0 to 1."""
+        from .dense_output import hermite
+
+        return hermite(system, t, old, new, dt)
+
+
+@dataclass(frozen=True)
+class Adaptive(Integrator):
+    """An integrator that knows its error and chooses its steps (`pace.advance`).
+
+    Tolerated are atol + rtol |x| of every variable, a position being measured from the neutral one. Each tolerance is a
+    number, or a tuple with one for every velocity variable.
+    """
+
+    rtol: float | tuple[float, ...] = 1e-6
+    atol_q: float | tuple[float, ...] = 1e-8
+    atol_v: float | tuple[float, ...] = 1e-8
+
+    def __post_init__(self) -> None:
+        for name in ("rtol", "atol_q", "atol_v"):
+            given = getattr(self, name)
+            numbers = given if isinstance(given, tuple) else (given,)
+            if not all(isinstance(x, (int, float)) and x > 0 for x in numbers):
+                raise ValueError(f"{name} is a number above zero or a tuple of them, not {given!r}")
+
+    @abstractmethod
+    def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:
+        """The state at t + dt, and the estimated errors of its q (as a displacement, nv) and v."""

@@ -1,0 +1,115 @@
+"""Which integrator takes which steps where nothing is said: by how stiff the joints of the mechanism are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.functions import neutral
+from knuckle.model import Model
+
+from .base import Adaptive, Integrator
+from .registry import integrator_of, name_of
+from .starting_state import DEFAULT_STEP
+from .stiffness import Stiffness, stiffness
+from .system import System
+
+Array = NDArray[Any]
+
+STABLE = 2.5
+"""RK4 is stable up to about dt · rate = 2.7."""
+DAMPED, SWINGING = 0.5, 0.2
+"""dt times the rates of dampers and springs up to which RK4 follows them well."""
+MOST_PARTS, IMPLICIT_PARTS = 256, 16
+"""Parts of `DEFAULT_STEP` that RK4 takes; where more would be needed, implicit steps are taken, so many."""
+SAMPLES = 8
+"""States of a batch that are looked at."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a motion is computed: the integrator, its name, its step, and why these."""
+
+    integrator: Integrator
+    name: str
+    dt: float | None
+    """The step in seconds; None where an adaptive integrator chooses it"""
+    parts: int = 1
+    """How many of these steps make one of `DEFAULT_STEP`, after which a row is kept"""
+    why: str = ""
+    """What the choice follows from, where the model asks for it"""
+    is_coarse: bool = False
+    """Whether the choice costs accuracy"""
+
+
+def default_steps(
+    model: Model,
+    dt: float | None = None,
+    q: Array | None = None,
+    *,
+    integrator: str | Integrator | None = None,
+) -> Steps:
+    """What a motion of this model is computed with, as far as it is not said.
+
+    RK4 in steps of a millisecond. Where dampers and springs at the joints are too stiff for that, and no dt is given,
+    RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps.
+
+    Args:
+        model: the mechanism.
+        dt: the step in seconds, if it is given.
+        q: positions (..., nq) from which it moves; neutral, if not given.
+        integrator: by name, or itself, if it is given.
+    """
+    if integrator is not None:
+        method = integrator_of(integrator)
+        step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
+        return Steps(method, name_of(integrator), step)
+    step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
+    rate = _stiffest(model, neutral(model) if q is None else q)
+    parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
+    if dt is None and 1 < parts <= MOST_PARTS:
+        n = 2 ** math.ceil(math.log2(parts))
+        why = f"{_stiff(model, rate)}: RK4 takes steps of {step / n:.3g} s"
+        return Steps(plain, "rk4", step / n, n, why)
+    if not rate.rate * step > STABLE:
+        return Steps(plain, "rk4", step)
+    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate))
+
+
+def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps:
+    """Steps that are stable however stiff the joints are."""
+    why = (
+        f"{because}: steps of {step / parts:.3g} s are implicit ones, whose error is of the first order. Shorter ones "
+        'are more exact; integrator="implicit" says that they are meant'
+    )
+    return Steps(integrator_of("implicit"), "implicit", step / parts, parts, why, is_coarse=True)
+
+
+def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:
+    """Whether RK4 is not stable with these steps in one of the last of the positions (n, nq) of a motion."""
+    return steps.name == "rk4" and steps.dt is not None and _stiffest(model, q[-SAMPLES:]).rate * steps.dt > STABLE
+
+
+def _stiff(model: Model, rate: Stiffness) -> str:
+    return f"the joints of {model.name} are stiff (damping {rate.damping:.3g} 1/s, springs {rate.frequency:.3g} rad/s)"
+
+
+def _stiffest(model: Model, q: Array) -> Stiffness:
+    """How stiff the joints of a mechanism are in some of its states."""
+    if not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
+        return Stiffness(0.0, 0.0)
+    states = q.reshape(-1, model.nq)
+    states = states[np.isfinite(states).all(axis=-1)]
+    at_rest, system = np.zeros(model.nv), System(model, _nothing)
+    chosen = states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
+    found = [stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False) for x in chosen]
+    found = [x for x in found if np.isfinite(x.rate)]
+    return Stiffness(max((x.damping for x in found), default=0.0), max((x.frequency for x in found), default=0.0))
+
+
+def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:
+    return 0 * v

@@ -1,0 +1,82 @@
+"""How what joints and controllers do changes with the state: D = −∂τ/∂v and K = −∂τ/∂q."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeAlias
+
+from knuckle.functions import configuration_rate
+from knuckle.joints.base import is_plain
+from knuckle.model import Linear, Model
+from knuckle.scalar import ONE, ZERO, constant
+from knuckle.spatial import Vector
+
+from .dual_jacobians import along, derivative_of
+from .system import System
+
+PerJoint: TypeAlias = Sequence[Vector]
+"""One vector for each joint of the tree."""
+
+
+def slopes_of(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tuple[Iterator[Vector], Iterator[Vector]]:
+    """The columns of ∂f/∂v and of ∂f/∂q, a position moving along each velocity variable in turn."""
+    units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
+    return (
+        (derivative_of(f(q, along(v, e))) for e in units),
+        (derivative_of(f(along(q, configuration_rate.reference(model, q, e)), v)) for e in units),
+    )
+
+
+def local_slopes(system: System, t: Any, q: Any, v: Any) -> tuple[PerJoint, PerJoint] | None:
+    """D and K by joints, if every slope is one of a velocity variable on its own force; else None.
+
+    Structural zeros decide it: what a controller does not depend on leaves none.
+    """
+    model = system.at(t)
+    if not _is_local(model):
+        return None
+    control = _diagonals(lambda q, v: -system.force(model, t, q, v), model, q, v)
+    if control is None:
+        return None
+    coupled = model.coupled
+    D, K = (
+        [Vector([ZERO] * joint.kind.nv) if i in coupled else part[model.v_slices[i]]
+         for i, joint in enumerate(model.joints)]
+        for part in control
+    )  # fmt: skip
+    return (
+        [x + Vector(map(constant, joint.damping)) for x, joint in zip(D, model.joints, strict=True)],
+        [x + Vector(map(constant, joint.stiffness)) for x, joint in zip(K, model.joints, strict=True)],
+    )
+
+
+def _is_local(model: Model) -> bool:
+    """Whether springs and dampers at the joints have constant slopes, each on its own velocity variable."""
+    coupled = model.coupled
+    for i, joint in enumerate(model.joints):
+        if any(constant(k) is not ZERO for k in joint.stiffness) and (
+            not is_plain(joint.kind) or joint.kind.has_charts
+        ):
+            return False
+        acts = any(constant(x) is not ZERO for x in (*joint.stiffness, *joint.damping))
+        if acts and i in coupled and not isinstance(coupled[i].law, Linear):
+            return False
+    return True
+
+
+def _diagonals(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tuple[Vector, Vector] | None:
+    """∂fᵢ/∂vᵢ and ∂fᵢ/∂qᵢ, if there are no other slopes; else None."""
+    rate = configuration_rate.reference(model, q, v)
+    some = derivative_of(f(q, along(v, v))), derivative_of(f(along(q, rate), v))
+    found: list[Vector] = []
+    for part, columns in zip(some, slopes_of(f, model, q, v), strict=True):
+        if all(x is ZERO for x in part):
+            found.append(part)
+            continue
+        diagonal: list[Any] = []
+        for k, column in enumerate(columns):
+            if any(x is not ZERO for i, x in enumerate(column) if i != k):
+                return None
+            diagonal.append(column[k])
+        found.append(Vector(diagonal))
+    return found[0], found[1]

@@ -1,0 +1,110 @@
+"""Closed loops through time: how they are kept closed (RBDA 8.3), and what an integrator needs to know of them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.algorithms.loops import constrained_motion
+from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.errors import ModelError
+from knuckle.functions import loop_error_rate, loop_gap, mass_matrix
+from knuckle.functions.dynamics import is_long, tree_parents
+from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
+from knuckle.model import Model
+from knuckle.spatial import Matrix, Vector
+
+Array: TypeAlias = NDArray[Any]
+Stabilization: TypeAlias = float | Literal["projection"] | Choice | None
+"""T_stab in seconds (RBDA 8.21-8.23), or projection onto the constraint manifold after every step, or independent
+variables that are integrated alone while the others follow (8.56), or nothing."""
+
+OPEN = 1e-6
+"""How far open loops may be at the beginning, in radians and metres, and per second: projection closes them at once."""
+LONG_STEP = 100_000
+"""Operations of a step, about: more of them are not worth compiling in a row (`run.loop.MOST`)."""
+
+
+def stabilization_of(given: Any) -> Stabilization:
+    """What was given, if it is one."""
+    if given is None or isinstance(given, Choice) or (isinstance(given, str) and given == "projection"):
+        return given
+    is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
+    if not is_number or not 0 < float(given) < np.inf:
+        raise ValueError(
+            'stabilization is "projection", the seconds in which loop errors decay, what kn.independent_variables '
+            f"chose, or None, not {given!r}"
+        )
+    return float(given)
+
+
+def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilization, t: float = 0.0) -> None:
+    """An error if projection would move the first state, (..., nq) and (..., nv), by more than rounding explains.
+
+    States that are not numbers pass: they stay what they are, in a batch too.
+    """
+    if not model.loops or stabilization is None or isinstance(stabilization, float):
+        return
+    now = model.at(t) if is_timed(model) else model
+    gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
+    gaps = gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0)
+    worst = int(np.argmax(gaps))
+    advice = "or use stabilization=0.1, with which loops close in so many seconds"
+    if gaps[worst] > OPEN:
+        raise ValueError(
+            f"q0: loop {model.loops[worst].name!r} is open by {gaps[worst]:.3g} (m, rad); start from "
+            f"kn.close_loops(model, q0).q, {advice}"
+        )
+    rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
+    if rate > OPEN * (1 + np.nan_to_num(np.abs(v)).max(initial=0.0)):
+        raise ValueError(
+            f"v0: the loops open with {rate:.3g} (m/s, rad/s); start from kn.project(model, q0, v0), {advice}"
+        )
+
+
+def takes_long(model: Model, evaluations: int) -> bool:
+    """Whether a step with so many evaluations of the acceleration is too long for one piece of code."""
+    if not model.loops:
+        return False
+    one = 1.5 * constraint_count(model) ** 2 * model.nv + 300 * model.nv
+    return is_long(model) or (evaluations + 1) * one > LONG_STEP
+
+
+def must_fit(model: Model, name: str, is_explicit: bool, stabilization: Stabilization) -> None:
+    """An error for what only code can do, on mechanisms with too many loops for code."""
+    if not is_long(model):
+        return
+    size = f"{model.name} has {constraint_count(model)} constraints on {model.nv} variables, too many for that"
+    if not is_explicit:
+        raise ModelError(f'{name} puts its equations into code, and {size}: use "rk4", "heun", "euler" or "adaptive"')
+    if isinstance(stabilization, Choice):
+        raise ModelError(f'independent variables are put into code, and {size}: use stabilization="projection"')
+    if is_timed(model):
+        raise ModelError(f"joints that move by a law of time need code for every instant, and {size}")
+
+
+def is_timed(model: Model) -> bool:
+    """Whether some joint, or loop joint, moves by a law of time."""
+    return any(joint.kind.at(0.0) != joint.kind for joint in (*model.joints, *model.loops))
+
+
+def must_be_short(model: Model) -> None:
+    """An error for rollouts of mechanisms with very many loops."""
+    if is_long(model):
+        raise ModelError(
+            f"a rollout puts a step into code, and {model.name} has {constraint_count(model)} constraints on "
+            f"{model.nv} variables, too many for that: kn.simulate takes it, one trajectory at a time"
+        )
+
+
+def pulled(model: Model, q: Any, error: Any) -> Any:
+    """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ e: the motion of least kinetic energy with K v = e."""
+    H, rows = mass_matrix.reference(model, q), loop_constraints(model, q)
+    return constrained_motion.orthogonal(H, tree_parents(model), rows, redundant=is_redundant(model)).response(error)[0]
+
+
+def solve_with(model: Model, q: Any, A: Matrix, b: Vector, k: Vector) -> Vector:
+    """x with A x = b + Kᵀλ and K x = k, for any A with a positive definite symmetric part."""
+    return constrained_motion.solve_with(A, loop_constraints(model, q), k, b, redundant=is_redundant(model))

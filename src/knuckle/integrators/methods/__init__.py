@@ -1,0 +1,1 @@
+"""The integrators, one family per file."""

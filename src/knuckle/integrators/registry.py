@@ -1,0 +1,42 @@
+"""Integrators by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from .base import Integrator
+from .methods.bdf import BDF1, BDF2
+from .methods.dormand_prince import DormandPrince
+from .methods.implicit_euler import ImplicitEuler
+from .methods.runge_kutta import Heun, RungeKutta4
+from .methods.semi_implicit_euler import SemiImplicitEuler
+from .methods.variational import Variational
+
+INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
+    "euler": SemiImplicitEuler,
+    "heun": Heun,
+    "rk4": RungeKutta4,
+    "adaptive": DormandPrince,
+    "implicit": ImplicitEuler,
+    "bdf1": BDF1,
+    "bdf2": BDF2,
+    "variational": Variational,
+    "variational4": partial(Variational, order=4),
+}
+"""What a name stands for."""
+
+
+def name_of(given: str | Integrator) -> str:
+    """What a trajectory calls its integrator."""
+    return given if isinstance(given, str) else type(given).__name__
+
+
+def integrator_of(given: str | Integrator) -> Integrator:
+    """An integrator, given itself or by its name."""
+    if isinstance(given, Integrator):
+        return given
+    if isinstance(given, str) and given in INTEGRATORS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        return INTEGRATORS[given]()
+    names = ", ".join(f'"{name}"' for name in INTEGRATORS)
+    raise ValueError(f"integrator is one of {names}, or an integrator of knuckle.integrators, not {given!r}")

@@ -1,0 +1,186 @@
+"""A mechanism and what acts on it, as an integrator sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.bound import Bound, bind
+from knuckle.engine.calls.user_kernel import kernel
+from knuckle.functions import forward_dynamics
+from knuckle.functions.configuration import alongside, has_charts, in_charts
+from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
+from knuckle.functions.loops.projection import STEPS, onto_constraints
+from knuckle.model import Model
+
+from .loop_stabilization import Stabilization, is_timed
+
+HOLD = 1e20
+"""The rotor inertia of a joint that is held: nothing moves it, and its velocity tells the impulse against it."""
+Force = Callable[[Model, Any, Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class System:
+    """A mechanism under forces. Every method takes one state: arrays, or inside a kernel vectors of scalars."""
+
+    model: Model
+    force: Force
+    """(model, t, q, v) → τ"""
+    external: Force | None = None
+    """(model, t, q, v) → f_ext, a wrench per body"""
+    stabilization: Stabilization = None
+    """What keeps loops closed"""
+    sticking: Any = None
+    """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
+
+    def acceleration(self, t: Any, q: Any, v: Any) -> Any:
+        """v̇ under the forces at this instant."""
+        forces = self.forces(t, q, v)
+        if self._is_kernel:
+            tau, f_ext = (*forces, None)[:2]
+            return _acceleration_at(
+                self.model, t, q, v, tau, f_ext, self.sticking, stabilization=self.decay_time, choice=self.choice
+            )
+        return self._forward(q, v, *forces)
+
+    def closed(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
+        """The state (q, v) with its loops closed, where states are to be kept so; else the same.
+
+        The nearest one by projection; with independent variables, that of the same independent variables.
+        """
+        if not self.is_closed:
+            return q, v
+        if self._is_kernel:
+            return _closed_at(self.model, t, q, v, self.sticking, choice=self.choice)
+        return onto_constraints(self.model, q, v)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the loops of every state are closed, not only held."""
+        return bool(self.model.loops) and (self.stabilization == "projection" or self.choice is not None)
+
+    @property
+    def decay_time(self) -> float | None:
+        """T_stab, where loop errors are to decay."""
+        return self.stabilization if isinstance(self.stabilization, float) and self.model.loops else None
+
+    @property
+    def choice(self) -> Choice | None:
+        """The independent variables, where the others follow them."""
+        return self.stabilization if isinstance(self.stabilization, Choice) and self.model.loops else None
+
+    def forces(self, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
+        """(τ,) or (τ, f_ext) at this instant."""
+        model = self._moving(t)
+        tau = self.force(model, t, q, v)
+        return (tau,) if self.external is None else (tau, self.external(model, t, q, v))
+
+    def moved(self, q: Any, u: Any) -> Any:
+        """q ⊕ u: the position after moving with the velocity variables u for a unit of time."""
+        return self._functions.integrate(q, u)
+
+    def displacement(self, q0: Any, q1: Any) -> Any:
+        """q1 ⊖ q0."""
+        return self._functions.difference(q0, q1)
+
+    def displacement_rate(self, u: Any, v: Any) -> Any:
+        """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
+        return self._functions.displacement_rate(u, v)
+
+    def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
+        """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
+        return in_charts(self.model, q, v) if self.has_charts else (q, v)
+
+    def alongside(self, q0: Any, q: Any, v: Any) -> tuple[Any, Any]:
+        """The state (q, v) in the coordinates of q0, in which displacements from there and their rates are smooth."""
+        return alongside(self.model, q0, q, v) if self.has_charts else (q, v)
+
+    @cached_property
+    def has_charts(self) -> bool:
+        """Whether the coordinates of some joint end somewhere."""
+        return has_charts(self.model)
+
+    def at(self, t: Any) -> Model:
+        """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
+        return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
+
+    def _moving(self, t: Any) -> Model:
+        return self.model.at(t) if self.is_timed else self.model
+
+    @property
+    def _is_kernel(self) -> bool:
+        """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
+        return self.is_timed or self.choice is not None or self.sticking is not None
+
+    @cached_property
+    def is_timed(self) -> bool:
+        """Whether some joint moves by a law of time."""
+        return is_timed(self.model)
+
+    @cached_property
+    def _functions(self) -> Bound:
+        return bind(self.model)
+
+    @cached_property
+    def _forward(self) -> Callable[..., Any]:
+        if self.decay_time is None:
+            return self._functions.forward_dynamics
+        return self._functions.prepare(forward_dynamics, stabilization=self.decay_time)
+
+
+@kernel
+def _acceleration_at(
+    model: Model,
+    t: Any,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any = None,
+    sticking: Any = None,
+    *,
+    stabilization: float | None,
+    choice: Choice | None,
+) -> Any:
+    """The time is an argument, so that one piece of code serves every instant."""
+    now = _then(model, t, sticking)
+    if choice is None:
+        return forward_dynamics.reference(now, q, v, tau, f_ext, stabilization=stabilization)
+    q, v = _followed(now, q, v, choice)
+    return forward_dynamics.reference(now, q, v, tau, f_ext, method="independent", choice=choice)
+
+
+@kernel
+def _closed_at(model: Model, t: Any, q: Any, v: Any, sticking: Any = None, *, choice: Choice | None) -> Any:
+    now = _then(model, t, sticking)
+    return onto_constraints(now, q, v) if choice is None else _followed(now, q, v, choice)
+
+
+def _then(model: Model, t: Any, sticking: Any) -> Model:
+    now = model.at(t)
+    return now if sticking is None else held_model(now, sticking)
+
+
+def held_model(model: Model, sticking: Any) -> Model:
+    """The mechanism without dry friction, with some velocity variables held."""
+    free = model.replace(joints=tuple(replace(joint, friction=()) for joint in model.joints))
+    return with_rotors(free, [HOLD * x for x in sticking])
+
+
+def with_rotors(model: Model, rotor: Any) -> Model:
+    """The model with rotor inertia more at each velocity variable."""
+    joints = list(model.joints)
+    for i, joint in enumerate(joints):
+        if i not in model.coupled:
+            total = tuple(a + b for a, b in zip(joint.rotor_inertia, rotor[model.v_slices[i]], strict=True))
+            joints[i] = replace(joint, rotor_inertia=total)
+    return model.replace(joints=tuple(joints))
+
+
+def _followed(model: Model, q: Any, v: Any, choice: Choice) -> tuple[Any, Any]:
+    """The state in which the dependent variables follow the others (RBDA 8.56-8.57)."""
+    q = loop_closure.reference(model, q, choice=choice, steps=STEPS)
+    return q, followed_velocity.reference(model, q, v, choice=choice)

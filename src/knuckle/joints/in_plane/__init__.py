@@ -1,0 +1,1 @@
+"""Motions in a plane: planar joints, and joints for models of the plane."""

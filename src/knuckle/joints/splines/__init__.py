@@ -1,0 +1,1 @@
+"""Joints along smooth curves and surfaces: cubic B-splines of frames."""

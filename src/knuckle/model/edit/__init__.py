@@ -1,0 +1,21 @@
+"""Models made from models: each function takes a `Model` and returns another; none changes its argument."""
+
+from .edits import add_frame, couple, permute, with_inertia, with_joint, with_rotor_inertia
+from .graft import attach, merge, submodel
+from .renaming import rename
+from .weld import lock, merge_fixed
+
+__all__ = [
+    "add_frame",
+    "attach",
+    "couple",
+    "lock",
+    "merge",
+    "merge_fixed",
+    "permute",
+    "rename",
+    "submodel",
+    "with_inertia",
+    "with_joint",
+    "with_rotor_inertia",
+]

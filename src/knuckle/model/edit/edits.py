@@ -1,0 +1,111 @@
+"""Models made from models: each function takes a `Model` and returns another; none changes its argument."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from knuckle.errors import ModelError
+from knuckle.joints import Joint
+from knuckle.model.build.checked_parts import PROPERTIES, limits_from, per_freedom, start_from
+from knuckle.model.coupling import Coupling, renumbered
+from knuckle.model.coupling_laws import law_from
+from knuckle.model.joint_position import neutral_position
+from knuckle.model.model import Model
+from knuckle.model.parts import ROOT, Frame, TreeJoint
+from knuckle.model.placement import Placement
+
+from .places import Place, placed_frames, placed_loops, transform_in
+
+
+def add_frame(model: Model, name: str, on: str, placement: Placement = None) -> Model:
+    """A new named frame, placed in a body or another frame."""
+    host = model.frame(on)
+    X = transform_in(model, placement, name) @ host.X
+    return model.replace(frames=(*model.frames, Frame(name, host.body, X)))
+
+
+def couple(model: Model, joint: str, to: str | Sequence[str], law: Any, *, offset: float = 0.0) -> Model:
+    """The model with a joint that follows others; see `Builder.couple`."""
+    sources = (to,) if isinstance(to, str) else tuple(to)
+    numbers = tuple(map(model.joint_index, sources))
+    coupling = Coupling(model.joint_index(joint), numbers, law_from(law, offset, len(sources), joint))
+    return model.replace(couplings=(*model.couplings, coupling))
+
+
+def with_inertia(model: Model, body: str, inertia: Any) -> Model:
+    """The model with another inertia of one body, or of the base."""
+    if not isinstance(inertia, model.algebra.Inertia):
+        wanted = model.algebra.Inertia.__name__
+        raise ModelError(f"its inertia has to be a {wanted}, not {type(inertia).__name__}", element=body)
+    bodies = [model.base, *model.bodies]
+    i = model.body_index(body) + 1
+    bodies[i] = dataclasses.replace(bodies[i], inertia=inertia)
+    return model.replace(base=bodies[0], bodies=tuple(bodies[1:]))
+
+
+def with_joint(model: Model, joint: str, **changes: Any) -> Model:
+    """The model with other properties of one joint.
+
+    They are `kind`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness`, `rest`
+    and `start`, as for `Builder.body`. A kind with another number of variables starts without limits and the rest.
+    """
+    known = ("kind", "X_tree", "limits", *PROPERTIES, "start")
+    for key in changes:
+        if key not in known:
+            raise ModelError(f"with_joint does not change {key!r}, but {', '.join(known)}", element=joint)
+    i = model.joint_index(joint)
+    old = model.joints[i]
+    kind = changes.pop("kind", old.kind)
+    same = (kind.nq, kind.nv) == (old.kind.nq, old.kind.nv)
+    new = _of_kind(old, kind) if same else TreeJoint(joint, kind, old.parent, old.X_tree)
+    if "X_tree" in changes:
+        changes["X_tree"] = transform_in(model, changes["X_tree"], joint)
+    if "limits" in changes:
+        changes["limits"] = limits_from(changes["limits"], kind, joint)
+    for key in changes.keys() & PROPERTIES:
+        changes[key] = per_freedom(changes[key], kind, key, joint, signed=key == "rest")
+    if "start" in changes:
+        changes["start"] = start_from(changes["start"], kind, joint)
+    joints = (*model.joints[:i], dataclasses.replace(new, **changes), *model.joints[i + 1 :])
+    return model.replace(joints=joints)
+
+
+def _of_kind(joint: TreeJoint, kind: Joint) -> TreeJoint:
+    """The joint with another kind of as many variables; it starts where the new kind does unless told otherwise."""
+    start = () if joint.start == neutral_position(joint.kind) else joint.start
+    return dataclasses.replace(joint, kind=kind, start=start)
+
+
+def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:
+    """The model with rotor inertias (as felt at the joint: gear ratio squared times the rotor's own), by joint name."""
+    for joint, inertia in inertias.items():
+        model = with_joint(model, joint, rotor_inertia=inertia)
+    return model
+
+
+def permute(model: Model, order: Sequence[str]) -> Model:
+    """The same mechanism with its bodies in another order, which must be regular: parents first (RBDA 4.1.2).
+
+    `order` names every body once. The variables of q and v follow their joints.
+    """
+    numbers = [model.body_index(name) for name in order]
+    if sorted(numbers) != list(range(model.nb)):
+        left_out = sorted(set(model.body_names) - set(order))
+        twice = sorted({name for name in order if list(order).count(name) > 1})
+        wrong = [f"{what}: {', '.join(names)}" for what, names in (("left out", left_out), ("twice", twice)) if names]
+        raise ModelError(f"an order names each of the {model.nb} moving bodies once ({'; '.join(wrong)})")
+    new = {ROOT: ROOT, **{i: k for k, i in enumerate(numbers)}}
+    for i in numbers:
+        parent = model.parents[i]
+        if new[parent] > new[i]:
+            raise ModelError(f"its parent {model.body_names[parent]!r} must come first", element=model.body_names[i])
+    places = {i: Place(k, model.algebra.Transform.identity()) for i, k in new.items()}
+    return model.replace(
+        bodies=tuple(model.bodies[i] for i in numbers),
+        joints=tuple(dataclasses.replace(model.joints[i], parent=new[model.parents[i]]) for i in numbers),
+        frames=placed_frames(model.frames, places),
+        loops=placed_loops(model.loops, places),
+        couplings=renumbered(model.couplings, new),
+    )

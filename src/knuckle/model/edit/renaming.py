@@ -1,0 +1,54 @@
+"""Names of a model's parts, changed."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeAlias
+
+from knuckle.errors import ModelError
+from knuckle.model.model import Model
+
+Names: TypeAlias = Mapping[str, str] | Callable[[str], str] | None
+"""New names: by the old ones, or by a rule."""
+
+
+def rename(model: Model, *, bodies: Names = None, joints: Names = None, name: str | None = None) -> Model:
+    """The model with other names: of the base, bodies and frames; of joints and loop joints; of the model itself.
+
+    Names are given as a mapping from old to new, or as a function. What a mapping does not mention stays.
+    """
+    of_body = _rule(bodies, model.frame_names, "body or frame")
+    of_joint = _rule(joints, (*model.joint_names, *(loop.name for loop in model.loops)), "joint")
+    return model.replace(
+        name=model.name if name is None else name,
+        base=dataclasses.replace(model.base, name=of_body(model.base.name)),
+        bodies=tuple(dataclasses.replace(body, name=of_body(body.name)) for body in model.bodies),
+        frames=tuple(dataclasses.replace(frame, name=of_body(frame.name)) for frame in model.frames),
+        joints=tuple(dataclasses.replace(joint, name=of_joint(joint.name)) for joint in model.joints),
+        loops=tuple(dataclasses.replace(loop, name=of_joint(loop.name)) for loop in model.loops),
+        keyframes=model.keyframes,
+    )
+
+
+def _rule(names: Names, known: Iterable[str], what: str) -> Callable[[str], str]:
+    if names is None:
+        return lambda name: name
+    if callable(names):
+        return names
+    for old in names:
+        if old not in known:
+            raise ModelError(f"no {what} is called {old!r}{near(old, known)}", element=old)
+    table = dict(names)
+    return lambda name: table.get(name, name)
+
+
+def near(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: what it may have meant, or what there is."""
+    import difflib
+
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=3)
+    if close:
+        return f"; did you mean {', '.join(map(repr, close))}?"
+    return f"; there are {', '.join(map(repr, known[:20]))}" + (" and more" if len(known) > 20 else "") if known else ""

@@ -1,0 +1,54 @@
+"""The rooms of the house in their order: what `src/knuckle` is divided into, and which part may import which.
+
+A module imports from its own room and from those named before it, never from those after it. The rooms within a room
+have an order of their own. The check of the architecture and the names of kernels on disk are made from these lists.
+"""
+
+ROOMS = (
+    # mechanisms and files
+    "rooms",
+    "errors",
+    "warning",
+    "scalar",
+    "spatial",
+    "joints",
+    "model",
+    "formats",
+    "robots",
+    # the book, one algorithm per file
+    "algorithms",
+    # from the text of an algorithm to machine code that is called with arrays
+    "engine",
+    # numbers in, numbers out
+    "solvers",
+    # the public functions
+    "functions",
+    # what can be put on a mechanism, and other formulations
+    "constraints",
+    "elements",
+    "contact",
+    "maximal",
+    "bound",
+    "operators",
+    # through time
+    "integrators",
+    "trajectory",
+    "simulation",
+    # for people
+    "viewer",
+    "cluster",
+    "cli",
+    "testing",
+)
+
+ROOMS_WITHIN = {
+    "algorithms": ("types", "kinematics", "dynamics", "energy", "loops"),
+    "engine": ("trace", "emit", "arrays", "native", "kernels", "calls"),
+}
+
+DECIDE_KERNELS = tuple(
+    room
+    for room in ROOMS[ROOMS.index("scalar") : ROOMS.index("integrators")]
+    if room not in ("formats", "robots", "bound")
+)
+"""The rooms whose texts decide what a kernel computes."""

@@ -1,0 +1,1 @@
+"""Events: what to watch for, and where within a step it happens."""

@@ -1,0 +1,1 @@
+"""Dry friction at joints: sticking and sliding."""

@@ -1,0 +1,282 @@
+"""Dry friction at joints through a step: which joints slide and which stick, and the impulses that decide it.
+
+Friction is a force of any size up to f against a motion, and of size f while there is one. A step begins with a mode
+for every velocity variable with friction: it slides forwards (1) or backwards (−1), under a force of constant size, or
+sticks (0), its velocity being zero. While modes stay, the motion is smooth, and every integrator keeps its order. A
+joint that sticks is held by a rotor of inertia `HOLD`, beside which every other is nothing: its velocity at the end of
+the step tells the impulse that it was held against.
+
+At the end a box-constrained problem in the impulses says which modes were wrong. A joint that turned back within the
+step was under the wrong force since it stood still: it stops, or goes on backwards under the other force. A joint held
+against more than f slips by the rest. Simulations find these moments by events (`sticking`); rollouts go over them with
+an error of the second order in the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from knuckle.engine.calls.user_kernel import kernel
+from knuckle.errors import ModelError
+from knuckle.functions import integrate, mass_matrix
+from knuckle.functions.dynamics import is_long
+from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.methods.newton import Iterative
+from knuckle.integrators.methods.variational import response
+from knuckle.integrators.system import HOLD, System, held_model
+from knuckle.joints.base import is_plain
+from knuckle.model import Model, reduction
+from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
+from knuckle.spatial import Matrix, Vector
+
+SMALL = 12
+"""Up to so many velocity variables the mass matrix and solutions with it are shorter than recursions."""
+ROUNDS = 3
+"""Solutions in which joints change sides. What is wrong after them is an error of the first order of one step."""
+
+
+def friction_rows(model: Model) -> tuple[int, ...]:
+    """The velocity variables at which dry friction acts."""
+    rows = {
+        row
+        for i, joint in enumerate(model.joints)
+        for row, f in zip(model.variables(i), joint.friction * _sources(model, i), strict=True)
+        if constant(f) is not ZERO
+    }
+    return tuple(sorted(rows))
+
+
+def _sources(model: Model, i: int) -> int:
+    return len(model.coupled[i].sources) if i in model.coupled else 1
+
+
+def must_be_separate(model: Model) -> None:
+    """An error for friction that acts on several velocity variables at once, or among too many loops."""
+    if is_long(model) and friction_rows(model):
+        raise ModelError(
+            f"{model.name} has dry friction and so many loops that its equations are not put into code: use "
+            "model.without_friction(), and dampers"
+        )
+    for coupling in model.couplings:
+        joint = model.joints[coupling.joint]
+        if len(coupling.sources) > 1 and any(constant(f) is not ZERO for f in joint.friction):
+            raise ModelError(
+                f"joint {joint.name!r} has dry friction and follows several joints at once: a step takes the friction "
+                "of each velocity variable by itself. Give the friction to the joints that it follows"
+            )
+
+
+def friction_limits(model: Model, q: Any) -> Vector:
+    """The largest friction force at each velocity variable: |G|ᵀ f."""
+    total: list[Any] = [ZERO] * model.nv
+    for joint, G in zip(model.joints, reduction.rows(model, q), strict=True):
+        for f, row in zip(joint.friction, G, strict=True):
+            for k, ratio in row.items():
+                total[k] = total[k] + constant(f) * absolute(ratio)
+    return Vector(total)
+
+
+def modes_of(model: Model, v: Any) -> Any:
+    """The modes of a state by its velocity alone: what stands still sticks."""
+    rows = friction_rows(model)
+    return _like(v, (sign(x) if i in rows else ZERO for i, x in enumerate(v)))
+
+
+def held(system: System, modes: Any) -> System:
+    """The mechanism while it keeps its modes: under constant friction where it slides, held where it sticks."""
+    rows = friction_rows(system.model)
+
+    def force(at: Model, t: Any, q: Any, v: Any) -> Any:
+        model = system.at(t)
+        friction = friction_limits(model, q)
+        return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
+
+    sticking = _like(modes, (1 - s * s if i in rows else ZERO for i, s in enumerate(modes)))
+    return replace(system, force=force, sticking=sticking)
+
+
+def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
+    """(q, v) after a step: exactly zero velocity where joints stick, and where they did before, exactly their place."""
+    rows, q, v = friction_rows(model), list(after.q), list(after.v)
+    was, now = before.memory[0], after.memory[0]
+    for i, joint in enumerate(model.joints):
+        for n, row in enumerate(range(model.v_slices[i].start, model.v_slices[i].stop)):
+            if row not in rows:
+                continue
+            v[row] = v[row] * (now[row] * now[row])
+            if is_plain(joint.kind) and not joint.kind.has_charts:
+                k = model.q_slices[i].start + n
+                q[k] = select(less(was[row] * was[row] + now[row] * now[row], 0.5), before.q[k], q[k])
+    return _like(after.q, q), _like(after.v, v)
+
+
+def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
+    """The state to begin with; its modes, where they are not given, are those of the velocity."""
+    rows = friction_rows(system.model)
+    if not rows:
+        return integrator.start(system, t, q, v, dt)
+    modes = modes_of(system.model, v) if modes is None else modes
+    state = integrator.start(held(system, modes), t, q, v, dt)
+    return State(state.q, state.v, (modes, *state.memory))
+
+
+def stepped(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:
+    """The state at t + dt, with dry friction found and loops closed. The modes are the first entry of the memory."""
+    if not friction_rows(system.model):
+        return integrator.closed(system, t, integrator.step(system, t, state, dt), dt)
+    return finished(integrator, system, t, state, slid(integrator, system, t, state, dt), dt)
+
+
+def within_modes(
+    method: str, integrator: Integrator, system: System, t: Any, state: State, besides: tuple[Any, ...], dt: Any
+) -> Any:
+    """What a method of an integrator gives if all modes stay what they are; a state has its loops closed."""
+    if method == "slid":
+        return kept(integrator, system, t, state, slid(integrator, system, t, state, dt), state.memory[0], dt)
+    if not friction_rows(system.model):
+        made = getattr(integrator, method)(system, t, state, *besides, dt)
+        return (integrator.closed(system, t, made[0], dt), *made[1:]) if method == "attempt" else made
+    modes, *memory = state.memory
+    made = getattr(integrator, method)(held(system, modes), t, State(*state[:2], tuple(memory)), *besides, dt)
+    if method == "attempt":
+        return kept(integrator, system, t, state, made[0], modes, dt), *made[1:]
+    return State(made.q, made.v, (modes, *made.memory)) if isinstance(made, State) else made
+
+
+def slid(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:
+    """The state at t + dt if all modes stay what they are."""
+    modes, *memory = state.memory
+    return integrator.step(held(system, modes), t, State(state.q, state.v, tuple(memory)), dt)
+
+
+def kept(integrator: Integrator, system: System, t: Any, old: State, new: State, modes: Any, dt: Any) -> State:
+    """A state at t + dt in its right modes: at rest where it sticks, and its loops closed."""
+    new = integrator.closed(held(system, modes), t, new, dt)
+    new = State(new.q, new.v, (modes, *new.memory))
+    return State(*still(system.model, old, new), new.memory)
+
+
+def finished(integrator: Integrator, system: System, t: Any, state: State, new: State, dt: Any) -> State:
+    """The state at t + dt from what `slid` found: impulses where modes were wrong, and the modes from here on."""
+    modes = state.memory[0]
+    q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
+    memory = new.memory
+    if memory:  # a change of modes is a new beginning
+        fresh = integrator.start(system, t + dt, q, v, dt).memory
+        changed = less(0.5, sum((absolute(a - b) for a, b in zip(after, modes, strict=True)), 0.0))
+        begun = tuple(_chosen(changed, a, b) for a, b in zip(fresh, memory, strict=True))
+        memory = (*begun[:-1], memory[-1]) if isinstance(integrator, Iterative) else begun
+    return kept(integrator, system, t, state, State(q, v, memory), after, dt)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One velocity variable with friction at the end of a step, while its impulse is looked for. Flags are 1 or 0."""
+
+    most: Any
+    """The largest impulse of friction"""
+    sticks: Any
+    """Whether it was held in the step"""
+    load: Any
+    """The impulse that it was held against in the same time: the step, or the part of it in which modes were wrong"""
+    turns: Any
+    """Whether it slid, and turned back"""
+    rest: Any
+    """The part of the step in which its mode was wrong, if it was"""
+    was: Any
+    """Its velocity at the end of the step"""
+    holds: Any
+    """Whether it is held now"""
+    way: Any
+    """The direction of the impulse that its mode left out"""
+    push: Any
+    """That impulse"""
+
+    @classmethod
+    def of(cls, v0: Any, mode: Any, v: Any, most: Any) -> Row:
+        """After a step from v₀ to v in a mode."""
+        sticks = 1 - mode * mode
+        back = less(mode * v, 0)
+        rest = select(back, v / select(back, v - v0, 1), ZERO)
+        turns = select(back, 1 - sticks, ZERO)
+        load = HOLD * v * sticks
+        push = turns * mode * (2 * most * rest)
+        return cls(most, sticks, load, turns, rest, v * (1 - sticks), sticks, turns * mode, push).after(ZERO, ZERO)
+
+    def after(self, change: Any, v: Any) -> Row:
+        """With other sides where a round with this change of velocity, to v, shows them wrong."""
+        load, ahead = self.load + HOLD * change, self.way * v
+        slips = select(less(self.most, absolute(load)), self.sticks * self.holds, ZERO)
+        returns = select(less(ahead, 0), self.sticks * (1 - self.holds), ZERO)
+        stops = select(less(0, ahead), self.turns * (1 - self.holds), ZERO)
+        away = sign(load)
+        return replace(
+            self,
+            holds=self.holds - slips + returns + stops,
+            way=select(less(0.5, slips), away, self.way),
+            push=(1 - slips - returns - stops) * self.push + slips * (self.load - self.most * away)
+            - stops * (HOLD * self.was),
+        )  # fmt: skip
+
+
+@kernel
+def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, dt: Any) -> Any:
+    """(q, v, modes) at the end of a step that came from q₀, v₀ to q, v and kept its modes.
+
+    The impulses that were left out are at most 2 f (1 − θ) dt for a joint that stood still at θ dt and came back, and
+    what is more than f dt for one that was held. Each round is a solution with some joints held and some pushed, after
+    which those on the wrong side change it (`boxed`, in fixed rounds).
+    """
+    model = model.at(t)
+    F, pushed = friction_limits(model, q0), _pushes(model, q0)
+    rows = {i: Row.of(v0[i], modes[i], v[i], F[i] * dt) for i in friction_rows(model)}
+    was: Any = Vector(rows[i].was if i in rows else x for i, x in enumerate(v))
+    rest: Any = ZERO
+    for row in rows.values():
+        rest = maximum(rest, maximum(row.rest, row.sticks * (1 - row.holds)))
+    rows = {i: replace(row, load=row.load * rest, most=row.most * rest) for i, row in rows.items()}
+    change = pushed(rows)
+    for _ in range(ROUNDS - 1):
+        rows = {i: row.after(change[i], was[i] + change[i]) for i, row in rows.items()}
+        change = pushed(rows)
+    new: Any = Vector(x * (1 - rows[i].holds) if i in rows else x for i, x in enumerate(was + change))
+    moved: Any = integrate(model, q, (dt * rest / 2) * (new - was))
+    return moved, new, Vector(sign(x) if i in rows else ZERO for i, x in enumerate(new))
+
+
+@kernel
+def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
+    """The change of velocity by an impulse, with some joints held."""
+    return response(held_model(model.at(t), sticking), q, push)
+
+
+def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:
+    """The change of velocity by the impulses of rows: with the mass matrix of a small tree, else in O(n)."""
+    n, is_small = model.nv, model.nv <= SMALL and not model.loops
+    H = mass_matrix.reference(model, q) if is_small else None
+
+    def pushed(rows: dict[int, Row]) -> Any:
+        holds = Vector(rows[i].holds if i in rows else ZERO for i in range(n))
+        push = Vector(rows[i].push if i in rows else ZERO for i in range(n))
+        if H is None:
+            return response(held_model(model, holds), q, push)
+        return (H + Matrix.diagonal(HOLD * holds)).solve(push)
+
+    return pushed
+
+
+def _like(x: Any, entries: Any) -> Any:
+    """Entries as an array or as a vector, as x is one."""
+    return np.array([float(a) for a in entries]) if isinstance(x, np.ndarray) else Vector(entries)
+
+
+def _chosen(condition: Any, a: Any, b: Any) -> Any:
+    if isinstance(condition, bool | np.bool_):
+        return a if condition else b
+    if isinstance(a, Vector):
+        return Vector(select(condition, x, y) for x, y in zip(a, b, strict=True))
+    return select(condition, a, b)

@@ -1,0 +1,1 @@
+"""Long runs: checkpoints, going on from them, progress, and the same digits in every run."""

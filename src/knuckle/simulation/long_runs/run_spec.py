@@ -1,0 +1,164 @@
+"""What a checkpointed run is, written down: enough to recognise it, and to go on with it as far as files can say it."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.integrators.base import Integrator
+from knuckle.integrators.loop_stabilization import Stabilization
+from knuckle.integrators.registry import integrator_of
+from knuckle.model import Model
+from knuckle.simulation.events.event import Event, Given
+from knuckle.simulation.run_settings import Plan
+from knuckle.simulation.stops.stop_spec import CompliantStops, RigidStops, Stops
+from knuckle.trajectory.trajectory_files import model_from, model_text
+
+from .checkpoint import FORMAT, Beginning, read_start
+from .progress import Progress
+
+if TYPE_CHECKING:
+    from knuckle.trajectory.trajectory import Trajectory
+
+Array = NDArray[Any]
+_PARAMETER, _ARRAY = "parameter:", "array:"
+_STOPS = {"RigidStops": RigidStops, "CompliantStops": CompliantStops}
+
+
+def beginning_of(
+    model: Model,
+    q: Array,
+    v: Array,
+    plan: Plan,
+    controller: Any,
+    external: Any,
+    parameters: Mapping[str, Array],
+    integrator: str | Integrator,
+    events: tuple[Event, ...],
+    stops: Stops,
+    frames: tuple[str, ...],
+    stabilization: Stabilization,
+) -> Beginning:
+    """The arrays and facts of a run."""
+    arrays = {"q0": q, "v0": v} | {
+        _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext")
+    }
+    for name, given in (("controller", controller), ("external", external)):
+        if given is not None and not callable(given):
+            arrays[_ARRAY + name] = np.asarray(given, float)
+    facts = {
+        "format": FORMAT,
+        "model": model_text(model),
+        "content": model.content_hash,
+        "duration": plan.duration,
+        "dt": plan.dt,
+        "keep": plan.keep,
+        "integrator": repr(integrator_of(integrator)),
+        "integrator_name": integrator if isinstance(integrator, str) else None,
+        "controller": _identity(controller),
+        "external": _identity(external),
+        "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
+        "stops": None if stops is None else [type(stops).__name__, _said(stops)],
+        "stabilization": _said(stabilization) if isinstance(stabilization, Choice) else stabilization,
+        "frames": list(frames),
+    }
+    return Beginning(arrays, facts)
+
+
+def _said(stops: Any) -> dict[str, Any]:
+    fields = {f.name: getattr(stops, f.name) for f in dataclasses.fields(stops)}
+    return {
+        name: list(x) if isinstance(x, tuple) else dict(x) if isinstance(x, Mapping) else x
+        for name, x in fields.items()
+    }
+
+
+def _stabilization(said: Any) -> Stabilization:
+    return Choice(**{name: tuple(x) for name, x in said.items()}) if isinstance(said, dict) else said
+
+
+def _identity(given: Any) -> str | None:
+    """What a function goes by: its name, and a hash of its text where that can be read."""
+    if given is None:
+        return None
+    if not callable(given):
+        return "an array"
+    function = inspect.unwrap(given)
+    name = getattr(function, "__qualname__", type(function).__qualname__)
+    try:
+        text = inspect.getsource(function)
+    except (OSError, TypeError):
+        return name
+    return f"{name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def resume(
+    path: str | os.PathLike[str],
+    *,
+    model: Model | None = None,
+    controller: Callable[..., Any] | ArrayLike | None = None,
+    external: Callable[..., Any] | ArrayLike | None = None,
+    integrator: Integrator | None = None,
+    events: Given = None,
+    progress: Progress = None,
+    checkpoint_every: float = 30.0,
+) -> Trajectory:
+    """Goes on with a checkpointed simulation to its end, to the last bit as if it had not been interrupted.
+
+    Args:
+        path: the folder that was given to `simulate` as `checkpoint`.
+        model: needed only if the file could not hold it (joints of your own).
+        controller: the function, if there was one; files hold no functions. A constant τ is in the file.
+        external: the same for external forces.
+        integrator: needed only if it was not given by its name.
+        events: the same for events.
+        progress: as for `simulate`.
+        checkpoint_every: seconds of computing between checkpoints.
+    """
+    from knuckle.simulation.simulate import simulate
+
+    folder = Path(path)
+    there = read_start(folder)
+    if there is None:
+        raise FileNotFoundError(f"{folder} holds no checkpoints of a simulation")
+    facts, arrays = there.facts, there.arrays
+    if integrator is None and facts["integrator_name"] is None:
+        raise TypeError(f"{folder} was computed with {facts['integrator']}, which a file cannot hold: give integrator=")
+    functions: dict[str, Any] = {}
+    for name, given in (("controller", controller), ("external", external)):
+        functions[name] = arrays.get(_ARRAY + name) if given is None else given
+        if functions[name] is None and facts[name] is not None:
+            said = f"{folder} was computed with the {name} {facts[name].split()[0]}"
+            raise TypeError(f"{said}, which a file cannot hold: give {name}=")
+    stops = None
+    if facts["stops"] is not None:
+        kind, fields = facts["stops"]
+        stops = _STOPS[kind](**{name: tuple(x) if isinstance(x, list) else x for name, x in fields.items()})
+    return simulate(
+        model_from(facts, model, str(folder)),
+        arrays["q0"],
+        arrays["v0"],
+        facts["duration"],
+        dt=facts["dt"],
+        parameters={name.removeprefix(_PARAMETER): x for name, x in arrays.items() if name.startswith(_PARAMETER)},
+        integrator=integrator or facts["integrator_name"],
+        events=events,
+        stops=stops,
+        stabilization=_stabilization(facts["stabilization"]),
+        keep=facts["keep"],
+        frames=facts["frames"],
+        progress=progress,
+        checkpoint=folder,
+        checkpoint_every=checkpoint_every,
+        resume=True,
+        **functions,
+    )

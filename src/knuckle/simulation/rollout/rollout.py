@@ -1,0 +1,222 @@
+"""Many trajectories at once, with the loop through time in native code."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Collection, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.engine.calls.trajectory_batches import Input, through_time
+from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.native import result_memory as memory
+from knuckle.integrators.base import Integrator
+from knuckle.integrators.default_steps import default_steps
+from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
+from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
+from knuckle.model import Model
+from knuckle.simulation.controls import Control
+from knuckle.simulation.divergence import finite as finite_states
+from knuckle.simulation.divergence import warn_of_divergence
+from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
+from knuckle.warning import warn
+
+from .finite_until import UNTIL, Lasting
+from .held_controls import Asking, in_code, in_python
+from .rollout_forces import Acting, inputs_kept
+from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
+from .rollout_result import Rollout
+from .rollout_step import APPLIED, WRENCHES, Round
+
+Array: TypeAlias = NDArray[Any]
+
+
+def rollout(
+    model: Model,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    dt: float | None = None,
+    *,
+    steps: int | None = None,
+    duration: float | None = None,
+    keep: int = 1,
+    integrator: str | Integrator | None = None,
+    controller: Callable[..., Any] | None = None,
+    external: Callable[..., Any] | None = None,
+    mechanism: Callable[..., Model] | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    sequences: Collection[str] = (),
+    t0: float = 0.0,
+    stabilization: Stabilization = "projection",
+    out: Rollout | None = None,
+) -> Rollout:
+    """Trajectories from many states, under many forces, of many mechanisms: whatever has batch axes broadcasts.
+
+    The loop through time is native code, the threads of `kn.set_threads` share the batch, and the results are those of
+    single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing is returned).
+    The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as NaN, the others
+    do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
+
+    Args:
+        model: the mechanism.
+        q0: initial positions (..., nq); neutral, if not given.
+        v0: initial velocity variables (..., nv); at rest, if not given.
+        tau: joint forces: (nv,), always the same; (..., steps, nv), at every step their own, held while it lasts;
+            (..., 1, nv), for every trajectory their own, always the same. None for none.
+        dt: the length of a step in seconds: 1 ms, if not given.
+        steps: how many.
+        duration: how long in seconds, instead of `steps`; a whole number of steps. 1 s, if neither is given.
+        keep: every how many steps the state is kept. The first and the last state always are.
+        integrator: by its name, or itself; if not given, what `kn.integrators.default_steps` takes: "rk4", or
+            "implicit" where joints are too stiff for that.
+        controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
+            all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
+            called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
+        external: external(model, …) → f_ext (nb, 6), in the same way.
+        mechanism: mechanism(model, …) → the model that moves, made with `parameters` as inertias, lengths or
+            coefficients. The controller still knows `model`.
+        parameters: what controller, external and mechanism ask for: numbers, or (..., n) per trajectory.
+        sequences: the names of those parameters that are (..., steps, n): at every step their own.
+        t0: the time at the beginning.
+        stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
+        out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
+    """
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
+    keep, t0 = whole("keep", keep, 1), finite("t0", t0)
+    dt = DEFAULT_STEP if dt is None else finite("dt", dt)
+    steps = steps_of(steps, duration, dt)
+    given = dict(parameters or {})
+    asked = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, given, sequences)
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, given, sequences)
+    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator)
+    if chosen.is_coarse:
+        warn(chosen.why)
+    method = chosen.integrator
+    acting = asked.get("controller"), asked.get("external")
+    native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
+    closing = stabilization_of(stabilization)
+    must_be_short(model)
+    must_be_separate(model)
+    if dt < 0 and friction_rows(model):
+        raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
+    must_be_unit(model, inputs.state["q"])
+    if mechanism is None:  # another one has its loops elsewhere
+        must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
+    step = Round("step", method, *native, asked.get("mechanism"), stabilization=closing)
+    ask = Asking(model, *python, inputs.single) if any(python) else None
+    if ask is not None:
+        inputs = _held(model, inputs, *python)
+    at = np.minimum(np.arange(0, steps + keep, keep), steps)
+    q, v = _room(out, inputs, len(at))
+    said = _Said(ask, keep, steps, _forces(out, inputs, len(at), model.nv)) if ask and python[0] else None
+    if steps:
+        step, inputs = _started(step, model, inputs, ask)
+    until = np.full((1,), t0, inputs.state["q"].dtype)
+    inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
+    last = through_time(
+        _recipe(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
+        steps=steps, keep=keep, kept=(q, v), ask=said or ask,
+    )  # fmt: skip
+    diverged_at = _diverged_at(inputs, last, t0, dt)
+    if diverged_at is None:
+        diverged_at = np.full(inputs.batch, np.nan)
+    else:
+        warn_of_divergence(model, diverged_at, t0, method)
+    what, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
+    forces = said.forces if said else None
+    acted = Acting(model, inputs.batch, rows, native[0], asked.get("mechanism"), what, inputs.single, forces)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted)
+
+
+def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float) -> Array | None:
+    """When each trajectory was no longer finite: NaN if it still is. None if all are.
+
+    What is not finite once never is again: the last states tell.
+    """
+    if np.isfinite(last["q"]).all() and np.isfinite(last["v"]).all():
+        return None
+    began = finite_states(*(np.broadcast_to(inputs.state[x], last[x].shape) for x in "qv"))
+    done = np.rint((last[UNTIL][..., 0].astype(float) - t0) / dt) if dt else 0.0
+    first = np.where(began, t0 + dt * (done + 1), t0)
+    return np.where(finite_states(last["q"], last["v"]), np.nan, first)
+
+
+class _Said:
+    """Asks Python, and keeps what is said of joint forces for the states that are kept."""
+
+    def __init__(self, ask: Asking, keep: int, steps: int, forces: Array) -> None:
+        self._ask, self._keep, self._steps, self.forces, self._step = ask, keep, steps, forces, 0
+        forces[...] = 0.0
+
+    def __call__(self, given: Mapping[str, Array]) -> dict[str, Array]:
+        said = self._ask(given)
+        if self._step % self._keep == 0:
+            self.forces[..., self._step // self._keep, :] = said[APPLIED]
+        self._step += 1
+        if self._step == self._steps:
+            self.forces[..., -1, :] = said[APPLIED]
+        return said
+
+
+def _held(model: Model, inputs: Inputs, controller: Control | None, external: Control | None) -> Inputs:
+    """The inputs with places for the forces that Python will say."""
+    others, dtype = dict(inputs.others), inputs.state["q"].dtype
+    if controller is not None:
+        others.setdefault(APPLIED, Input(np.zeros((1, model.nv), dtype), (model.nv,)))
+    if external is not None:
+        shape = (model.nb, model.algebra.dimension)
+        others[WRENCHES] = Input(np.zeros((1, *shape), dtype), shape)
+    return dataclasses.replace(inputs, others=others)
+
+
+def _room(out: Rollout | None, inputs: Inputs, rows: int) -> tuple[Array, Array]:
+    """Where the states go."""
+    shapes = [(*inputs.batch, rows, x.shape[-1]) for x in inputs.state.values()]
+    dtype = next(iter(inputs.state.values())).dtype
+    if out is None:
+        q, v = (memory.empty(shape, dtype) for shape in shapes)
+        return q, v
+    for name, array, shape in zip("qv", (out.q, out.v), shapes, strict=True):
+        if array.shape != shape or array.dtype != dtype:
+            raise ValueError(
+                f"out.{name} has shape {array.shape} and dtype {array.dtype}, and must have {shape} and {dtype}"
+            )
+        if not (array.flags.c_contiguous and array.flags.writeable and array.flags.aligned):
+            raise ValueError(f"out.{name} must be an array of its own, as a rollout gives it, not a part of another")
+    return out.q, out.v
+
+
+def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
+    """Where the forces go that Python says."""
+    shape, dtype = (*inputs.batch, rows, nv), inputs.state["q"].dtype
+    used = out.acting.said if out is not None and out.acting is not None else None
+    fits = used is not None and used.shape == shape and used.dtype == dtype and used.flags.writeable
+    return used if used is not None and fits else memory.empty(shape, dtype)
+
+
+def _recipe(text: Round | Lasting, model: Model, inputs: Inputs) -> UserRecipe:
+    step = text.step if isinstance(text, Lasting) else text
+    return UserRecipe(f"rollout by {type(step.integrator).__name__}", text, model, (), inputs.single)
+
+
+def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> tuple[Round, Inputs]:
+    """The step and its inputs with the memory that the integrator begins with."""
+    if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.mechanism is None:
+        return step, inputs
+    text = dataclasses.replace(step, method="start")
+    given = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
+    given |= ask(given) if ask else {}
+    shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
+    shapes |= {name: x.shape for name, x in inputs.others.items()}
+    arrays = {name: (given[name], shape) for name, shape in shapes.items()}
+    q, v, *memory = compute_numbers(_recipe(text, model, inputs), arrays, set())
+    state = {"q": q, "v": v}
+    numbers = tuple(np.ndim(x) == len(inputs.batch) for x in memory)
+    for k, (x, is_number) in enumerate(zip(memory, numbers, strict=True)):
+        state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
+    single = (*inputs.single, *(f"memory{k}" for k, is_number in enumerate(numbers) if is_number))
+    return dataclasses.replace(step, numbers=numbers), dataclasses.replace(inputs, state=state, single=single)

@@ -1,0 +1,88 @@
+"""Rollouts as files: npz, and NetCDF through xarray."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.engine.calls.trajectory_batches import Input
+from knuckle.model import Model
+from knuckle.simulation.controls import control_of
+from knuckle.trajectory.trajectory_files import dataset, model_from, model_text, read, variables, write
+
+from .rollout_forces import Acting
+from .rollout_result import Rollout
+
+FORMAT = "knuckle rollout 1"
+_PARAMETER = "parameter:"
+
+
+def save(rollout: Rollout, path: str | os.PathLike[str]) -> None:
+    """Writes a rollout; the suffix says how."""
+    write(path, "rollout", lambda: parts(rollout), lambda: to_xarray(rollout))
+
+
+def load(path: str | os.PathLike[str], model: Model | None, mechanism: Callable[..., Model] | None) -> Rollout:
+    """Reads what `save` wrote."""
+    arrays, facts = read(path, FORMAT)
+    return together(arrays, facts, model, mechanism, str(path))
+
+
+def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A rollout as arrays and as facts that JSON can say."""
+    arrays = {name: getattr(rollout, name) for name in ("times", "q", "v", "tau", "diverged_at")}
+    made = rollout.acting.mechanism if rollout.acting else None
+    inputs = {name: rollout.acting.inputs[name] for name in made.names} if rollout.acting and made else {}
+    arrays |= {_PARAMETER + name: x.array for name, x in inputs.items()}
+    facts = {
+        "format": FORMAT,
+        "model": model_text(rollout.model),
+        "content": rollout.model.content_hash,
+        "mechanism": made and getattr(made.function, "__name__", "mechanism"),
+        "shapes": {name: x.shape for name, x in inputs.items()},
+        "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
+        **{name: getattr(rollout, name) for name in ("integrator", "dt")},
+    }
+    return arrays, facts
+
+
+def together(
+    arrays: Mapping[str, NDArray[Any]],
+    facts: Mapping[str, Any],
+    model: Model | None,
+    mechanism: Callable[..., Model] | None,
+    file: str,
+) -> Rollout:
+    """A rollout from its parts."""
+    found = model_from(facts, model, file)
+    made, inputs = None, {}
+    if facts["mechanism"] is not None:
+        if mechanism is None:
+            said = f"{file} was computed with the mechanism {facts['mechanism']}"
+            raise TypeError(f"{said}, which a file cannot hold: give mechanism=")
+        names = dict.fromkeys(facts["shapes"], 0.0)
+        made = control_of("mechanism", mechanism, "mechanism", (), names)[0]
+        inputs = {name: Input(arrays[_PARAMETER + name], tuple(shape)) for name, shape in facts["shapes"].items()}
+    elif mechanism is not None:
+        raise TypeError(f"{file} was computed without a mechanism: it takes no mechanism=")
+    times, q, v, tau, diverged_at = (arrays[name] for name in ("times", "q", "v", "tau", "diverged_at"))
+    steps = np.zeros(len(times), int)
+    acting = Acting(found, q.shape[:-2], steps, None, made, inputs, tuple(facts["single"]), tau)
+    return Rollout(found, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting)
+
+
+def to_xarray(rollout: Rollout) -> Any:
+    """An xarray Dataset: times, named variables and units, an axis for each batch axis."""
+    arrays, facts = parts(rollout)
+    count = len(rollout.batch)
+    axes = ("trajectory",) if count == 1 else tuple(f"batch{k}" for k in range(count))
+    data = variables(rollout, axes)
+    data["diverged_at"] = (axes, arrays["diverged_at"], {"units": "s"})
+    for name, array in arrays.items():
+        if name.startswith(_PARAMETER):
+            data[name] = (tuple(f"{name} axis {k}" for k in range(array.ndim)), array)
+    return dataset(rollout.model, arrays["times"], data, facts)

@@ -1,0 +1,136 @@
+"""What acted on the trajectories of a rollout, and what moved: asked again for the states that were kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.engine.arrays.base import Shape, apart
+from knuckle.engine.calls.trajectory_batches import Clock, Input
+from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.functions import kinetic_energy, potential_energy
+from knuckle.model import Model
+from knuckle.simulation.controls import Control
+from knuckle.simulation.steps.native_steps import Along
+from knuckle.trajectory.trajectory import over_time
+
+from .rollout_step import APPLIED, mechanism_of
+
+Array: TypeAlias = NDArray[Any]
+
+FEW = 8
+"""Steps for each state kept, above which only the forces of those states are held."""
+
+
+def part_of(array: Array, key: tuple[Any, ...], own: int) -> Array:
+    """An index over the leading axes of an array, of which the last `own` stay."""
+    return array[(*key, *[slice(None)] * own)] if any(k is Ellipsis for k in key) else array[key]
+
+
+def inputs_kept(others: Mapping[str, Input | Clock], steps: Array, total: int) -> tuple[dict[str, Input], Array]:
+    """The inputs to hold for states after `steps` of `total`, and where in them the states are.
+
+    Long sequences of which few states were kept are not held whole: memory stays small. Others are not copied.
+    """
+    inputs = {name: x for name, x in others.items() if isinstance(x, Input) and name != "dt"}
+    if len(steps) * FEW > total:
+        return inputs, steps
+    rows = {name: np.take(x.array, steps, len(x.batch)) if x.is_moving else x.array for name, x in inputs.items()}
+    return {name: Input(array, inputs[name].shape) for name, array in rows.items()}, np.arange(len(steps))
+
+
+@dataclass(frozen=True)
+class Acting:
+    """Forces and mechanisms of trajectories with these batch axes, K states of which were kept."""
+
+    model: Model
+    """What the controller knows; it moves, where no `mechanism` makes another"""
+    batch: Shape
+    steps: Array
+    """(K,): which of the inputs' steps began at the states; the last one goes with the last state"""
+    controller: Control | None = None
+    mechanism: Control | None = None
+    inputs: Mapping[str, Input] = field(default_factory=dict[str, Input])
+    """Given forces and parameters"""
+    single: tuple[str, ...] = ()
+    """Those that are numbers"""
+    said: Array | None = None
+    """(..., K, nv): all forces, where they are known"""
+
+    def part(self, key: tuple[Any, ...], batch: Shape) -> Acting:
+        """That of some trajectories, which have the axes `batch`."""
+        said = None if self.said is None else part_of(self.said, key, 2)
+        inputs = {name: self._part(x, key) for name, x in self.inputs.items()}
+        return Acting(self.model, batch, self.steps, self.controller, self.mechanism, inputs, self.single, said)
+
+    def _part(self, x: Input, key: tuple[Any, ...]) -> Input:
+        own = x.array.shape[len(x.batch) :]
+        if math.prod(x.batch) == 1:
+            return Input(x.array.reshape(own), x.shape)
+        return Input(part_of(np.broadcast_to(x.array, self.batch + own), key, len(own)), x.shape)
+
+    def forces(self, times: Array, q: Array, v: Array) -> Array:
+        """τ (..., K, nv) in the states that were kept: what was given for the steps from there, and the controller."""
+        if self.said is not None:
+            return self.said
+        total = np.zeros((*self.batch, len(times), self.model.nv), q.dtype)
+        if APPLIED in self.inputs:
+            total += self._rows(APPLIED)
+        if self.controller is not None:
+            text = Along(self.controller, (self.model.nv,))
+            total += self._numbers(f"{self.controller.what} of a rollout", text, times, q, v, self.controller)
+        return total
+
+    def energy(self, kind: str, times: Array, q: Array, v: Array) -> Array:
+        """The kinetic or potential energy (..., K) in joules."""
+        if self.mechanism is None:
+            if kind == "kinetic":
+                return over_time(kinetic_energy, self.model, times, q, v)
+            return over_time(potential_energy, self.model, times, q)
+        return self._numbers(f"{kind} energy of a rollout", Energy(kind, self.mechanism), times, q, v, self.mechanism)
+
+    def moving(self) -> Model:
+        """The model that moves in a trajectory without batch axes."""
+        if self.mechanism is None:
+            return self.model
+        given: dict[str, Any] = {}
+        for name in self.mechanism.names:
+            x = self.inputs[name]
+            value = x.array.reshape(x.shape).astype(float).tolist()
+            given[name] = value[0] if name in self.single else apart(value, x.shape)
+        return mechanism_of(self.mechanism, self.model, given)
+
+    def _rows(self, name: str) -> Array:
+        """The values of an input at the states (..., K or 1, *shape)."""
+        x = self.inputs[name]
+        return np.take(x.array, self.steps, len(x.batch)) if x.is_moving else x.array
+
+    def _numbers(
+        self, name: str, text: Callable[..., Any], times: Array, q: Array, v: Array, control: Control
+    ) -> Array:
+        parameters = {name: (self._rows(name), self.inputs[name].shape) for name in control.parameters}
+        arrays = {
+            "t": (times[:, None].astype(q.dtype), (1,)),
+            "q": (q, q.shape[-1:]),
+            "v": (v, v.shape[-1:]),
+            **parameters,
+        }
+        single = ("t", *(name for name in control.parameters if name in self.single))
+        return np.asarray(compute_numbers(UserRecipe(name, text, self.model, (), single), arrays, set()))
+
+
+@dataclass(frozen=True)
+class Energy:
+    """The kinetic or potential energy of the mechanism that parameters make, as a text."""
+
+    kind: str
+    mechanism: Control
+
+    def __call__(self, model: Model, t: Any, q: Any, v: Any, **given: Any) -> Any:
+        moving = mechanism_of(self.mechanism, model, given).at(t)
+        return kinetic_energy(moving, q, v) if self.kind == "kinetic" else potential_energy(moving, q)

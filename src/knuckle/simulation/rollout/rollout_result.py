@@ -1,0 +1,198 @@
+"""What a rollout gives: the states of many trajectories over time, and what belongs to them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.model import Model
+from knuckle.simulation.divergence import finite
+from knuckle.trajectory.trajectory import Trajectory, played
+
+from .rollout_forces import Acting, part_of
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Rollout:
+    """Motions of a mechanism: K states of each, at the same times. The dots are the batch axes.
+
+    `rollout[3]` is one of them, a `Trajectory` with its energies, plots and files; `rollout[3, 7]` where there are two
+    batch axes. Any other index of NumPy's over the batch axes gives the rollout of some: `rollout[:10]`,
+    `rollout[rollout.finite]`.
+    """
+
+    model: Model
+    """What moves; with a `mechanism`, what that was made of"""
+    times: Array
+    """(K,) in seconds"""
+    q: Array
+    """(..., K, nq)"""
+    v: Array
+    """(..., K, nv)"""
+    diverged_at: Array
+    """(...): the time of the first state that is not finite, in seconds; NaN for a trajectory that has none"""
+    integrator: str = ""
+    """What it was computed with"""
+    dt: float | None = None
+    """The step in seconds"""
+    acting: Acting | None = None
+    """What acted, and what moved"""
+
+    @property
+    def batch(self) -> tuple[int, ...]:
+        """The batch axes; () for a single trajectory."""
+        return self.q.shape[:-2]
+
+    @property
+    def final(self) -> tuple[Array, Array]:
+        """The last states: q (..., nq) and v (..., nv)."""
+        return self.q[..., -1, :], self.v[..., -1, :]
+
+    @property
+    def finite(self) -> Array:
+        """(...): whether a trajectory stayed finite to the end."""
+        return np.isnan(self.diverged_at)
+
+    # one of them, or some
+
+    def __len__(self) -> int:
+        if not self.batch:
+            raise TypeError("a rollout of a single trajectory has no length: rollout[()] is the trajectory")
+        return self.batch[0]
+
+    def __iter__(self) -> Iterator[Trajectory | Rollout]:
+        return (self[k] for k in range(len(self)))
+
+    def __getitem__(self, key: Any) -> Any:
+        """A `Trajectory` for an index of all batch axes, a `Rollout` for any other."""
+        index = key if isinstance(key, tuple) else (key,)
+        if any(k is None for k in index):
+            raise IndexError("an index of a rollout chooses trajectories; it adds no axes")
+        batch = np.broadcast_to(np.empty(()), self.batch)[index].shape
+        new = Rollout(
+            self.model,
+            self.times,
+            part_of(self.q, index, 2),
+            part_of(self.v, index, 2),
+            np.asarray(self.diverged_at[index]),
+            self.integrator,
+            self.dt,
+            None if self.acting is None else self.acting.part(index, batch),
+        )
+        return new if batch else new._trajectory()
+
+    def trajectories(self) -> list[Trajectory]:
+        """All of them in order, whatever the batch axes are."""
+        return [self[index] for index in np.ndindex(self.batch)]
+
+    def _trajectory(self) -> Trajectory:
+        """The only one there is: its states up to the last finite one."""
+        rows, reason, message = len(self.times), "finished", ""
+        if not self.finite:
+            rows = int(np.argmin(np.append(finite(self.q, self.v), False)))
+            reason, message = "diverged", f"at t = {float(self.diverged_at):.9g} s: the state was no longer finite"
+            if not rows:
+                raise ValueError("this trajectory began with a state that is not finite: there is nothing of it")
+        model = self.model if self.acting is None else self.acting.moving()
+        q, v, tau = (np.array(x[:rows], float) for x in (self.q, self.v, self.tau))
+        return Trajectory(model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt)  # pyright: ignore[reportArgumentType]
+
+    # quantities along them
+
+    @cached_property
+    def tau(self) -> Array:
+        """(..., K, nv): the joint forces that were given, and the controller's; not those of damping and springs.
+
+        With the last state go the forces of the last step. A controller that is a kernel is asked for them again;
+        what a Python function said was kept.
+        """
+        if self.acting is None:
+            return np.zeros(self.v.shape, self.v.dtype)
+        return self.acting.forces(self.times, self.q, self.v)
+
+    @cached_property
+    def kinetic_energy(self) -> Array:
+        """(..., K) in joules."""
+        return self._acting().energy("kinetic", self.times, self.q, self.v)
+
+    @cached_property
+    def potential_energy(self) -> Array:
+        """(..., K) in joules: height and joint springs."""
+        return self._acting().energy("potential", self.times, self.q, self.v)
+
+    @property
+    def energy(self) -> Array:
+        """(..., K) in joules: kinetic and potential together."""
+        return self.kinetic_energy + self.potential_energy
+
+    def _acting(self) -> Acting:
+        return self.acting or Acting(self.model, self.batch, np.zeros(len(self.times), int))
+
+    # files
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes all of them to a file: .npz, or .nc for NetCDF through xarray. The model goes with them."""
+        from .rollout_files import save
+
+        save(self, path)
+
+    @classmethod
+    def load(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        model: Model | None = None,
+        mechanism: Callable[..., Model] | None = None,
+    ) -> Rollout:
+        """Reads what `save` wrote.
+
+        Args:
+            path: the file.
+            model: needed only if the file could not hold it (joints of your own).
+            mechanism: needed if there was one: files hold its parameters, and no functions.
+        """
+        from .rollout_files import load
+
+        return load(path, model, mechanism)
+
+    def to_xarray(self) -> Any:
+        """An `xarray.Dataset` with named variables and units; needs xarray."""
+        from .rollout_files import to_xarray
+
+        return to_xarray(self)
+
+    # to look at
+
+    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+        """A matplotlib figure of all of them: medians, the range that nine of ten are in, and a few one by one.
+
+        The options are those of `Trajectory.plot`; `rollout[3].plot()` shows a single one. What is not finite is left
+        out.
+        """
+        from knuckle.trajectory.trajectory_plot import plot
+
+        return plot(self, path, **options)
+
+    def play(self, **options: Any) -> Any:
+        """Plays a few of them side by side in the viewer, as `rollout[:4].play()`; see `knuckle.viewer.play`."""
+        return played(self, **options)
+
+    def __repr__(self) -> str:
+        count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"
+        span = f"{self.times[0]:g} to {self.times[-1]:g} s"
+        lines = [
+            f"<knuckle.Rollout of {self.model.name}: {count} trajectories {self.batch}, {len(self.times)} states each, "
+            f"{span}, {self.integrator or 'no integrator'}, {step}"
+        ]
+        if not self.finite.all():
+            first = np.nanmin(np.where(self.finite, np.nan, self.diverged_at))
+            lines.append(f"  diverged: {int(np.sum(~self.finite))}, the first at t = {first:.9g} s")
+        return "\n".join(lines) + ">"

@@ -1,0 +1,253 @@
+"""`simulate`: a mechanism through time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.integrators.base import Integrator
+from knuckle.integrators.default_steps import IMPLICIT_PARTS, Steps, default_steps, implicit_steps, is_too_stiff
+from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
+from knuckle.integrators.starting_state import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
+from knuckle.model import Model
+from knuckle.trajectory.trajectory import Trajectory
+from knuckle.warning import warn
+
+from .accuracy import warn_of_error
+from .controls import control_of
+from .events.event import Given, events_from
+from .friction.stick_slip import Sticking
+from .long_runs.checkpoint import Checkpoints, differences, read_start
+from .long_runs.progress import Interrupt, Progress, Reporter, interruptible
+from .long_runs.run_spec import beginning_of
+from .long_runs.same_digits import steady_digits
+from .run_settings import End, Plan
+from .simulator import March
+from .steps.native_steps import forces_along
+from .steps.stepper import Stepper
+from .stops.compliant_stops import with_stops
+from .stops.joint_ranges import must_keep_coordinates
+from .stops.rigid_stops import Rigid
+from .stops.stop_spec import CompliantStops, RigidStops, Stops, stops_from
+
+Array = NDArray[Any]
+
+
+def simulate(
+    model: Model,
+    q0: ArrayLike | None = None,
+    v0: ArrayLike | None = None,
+    duration: float = DEFAULT_DURATION,
+    *,
+    dt: float | None = None,
+    controller: Callable[..., Any] | ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    external: Callable[..., Any] | ArrayLike | None = None,
+    integrator: str | Integrator | None = None,
+    events: Given = None,
+    stops: Stops | str = None,
+    stabilization: Stabilization = "projection",
+    keep: int = 1,
+    frames: Iterable[str] = (),
+    progress: Progress = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_every: float = 30.0,
+    resume: bool = False,
+) -> Trajectory:
+    """The motion of a mechanism from a state, as a `Trajectory`. Ctrl-C ends it early with what was computed so far.
+
+    A compiled step (no controller, a constant one, or a `kn.kernel`) runs in native code, many steps in a call. For
+    many trajectories at once there is `kn.rollout`.
+
+    Args:
+        model: the mechanism.
+        q0: the initial position (nq,); neutral, if not given.
+        v0: the initial velocity variables (nv,); at rest, if not given.
+        duration: how long, in seconds.
+        dt: the step in seconds. If not given, 1 ms, or for stiff joints the part of it that they need, with a row every
+            millisecond. The last one is shorter if `duration` is no multiple of it. An
+            adaptive integrator chooses its own steps: it leaves a row after each, or at multiples of dt, if that is
+            given.
+        controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
+            receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
+            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
+        parameters: what controller and external ask for, by name.
+        external: external(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
+            `kn.integrators`; if not given, what
+            `kn.integrators.default_steps` takes: "rk4", or "implicit" for stiff joints and a given dt.
+        events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
+        stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
+            `CompliantStops(stiffness=…, damping=…)` pushes back.
+        stabilization: what keeps closed loops closed, for mechanisms that have some. "projection" moves every state to
+            the nearest one, by kinetic energy, in which they are; a number is the time in seconds in which loop errors
+            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what `kn.independent_variables` chose,
+            only those are integrated and the others follow (8.56); None does nothing.
+        keep: every how many steps a row is kept. The first and the last state always are.
+        frames: names of frames whose poses the trajectory carries.
+        progress: None shows a bar in a terminal if it takes long; True and False do and do not; a function is called
+            with the part that is done.
+        checkpoint: a folder to which the run is saved as it goes, for very long ones.
+        checkpoint_every: seconds of computing between checkpoints.
+        resume: whether to go on from what `checkpoint` holds, if it holds something. The result is that of an
+            uninterrupted run to the last bit. Everything else must be given as it was.
+
+    Raises:
+        ValueError, TypeError: an argument has a wrong shape or kind; the message names it.
+    """
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"simulate needs a knuckle.Model first, not {type(model).__name__}")
+    q, v = _initial(model, q0, v0)
+    dt = None if dt is None else _positive("dt", dt)
+    if not isinstance(keep, int) or keep < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"keep={keep!r} must be a whole number from 1 on")
+    frames = (frames,) if isinstance(frames, str) else tuple(frames)
+    for name in frames:
+        model.frame(name)  # says which there are
+    watched, stopping = events_from(events), stops_from(stops, model)
+    if stopping is not None:
+        must_keep_coordinates(model, stopping.joints)
+    closing = stabilization_of(stabilization)
+    must_be_closed(model, q, v, closing)
+
+    steps = default_steps(model, dt, q, integrator=integrator)
+    given = dict(parameters or {})
+    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
+    wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
+    if unused := [name for name in given if name not in asked and name not in also]:
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+    force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
+
+    def planned(steps: Steps) -> Plan:
+        stepper = Stepper(model, steps.integrator, force, wrenches, {**asked, **also}, closing)
+        sticking = Sticking(stepper) if stepper.has_friction else None
+        rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
+        if rigid is not None:
+            _must_be_inside(rigid, q)
+        length = _positive("duration", duration)
+        return Plan(model, stepper, length, steps.dt, keep * steps.parts, watched, rigid, sticking)
+
+    plan = planned(steps)
+    with steady_digits():
+        if checkpoint is None:
+            if resume:
+                raise TypeError("resume=True needs checkpoint=, the folder to go on from")
+            march, kept, end = March.begin(plan, q, v), None, None
+        else:
+            named = steps.name if integrator is None else integrator
+            begun = beginning_of(
+                model, q, v, plan, controller, external, {**asked, **also}, named, watched, stopping, frames, closing,
+            )  # fmt: skip
+            march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
+        with interruptible() as interrupt:
+            reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
+            is_ours = integrator is None and dt is None and kept is None and not any(e.action for e in watched)
+            if reason == "diverged" and is_ours and is_too_stiff(model, steps, march.recorder.rows()[1]):
+                because = f"{model.name} became too stiff for RK4 at t = {march.at.t:.3g} s"
+                steps = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
+                plan = planned(steps)
+                march = March.begin(plan, q, v)
+                reason, message = _go(march, None, Reporter(progress, f"simulating {model.name} again"), interrupt)
+            times, q_rows, v_rows = march.recorder.rows()
+            tau = forces_along(model, control, asked, times, q_rows, v_rows)
+    if reason in ("diverged", "stalled"):
+        warn(f"the simulation of {model.name} {reason} {message}")
+    elif steps.is_coarse and not plan.stepper.is_compiled:
+        warn(steps.why)
+    elif integrator is None and plan.stepper.is_compiled and plan.stops is None and reason == "finished":
+        warn_of_error(plan, times, q_rows, v_rows)
+    return Trajectory(
+        model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
+        steps.name, steps.dt,
+    ).with_frames(frames)  # fmt: skip
+
+
+def _go(march: March, kept: Checkpoints | None, reporter: Reporter, interrupt: Interrupt) -> tuple[Any, str]:
+    """To the end: why it ended, and that in words."""
+    end: tuple[str, str] = "finished", ""
+    with contextlib.closing(reporter):
+        try:
+            while not march.is_done:
+                march.go()
+                if kept is not None and not march.is_between and kept.is_due:
+                    kept.write(march)
+                if interrupt.pressed:
+                    raise KeyboardInterrupt
+                reporter.report(march.part)
+        except KeyboardInterrupt:
+            end = "interrupted", f"at t = {march.at.t:.9g} s of {march.plan.duration:.9g} s"
+        except End as over:
+            end = over.reason, over.message
+    is_over = end[0] != "interrupted"
+    if is_over:
+        march.finish()
+    if kept is not None and (is_over or not march.is_between):
+        kept.write(march, end if is_over else None)
+    march.finish()
+    return end
+
+
+def _from_checkpoint(
+    folder: Path, begun: Any, plan: Plan, q: Array, v: Array, every: float, resume: bool
+) -> tuple[March, Checkpoints, tuple[Any, str] | None]:
+    """A run with checkpoints: new, or from where the last sound one stands, or at its end already."""
+    there = read_start(folder)
+    if there is None:
+        return March.begin(plan, q, v), Checkpoints.new(folder, begun, every), None
+    if not resume:
+        raise FileExistsError(f"{folder} holds the checkpoints of a run: resume=True goes on with it; or remove it")
+    if different := differences(begun, there):
+        raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
+    kept = Checkpoints(folder, there, every)
+    found = kept.read(plan.model)
+    if found.position is None:
+        return March.begin(plan, q, v), kept, None
+    return March(plan, found.position, found.recorder, found.occurrences), kept, found.end
+
+
+def _initial(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
+    positions, velocities = start_of(model, q0, v0)
+    q, v = _vector("q0", positions, model.nq), _vector("v0", velocities, model.nv)
+    must_be_unit(model, q)
+    return q, v
+
+
+def _vector(name: str, value: ArrayLike, n: int) -> Array:
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be {n} numbers, not {value!r}") from None
+    if array.ndim > 1 and array.shape[-1] == n:
+        raise ValueError(f"{name} has shape {array.shape}: simulate takes one state ({n},), kn.rollout takes batches")
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} has an entry that is not finite: {array}")
+    return array
+
+
+def _positive(name: str, value: Any) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is a number of seconds, not {value!r}") from None
+    if not (number > 0 and np.isfinite(number)):
+        raise ValueError(f"{name}={value!r} must be positive and finite: a number of seconds")
+    return number
+
+
+def _must_be_inside(rigid: Rigid, q: Array) -> None:
+    gaps = rigid.bounds.gaps(q)
+    for bound, gap, slack in zip(rigid.bounds.bounds, gaps, rigid.bounds.slack, strict=True):
+        if gap < -slack:
+            place = bound.value(rigid.model, q)
+            raise ValueError(
+                f"q0: joint {bound.joint!r} is at {place:.6g}, beyond its {bound.end} limit by {-gap:.6g}; "
+                "rigid stops need a state within the limits"
+            )

@@ -1,0 +1,333 @@
+"""A mechanism, an integrator and a controller made into one function: the step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.engine.arrays.result_layout import Layout, Several
+from knuckle.engine.calls.one_by_one import one_by_one
+from knuckle.engine.calls.user_specialization import UserRecipe
+from knuckle.errors import ConvergenceError
+from knuckle.functions import neutral
+from knuckle.integrators.base import Adaptive, Dense, Integrator, State
+from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
+from knuckle.integrators.methods.newton import HALVINGS, MOST_ITERATIONS, PARTS, Iterative, Newton
+from knuckle.integrators.system import System
+from knuckle.model import Model
+from knuckle.simulation.controls import Constant, Control, Parameters, control_of
+from knuckle.simulation.friction.dry_friction import (
+    begun,
+    finished,
+    friction_rows,
+    held,
+    kept,
+    must_be_separate,
+    stepped,
+    still,
+    within_modes,
+)
+
+from .step_text import Text
+
+Array: TypeAlias = NDArray[Any]
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+
+
+class Stepper:
+    """Steps of one integrator for one mechanism. `stepper` makes it.
+
+    `model`, `integrator` and `parameters` (the arrays that the controller and the external forces ask for, by name) may
+    be read. `is_compiled` says whether a step is one piece of native code, the kernel of `text()`. If forces are asked
+    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays, as
+    does one of a mechanism with many loops. An equation that is long is solved here, with native code for what it
+    consists of. `stabilization` is what keeps loops closed.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        integrator: Integrator,
+        controller: Control,
+        external: Control,
+        parameters: Parameters,
+        stabilization: Stabilization = None,
+    ) -> None:
+        self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
+        self.stabilization: Stabilization = stabilization
+        self.has_friction = bool(friction_rows(model))
+        must_be_separate(model)
+        evaluations = integrator.evaluations
+        must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
+        self._is_text = controller.is_text and external.is_text
+        self._is_long = evaluations is not None and takes_long(model, evaluations)
+        self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
+        self.is_compiled = self._is_text and not self._is_solved and not self._is_long
+        self._step = Text("step", integrator, controller, external, stabilization=stabilization)
+        self._held = self._step if self._is_text else _with_held_forces(self._step)
+        self._made: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+
+    @cached_property
+    def system(self) -> System:
+        """The mechanism under its forces, on arrays."""
+        return self._step.system(self.model, self.parameters)
+
+    @cached_property
+    def neutral(self) -> Array:
+        """The neutral position, from which the sizes of positions are measured."""
+        return neutral(self.model)
+
+    def text(self, method: str = "step", memory: int = 0) -> Text:
+        """What the kernel of a step is made of, for states with so many entries of memory."""
+        return replace(self._step, method=method, memory=memory)
+
+    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float, modes: Array | None = None) -> State:
+        """The state to begin with, at time t; `modes` of dry friction, where they are known."""
+        q, v = (_state(name, x, n) for name, x, n in (("q", q, self.model.nq), ("v", v, self.model.nv)))
+        return begun(self.integrator, self.system, t, q, v, dt, modes)
+
+    def held(self, state: State) -> System:
+        """The mechanism in the modes of a state."""
+        return held(self.system, state.memory[0]) if self.has_friction else self.system
+
+    def step(self, t: float, state: State, dt: float) -> State:
+        """The state at t + dt."""
+        if isinstance(self.integrator, Iterative) and not self.is_compiled:
+            return self._persistent("step", self.integrator, t, state, dt)
+        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+            return stepped(self.integrator, self.system, t, state, dt)
+        return self._stepped("step", t, state, dt)
+
+    def slid(self, t: float, state: State, dt: float) -> State:
+        """The state at t + dt if no joint with dry friction begins to slide or to stick."""
+        if isinstance(self.integrator, Iterative) and not self.is_compiled:
+            return self._persistent("slid", self.integrator, t, state, dt)
+        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+            return within_modes("slid", self.integrator, self.system, t, state, (), dt)
+        return self._stepped("slid", t, state, dt)
+
+    def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
+        return self.checked(t, state, State(q, v, tuple(memory)), dt, method)
+
+    def checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
+        """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
+        try:
+            self.integrator.check(t, new, dt)
+        except ConvergenceError:
+            if not isinstance(self.integrator, Iterative):
+                raise
+            return self._persistent(method, self.integrator, t, state, dt)
+        return new
+
+    def _persistent(self, method: str, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equations are solved here, with as many improvements as that takes."""
+        new, at = state, t
+        for part in integrator.parts:
+            new = self._solved(integrator, at, new, part * dt)
+            at += part * dt
+        new = State(new.q, new.v, new.memory[self.has_friction :])
+        if method == "slid":
+            return kept(integrator, self.system, t, state, new, state.memory[0], dt)
+        if self.has_friction:
+            return finished(integrator, self.system, t, state, new, dt)
+        return integrator.closed(self.system, t, new, dt)
+
+    def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
+        """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
+        if not isinstance(self.integrator, Adaptive):
+            raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
+        if self._is_long or not self._is_text:
+            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+        q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
+        return State(q, v, tuple(memory)), q_error, v_error
+
+    def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
+        """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
+        system, n = self.held(old), int(self.has_friction)
+        first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        last = State(*system.alongside(first.q, last.q, last.v), last.memory)
+        between = self.integrator.dense(system, t, first, last, dt)
+
+        def whole(theta: float) -> tuple[Array, Array]:
+            q, v = system.in_charts(*system.closed(t + theta * dt, *between(theta)))
+            return still(self.model, old, State(q, v, old.memory)) if self.has_friction else (q, v)
+
+        return whole
+
+    def force(self, t: float, q: Array, v: Array) -> Array:
+        """τ of the controller in a state."""
+        return self.system.force(self.system.at(t), t, q, v)
+
+    def shapes(self, state: State) -> Shapes:
+        """The shapes of the arguments of `text`, by name; () for numbers."""
+        parameters = {name: x.shape for name, x in self.parameters.items()}
+        return {**self._state_shapes(state), "dt": (), **parameters}
+
+    def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """A step whose equation is solved to the tolerance."""
+        x, size, forces = self._root(integrator, t, state, dt)
+        integrator.check(t, State(state.q, state.v, (size,)), dt)
+        q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
+        return State(q, v, tuple(memory))
+
+    def _root(
+        self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
+        guess = integrator.guess(self.held(state), t, self._own(state), dt)
+        x, size, forces = self._improve(integrator, t, state, guess, dt)
+        if not size <= integrator.tolerance and halvings:
+            nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
+            if left <= integrator.tolerance:
+                x, size, forces = self._improve(integrator, t, state, nearer, dt)
+        return x, size, forces
+
+    def _improve(
+        self, integrator: Iterative, t: float, state: State, x: Array, dt: float
+    ) -> tuple[Array, float, tuple[Array, ...]]:
+        """x improved as long as that helps, the last change and the forces."""
+        size, forces = np.inf, ()
+        for _ in range(MOST_ITERATIONS):
+            forces, last = self._forces_at(integrator, t, state, x, dt), size
+            x, size = self._improved(integrator, t, state, x, dt, forces)
+            if integrator.is_enough(size, last) or not np.isfinite(size):
+                break
+        return x, size, forces
+
+    def _improved(
+        self, integrator: Iterative, t: float, state: State, x: Array, dt: float, forces: tuple[Array, ...]
+    ) -> tuple[Array, float]:
+        """A better x. Newton's equations are put together by native code, all directions at once, and solved here."""
+        if not isinstance(integrator, Newton):
+            x, size = self._native("improved", t, state, dt, forces, x=x)
+            return x, size
+        (slopes,) = self._native("slope", t, state, dt, forces, x=x, direction=np.eye(self.model.nv))
+
+        def change_at(y: Array) -> Array:
+            (r,) = self._native("residual", t, state, dt, self._forces_at(integrator, t, state, y, dt), x=y)
+            try:
+                return np.linalg.solve(slopes.T, r)
+            except np.linalg.LinAlgError:
+                return np.full_like(y, np.nan)
+
+        with np.errstate(all="ignore"):  # what overflows has no solution, and `check` says so
+            change, size = change_at(x), np.linalg.norm
+            lengths = [(float(np.nan_to_num(size(change_at(x - PARTS[0] * change)), nan=np.inf)), PARTS[0])]
+            if not lengths[0][0] < size(change) / 2:
+                lengths += [(float(size(change_at(x - part * change))), part) for part in PARTS[1:]]
+            return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
+
+    def _forces_at(self, integrator: Iterative, t: float, state: State, x: Array, dt: float) -> tuple[Array, ...]:
+        """The forces of Python functions where an equation asks for them."""
+        if self._is_text:
+            return ()
+        return self._forces(*integrator.asked(self.held(state), t, self._own(state), x, dt))
+
+    def _own(self, state: State) -> State:
+        """A state as the integrator knows it: without the modes of dry friction."""
+        return State(state.q, state.v, state.memory[self.has_friction :])
+
+    def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
+        """The forces of Python functions in a state, which native code takes as they are."""
+        return () if self._is_text else self.system.forces(t, q, v)
+
+    def _native(
+        self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
+    ) -> list[Any]:
+        """What a method of the integrator gives, by native code."""
+        key = method, len(state.memory)
+        if key not in self._made:
+            text = replace(self._held, method=method, memory=len(state.memory), besides=tuple(besides))
+            self._made[key] = self._compiled(text, state, forces)
+        return self._made[key](t, state, dt, *besides.values(), *forces)
+
+    def _compiled(self, text: Text, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
+        """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
+        parameters = forces or tuple(self.parameters[name] for name in text.parameters)
+        besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
+        given = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
+        shapes = {**self._state_shapes(state), **besides, "dt": (), **given}
+        recipe = UserRecipe(text.name, text, self.model, (), tuple(name for name, shape in shapes.items() if not shape))
+        made = one_by_one(recipe, shapes)
+        call = made.call
+        constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
+        n = len(besides)
+
+        parts: list[tuple[int, int | slice]] = []
+
+        def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
+            numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
+            flat = call(*numbers, *others[n:], *constants)
+            if not parts:
+                parts.extend(_places(made.layout))
+            return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
+
+        return native
+
+    def _state_shapes(self, state: State) -> Shapes:
+        memory = {f"memory{k}": np.shape(x) for k, x in enumerate(state.memory)}
+        return {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), **memory}
+
+
+def stepper(
+    model: Model,
+    integrator: Integrator,
+    controller: Callable[..., Any] | ArrayLike | None = None,
+    parameters: Mapping[str, ArrayLike] | None = None,
+    external: Callable[..., Any] | ArrayLike | None = None,
+    stabilization: Stabilization = "projection",
+) -> Stepper:
+    """A stepper for a mechanism. The step becomes one piece of native code if controller and external forces can.
+
+    Args:
+        model: the mechanism.
+        integrator: how to step.
+        controller: controller(model, …) → τ, a Python function or a kernel whose arguments called t, q and v receive
+            time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
+        parameters: what the controller and the external forces ask for, by name.
+        external: external(model, …) → f_ext (nb, 6) in the same way.
+        stabilization: what keeps loops closed, as for `simulate`.
+    """
+    given = dict(parameters or {})
+    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
+    wrenches, also_asked = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
+    if unused := [name for name in given if name not in asked and name not in also_asked]:
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+    both = {**asked, **also_asked}
+    return Stepper(model, integrator, control, wrenches, both, stabilization_of(stabilization))
+
+
+def _with_held_forces(text: Text) -> Text:
+    """The text with the forces as parameters."""
+    controller = Control(Constant("tau"), "controller", ("tau",))
+    external = text.external
+    if external.function is not None:
+        external = Control(Constant("f_ext"), "external", ("f_ext",))
+    return replace(text, controller=controller, external=external)
+
+
+def _state(name: str, value: ArrayLike, n: int) -> Array:
+    array = np.array(value, float)
+    if array.shape != (n,):
+        raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
+    return array
+
+
+def _array(x: Any) -> Array:
+    """An array as it is, a number as an array of one."""
+    return x if isinstance(x, np.ndarray) else np.array([x], float)
+
+
+def _places(layout: Layout) -> Iterator[tuple[int, int | slice]]:
+    """The number of axes of each part of a result, and where in the flat array it is: a number, or a vector."""
+    start = 0
+    for part in layout.parts if isinstance(layout, Several) else (layout,):
+        shape = getattr(part, "shape", ())
+        yield len(shape), slice(start, start + part.size) if shape else start
+        start += part.size

@@ -1,0 +1,1 @@
+"""Joint limits as rigid or compliant stops."""

@@ -1,0 +1,1 @@
+"""Mechanisms with closed loops, and all ways to their acceleration."""

@@ -1,0 +1,1 @@
+"""Other ways to the same numbers: textbook methods and other libraries."""

@@ -1,0 +1,1 @@
+"""Trajectories: states over time, their files, plots and interpolation."""

@@ -1,0 +1,196 @@
+"""Trajectories as files: npz, and NetCDF through xarray."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.errors import ModelError
+from knuckle.model import Model
+
+from .archive import read_archive, write_archive, written_aside
+from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
+from .occurrence import Occurrence
+
+if TYPE_CHECKING:
+    from knuckle.simulation.rollout.rollout_result import Rollout
+
+    from .trajectory import Trajectory
+
+FORMAT = "knuckle trajectory 1"
+INSTALL = "pip install xarray netCDF4"
+_FRAME = "frame:"
+
+
+def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
+    """Writes a trajectory; the suffix says how."""
+    write(path, "trajectory", lambda: parts(trajectory), lambda: to_xarray(trajectory))
+
+
+def load(path: str | os.PathLike[str], model: Model | None) -> Trajectory:
+    """Reads what `save` wrote."""
+    arrays, facts = read(path, FORMAT)
+    return together(arrays, facts, model, str(path))
+
+
+def write(
+    path: str | os.PathLike[str],
+    what: str,
+    parts: Callable[[], tuple[dict[str, Any], dict[str, Any]]],
+    to_xarray: Callable[[], Any],
+) -> None:
+    """Writes arrays and facts, or a dataset of them, as the suffix says; `what` they are, in errors."""
+    target = Path(path)
+    if target.suffix.lower() == ".npz":
+        write_archive(target, *parts())
+    elif target.suffix.lower() == ".nc":
+        _needed("netCDF4", ".nc files")
+        data = to_xarray()
+        with written_aside(target) as aside:
+            data.to_netcdf(aside, engine="netcdf4")
+    else:
+        raise ValueError(f"{target}: a {what} is saved as .npz or, through xarray, as .nc")
+
+
+def read(path: str | os.PathLike[str], form: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    """The arrays and facts of a file, which must have this format."""
+    source = Path(path)
+    arrays, facts = _from_netcdf(source) if source.suffix.lower() == ".nc" else read_archive(source)
+    if facts.get("format") != form:
+        raise ValueError(f"{source} holds {facts.get('format')!r}, and should hold {form!r}")
+    return arrays, facts
+
+
+def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
+    """A trajectory as arrays and as facts that JSON can say."""
+    arrays = {name: getattr(trajectory, name) for name in ("times", "q", "v", "tau")}
+    arrays |= {_FRAME + name: poses for name, poses in trajectory.frames.items()}
+    arrays |= occurrence_arrays(trajectory.events, trajectory.model)
+    facts = {
+        "format": FORMAT,
+        "model": model_text(trajectory.model),
+        "content": trajectory.model.content_hash,
+        "events": [(o.name, o.kind) for o in trajectory.events],
+        **{name: getattr(trajectory, name) for name in ("reason", "message", "integrator", "dt")},
+    }
+    return arrays, facts
+
+
+def together(
+    arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any], model: Model | None, file: str
+) -> Trajectory:
+    """A trajectory from its parts."""
+    from .trajectory import Trajectory
+
+    found = model_from(facts, model, file)
+    return Trajectory(
+        found,
+        *(arrays[name] for name in ("times", "q", "v", "tau")),
+        events=occurrences_from(arrays, facts["events"]),
+        **{name: facts[name] for name in ("reason", "message", "integrator", "dt")},
+        frames={name.removeprefix(_FRAME): poses for name, poses in arrays.items() if name.startswith(_FRAME)},
+    )
+
+
+def occurrence_arrays(events: Iterable[Occurrence], model: Model) -> dict[str, NDArray[Any]]:
+    """What occurred, as arrays."""
+    events = tuple(events)
+    return {
+        "event_times": np.array([o.time for o in events], float),
+        "event_q": np.array([o.q for o in events], float).reshape(len(events), model.nq),
+        "event_v": np.array([o.v for o in events], float).reshape(len(events), model.nv),
+        "event_v_before": np.array([o.v_before for o in events], float).reshape(len(events), model.nv),
+    }
+
+
+def occurrences_from(arrays: Mapping[str, NDArray[Any]], names: Iterable[Any]) -> tuple[Occurrence, ...]:
+    """What occurred, from its arrays."""
+    rows = zip(*(arrays[f"event_{x}"] for x in ("times", "q", "v", "v_before")), strict=True)
+    return tuple(
+        Occurrence(float(t), name, kind, q, v, before)
+        for (name, kind), (t, q, v, before) in zip(names, rows, strict=True)
+    )
+
+
+def model_text(model: Model) -> str | None:
+    """The model as JSON; None if JSON cannot hold it."""
+    from knuckle.formats.json import read_json, to_json
+
+    try:
+        text = to_json(model, indent=None)
+        return text if read_json(text).content_hash == model.content_hash else None
+    except (ModelError, TypeError, ValueError):
+        return None
+
+
+def model_from(facts: Mapping[str, Any], model: Model | None, file: str) -> Model:
+    """The model of a file, or the one that is given for it, if it is the same."""
+    if model is None:
+        if facts["model"] is None:
+            raise ValueError(f"{file} could not hold its model, which has parts of your own: load it with model=...")
+        from knuckle.formats.json import read_json
+
+        return read_json(facts["model"], file=file)
+    if model.content_hash != facts["content"]:
+        raise ValueError(f"{file} was computed with another model than the one given, {model.name!r}")
+    return model
+
+
+def to_xarray(trajectory: Trajectory) -> Any:
+    """An xarray Dataset: times, named variables and units."""
+    arrays, facts = parts(trajectory)
+    data = variables(trajectory, ())
+    for name, poses in trajectory.frames.items():
+        data[_FRAME + name] = (("time", "row", "column"), poses)
+    for name, axes in (("times", ()), ("q", ("position",)), ("v", ("velocity",)), ("v_before", ("velocity",))):
+        data[f"event_{name}"] = (("event", *axes), arrays[f"event_{name}"])
+    return dataset(trajectory.model, arrays["times"], data, facts)
+
+
+def variables(motion: Trajectory | Rollout, batch: tuple[str, ...]) -> dict[str, Any]:
+    """The variables of a motion as xarray takes them: axes, with those of the batch first, numbers and units."""
+    model = motion.model
+    units = {"q": position_units(model), "v": velocity_units(model), "tau": force_units(model)}
+    data: dict[str, Any] = {
+        name: ((*batch, "time", axis), getattr(motion, name), {"units": ", ".join(dict.fromkeys(units[name]))})
+        for name, axis in (("q", "position"), ("v", "velocity"), ("tau", "velocity"))
+    }
+    for name in ("kinetic_energy", "potential_energy"):
+        data[name] = ((*batch, "time"), getattr(motion, name), {"units": "J"})
+    return data
+
+
+def dataset(model: Model, times: NDArray[Any], data: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
+    """An xarray Dataset of variables with names for their entries."""
+    xarray = _needed("xarray", "xarray datasets")
+    coordinates = {
+        "time": ("time", times, {"units": "s"}),
+        "position": list(position_labels(model)),
+        "velocity": list(velocity_labels(model)),
+    }
+    return xarray.Dataset(data, coordinates, {"knuckle": json.dumps(facts)})
+
+
+def _from_netcdf(path: Path) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
+    xarray = _needed("xarray", ".nc files")
+    _needed("netCDF4", ".nc files")
+    with xarray.open_dataset(path, decode_times=False) as data:
+        if "knuckle" not in data.attrs:
+            raise ValueError(f"{path} is no file of knuckle's: the attribute 'knuckle' is missing")
+        facts = json.loads(data.attrs["knuckle"])
+        arrays = {str(name): np.asarray(data[name].values) for name in data.variables}
+    return arrays | {"times": arrays["time"]}, facts
+
+
+def _needed(package: str, what: str) -> Any:
+    try:
+        return importlib.import_module(package)
+    except ImportError:
+        raise ImportError(f"{what} need {package}, which is not installed: {INSTALL}") from None

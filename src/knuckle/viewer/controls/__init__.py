@@ -1,0 +1,1 @@
+"""What people operate in the browser: panels, sliders, players, charts."""

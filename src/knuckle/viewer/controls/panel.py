@@ -1,0 +1,233 @@
+"""The controls of one robot: joints, what is shown, the live simulation, and plots."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+
+from knuckle.model import ROOT
+from knuckle.viewer.live.live_mechanism import Live, Pull
+from knuckle.viewer.scene.robot_view import RobotView
+from knuckle.viewer.scene.surface import Array
+
+from .charts import Charts
+from .sliders import loops_closed, position_of, sliders, values_of
+
+_SHOWN = {
+    "surfaces": True,
+    "see-through": False,
+    "joint axes": False,
+    "frames": False,
+    "centre of mass": False,
+    "inertia": False,
+    "names": False,
+}
+_SPRING_COLOR = (220, 80, 30)
+_NOBODY = "nothing"
+
+
+class RobotPanel:
+    """The panel of one robot. The viewer's clock calls `tick`; callbacks only change what it reads."""
+
+    def __init__(self, server: Any, view: RobotView, q: Array, playing: bool, plots: Any) -> None:
+        self.plots, self.lock = plots, threading.RLock()
+        self.server, self.view, self.model, self.playing = server, view, view.model, playing
+        self.q = np.array(q, float)
+        self.live: Live | None = None
+        self.running = False
+        self._written = values_of(self.model, self.q)
+        if not playing:
+            self._simulation()
+            self._draw()
+        self._joints()
+        self._show()
+        for problem in view.figure.problems:
+            server.gui.add_markdown(f"⚠ {problem}")
+        view.show(self.q)
+
+    # joints
+
+    def _joints(self) -> None:
+        with self.server.gui.add_folder("Joints", expand_by_default=not self.playing):
+            self.sliders = []
+            for slider in sliders(self.model):
+                start = float(np.clip(self._written[slider.variable], slider.low, slider.high))
+                step = max(10 ** np.floor(np.log10((slider.high - slider.low) / 400)), 1e-9)
+                label = slider.name if slider.unit == "1" else f"{slider.name} [{slider.unit}]"
+                handle = self.server.gui.add_slider(
+                    label, min=slider.low, max=slider.high, step=float(step), initial_value=start, disabled=self.playing
+                )
+                handle.on_update(lambda event, at=slider.variable: self._slid(event, at))
+                self.sliders.append((slider.variable, handle))
+
+    def _slid(self, event: Any, variable: int) -> None:
+        if event.client is None:  # set by us
+            return
+        with self.lock:
+            self._written[variable] = event.target.value
+            q = position_of(self.model, self._written)
+            if self.live is not None and self.running:
+                with self.live.lock:
+                    self.live.reference = q
+                return
+            closed = loops_closed(self.model, q, variable)
+            self.put(self.q if closed is None else closed)
+            if self.model.loops:
+                self.follow()
+            if self.live is not None:
+                self.live.reset(self.q)
+
+    def put(self, q: Array) -> None:
+        """Shows the robot at positions `q`."""
+        with self.lock:
+            self.q = np.array(q, float)
+            self.view.show(self.q)
+
+    def follow(self) -> None:
+        """Lets the sliders say where the robot is."""
+        self._written = values_of(self.model, self.q)
+        for variable, handle in self.sliders:
+            handle.value = round(float(np.clip(self._written[variable], handle.min, handle.max)), 4)
+
+    # what is shown
+
+    def _show(self) -> None:
+        with self.server.gui.add_folder("Show", expand_by_default=True):
+            for what, on in _SHOWN.items():
+                box = self.server.gui.add_checkbox(what, initial_value=on)
+                box.on_update(lambda event, what=what: self.view.toggle(what, event.target.value, self.q))
+
+    # the live simulation
+
+    def _simulation(self) -> None:
+        gui = self.server.gui
+        with gui.add_folder("Simulation"):
+            if not self.model.nv:
+                gui.add_markdown("Nothing moves.")
+                return
+            live = self.live = Live(self.model, self.q)
+            with self.plots():
+                self.charts = Charts(self.server, self.model, ("kinetic", "potential", "total"), mark=False)
+            self.run = gui.add_button("Run", icon="player-play", color="orange")
+            reset = gui.add_button("Start again", icon="refresh", color="gray")
+            gravity = gui.add_checkbox("gravity", initial_value=live.gravity)
+            hold = gui.add_checkbox("hold the posture", initial_value=live.hold)
+            bodies = (_NOBODY, *self.model.body_names)
+            self.pulled = gui.add_dropdown("pull at", bodies, initial_value=_NOBODY)
+            strength = gui.add_slider("spring", min=0.1, max=10.0, step=0.1, initial_value=1.0)
+            gui.add_markdown("*While it runs, drag a body with the mouse to pull it.*")
+        self.spring = self.server.scene.add_line_segments(
+            f"{self.view.name}/spring",
+            np.zeros((1, 2, 3)),
+            _SPRING_COLOR,
+            thickness=0.012 * self.view.size,
+            visible=False,
+        )
+        self.handle = self.server.scene.add_transform_controls(
+            f"{self.view.name}/handle",
+            scale=0.25 * self.view.size,
+            disable_rotations=True,
+            depth_test=False,
+            visible=False,
+        )
+        stiffness = live.stiffness
+        self.run.on_click(lambda _: self.start(not self.running))
+        reset.on_click(lambda _: self.restart())
+        gravity.on_update(lambda event: setattr(live, "gravity", bool(event.target.value)))
+        hold.on_update(lambda event: self._hold(bool(event.target.value)))
+        strength.on_update(lambda event: setattr(live, "stiffness", stiffness * float(event.target.value)))
+        self.pulled.on_update(lambda event: self.pull_at(event.target.value))
+        self.handle.on_update(lambda event: live.drag(self.view.to_base(event.target.position)))
+
+    def _hold(self, on: bool) -> None:
+        if self.live is not None:
+            with self.live.lock:
+                self.live.hold, self.live.reference = on, self.live.q.copy()
+
+    def start(self, on: bool) -> None:
+        """Runs or pauses the simulation; while it runs, bodies can be dragged."""
+        with self.lock:
+            if self.live is None or on == self.running:
+                return
+            self.running = on
+        self.run.label, self.run.icon = ("Pause", "player-pause") if on else ("Run", "player-play")
+        for body, mesh in self.view.meshes:
+            if body == ROOT:
+                continue
+            if on:
+                mesh.on_drag("left")(self._drag_of(body))
+            else:
+                mesh.remove_drag_callback("all")
+        if not on:
+            self.follow()
+
+    def restart(self) -> None:
+        """The simulation from its beginning."""
+        if self.live is not None:
+            self.live.reset()
+            self.pulled.value = _NOBODY
+            self.put(self.live.q)
+            self.follow()
+            self._draw()
+
+    def _drag_of(self, body: int) -> Any:
+        async def drag(event: Any) -> None:
+            live = self.live
+            if live is None:
+                return
+            if event.phase == "start":
+                live.grab(body, self.view.to_base(np.array(event.start_position)))
+            if event.phase == "end":
+                live.release()
+            else:
+                live.drag(self.view.to_base(np.array(event.end_position)))
+
+        return drag
+
+    def pull_at(self, name: str) -> Pull | None:
+        """Fastens the spring with its handle to a body, by name, or takes it away."""
+        if self.live is None:
+            return None
+        if name == _NOBODY:
+            self.live.release()
+            self.handle.visible = False
+            return None
+        pull = self.live.grab(self.model.body_index(name))
+        self.handle.position = self.view.to_world(pull.target)
+        self.handle.visible = True
+        return pull
+
+    # time
+
+    def tick(self, passed: float, slow: bool) -> None:
+        """A moment later: moves the simulation and shows it; `slow` is true a few times per second, for plots."""
+        if self.live is None:
+            return
+        if self.running:
+            self.live.advance(min(passed, 0.05))
+            with self.lock:
+                if self.running:
+                    self.put(self.live.q)
+        ends = self.live.spring_ends()
+        if self.spring.visible != (ends is not None):
+            self.spring.visible = ends is not None
+        if ends is not None:
+            self.spring.points = np.array([[self.view.to_world(end) for end in ends]], np.float32)
+        if slow and self.running:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Renews the plots of the simulation."""
+        if self.live is None:
+            return
+        with self.live.lock:
+            past = list(self.live.history)
+        times, q = np.array([row[0] for row in past]), np.array([row[1] for row in past])
+        kinetic, potential = np.array([row[2] for row in past]), np.array([row[3] for row in past])
+        self.charts.draw(times, np.stack([kinetic, potential, kinetic + potential], -1), q, times[-1])
+
+    def stop(self) -> None:
+        """Pauses, whatever it was doing."""
+        self.running = False

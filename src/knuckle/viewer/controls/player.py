@@ -1,0 +1,119 @@
+"""Play, pause and scrub: the controls of recorded motions, and their plots."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from knuckle.viewer.recording import Recording
+
+from .charts import Charts
+from .panel import RobotPanel
+
+_SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
+_RATE = 60.0
+
+
+class Player:
+    """One clock for the motions of all robots of a scene."""
+
+    def __init__(
+        self, server: Any, motions: Sequence[Recording], panels: Sequence[RobotPanel], speed: float, loop: bool
+    ) -> None:
+        self.server, self.panels = server, panels
+        self.motions = [motion.thinned(_RATE) for motion in motions]
+        self.poses = [motion.poses() for motion in self.motions]
+        self.first = min(float(motion.times[0]) for motion in motions)
+        self.last = max(float(motion.times[-1]) for motion in motions)
+        self.time, self.speed, self.playing = self.first, float(speed), False
+        self.lock = threading.RLock()
+        gui = server.gui
+        with gui.add_folder("Motion", order=-1.0):
+            self.button = gui.add_button("Play", icon="player-play", color="orange")
+            span = max(self.last - self.first, 1e-9)
+            self.scrub = gui.add_slider(
+                "time [s]", min=self.first, max=self.first + span, step=span / 1000, initial_value=self.first
+            )
+            name = f"{self.speed:g}×"
+            self.speeds = gui.add_dropdown(
+                "speed", (*_SPEEDS, *(() if name in _SPEEDS else (name,))), initial_value=name
+            )
+            self.loop = gui.add_checkbox("loop", initial_value=loop)
+        self._charts()
+        self.button.on_click(lambda _: self.play(not self.playing))
+        self.scrub.on_update(self._scrubbed)
+        self.speeds.on_update(lambda event: setattr(self, "speed", float(event.target.value.rstrip("×"))))
+        self.show()
+        self.draw()
+
+    def _charts(self) -> None:
+        self.charts: list[tuple[Charts, Any]] = []
+        for motion, panel in zip(self.motions, self.panels, strict=True):
+            energies = motion.energies()
+            with panel.plots():
+                charts = Charts(self.server, motion.model, tuple(energies), mark=True)
+            self.charts.append((charts, np.stack(list(energies.values()), -1)))
+
+    def _scrubbed(self, event: Any) -> None:
+        if event.client is None:
+            return
+        to = float(event.target.value)
+        self.play(False)
+        self.seek(to)
+
+    def play(self, on: bool) -> None:
+        """Plays or pauses; at the end it begins again."""
+        with self.lock:
+            if on and self.time >= self.last:
+                self.time = self.first
+            self.playing = on
+        self.button.label, self.button.icon = ("Pause", "player-pause") if on else ("Play", "player-play")
+        if not on:
+            self.follow()
+
+    def seek(self, time: float) -> None:
+        """Shows the moment."""
+        with self.lock:
+            self.time = float(np.clip(time, self.first, self.last))
+            self.show()
+            self.draw()
+
+    def show(self) -> None:
+        """Puts every robot where its motion has it now."""
+        for motion, T, panel in zip(self.motions, self.poses, self.panels, strict=True):
+            k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
+            panel.q = motion.q[k]
+            panel.view.show_poses(T[k], motion.q[k])
+
+    def draw(self) -> None:
+        """Marks the present in the plots."""
+        for motion, (charts, energies) in zip(self.motions, self.charts, strict=True):
+            charts.draw(motion.times, energies, motion.q, float(np.clip(self.time, motion.times[0], motion.times[-1])))
+
+    def stop(self) -> None:
+        """Pauses, whatever it was doing."""
+        self.playing = False
+
+    def follow(self) -> None:
+        """Lets the slider of time and those of the joints say where we are."""
+        self.scrub.value = self.time
+        for panel in self.panels:
+            panel.follow()
+
+    def tick(self, passed: float, slow: bool) -> None:
+        """A moment later."""
+        with self.lock:
+            if not self.playing:
+                return
+            self.time += passed * self.speed
+            if self.time > self.last:
+                self.time = self.first if self.loop.value else self.last
+                if not self.loop.value:
+                    self.play(False)
+            self.show()
+            if slow:
+                self.draw()
+                self.follow()

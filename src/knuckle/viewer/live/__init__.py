@@ -1,0 +1,1 @@
+"""A mechanism that moves in the viewer while somebody pulls at it."""

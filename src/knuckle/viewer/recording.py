@@ -1,0 +1,130 @@
+"""Motions to be shown: what a trajectory, or plain arrays, say about a model over time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
+from knuckle.model import Model
+from knuckle.simulation.rollout.rollout_result import Rollout
+from knuckle.trajectory.trajectory import over_time
+
+from .scene.poses import poses
+from .scene.surface import Array
+
+MOST = 32
+"""Trajectories of a rollout in one scene: more would take a browser too long."""
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """Positions `q` (n, nq) of a model at `times` (n,), and, where they are known, velocities `v` (n, nv)."""
+
+    model: Model
+    times: Array
+    q: Array
+    v: Array | None = None
+
+    def __post_init__(self) -> None:
+        times, q = np.asarray(self.times, float), np.asarray(self.q, float)
+        v = None if self.v is None else np.asarray(self.v, float)
+        if times.ndim != 1 or not len(times):
+            raise ValueError(f"times has shape {times.shape}; it needs one axis with at least one moment")
+        if not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
+            raise ValueError("times are finite and never decrease; these do not keep to it")
+        for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv)):
+            if x is not None and x.shape != (len(times), size):
+                raise ValueError(
+                    f"{name} has shape {x.shape}; {self.model.name} over these times needs {(len(times), size)}"
+                )
+            if x is not None and not np.all(np.isfinite(x)):
+                first = times[int(np.argmin(np.all(np.isfinite(x), axis=-1)))]
+                raise ValueError(f"{name} is not finite at t = {first:g} s: show the part before that")
+        for name, value in (("times", times), ("q", q), ("v", v)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def duration(self) -> float:
+        """From the first moment to the last, in seconds."""
+        return float(self.times[-1] - self.times[0])
+
+    def at(self, times: ArrayLike) -> Recording:
+        """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
+        when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
+        if len(self.times) == 1:
+            return Recording(self.model, when[:1], self.q, self.v)
+        i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
+        h = self.times[i + 1] - self.times[i]
+        s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
+        q = np.asarray(integrate(self.model, self.q[i], s * difference(self.model, self.q[i], self.q[i + 1])))
+        v = None if self.v is None else (1 - s) * self.v[i] + s * self.v[i + 1]
+        return Recording(self.model, when, q, v)
+
+    def thinned(self, rate: float) -> Recording:
+        """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
+        most = int(np.ceil(self.duration * rate)) + 1
+        if len(self.times) <= max(most, 2):
+            return self
+        return self.at(np.linspace(self.times[0], self.times[-1], most))
+
+    def _along(self, function: Callable[..., Any], *rows: Array) -> Array:
+        return np.asarray(over_time(function, self.model, self.times, *rows), float)
+
+    def poses(self) -> Array:
+        """(n, 1 + nb, 4, 4): where the base and the bodies are."""
+        return self._along(poses, self.q)
+
+    def energies(self) -> dict[str, Array]:
+        """Potential energy over time and, where velocities are known, kinetic energy and the sum, in joules."""
+        potential = self._along(potential_energy, self.q)
+        if self.v is None:
+            return {"potential": potential}
+        kinetic = self._along(kinetic_energy, self.q, self.v)
+        return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
+
+    def joint_values(self) -> list[tuple[str, str, Array]]:
+        """(name, unit, values over time) of every position variable; one of several of a joint has its number added."""
+        return [(name, unit, self.q[:, k]) for k, (name, unit) in enumerate(variable_names(self.model))]
+
+
+def variable_names(model: Model) -> list[tuple[str, str]]:
+    """(name, unit) of every position variable: the joint's name, numbered where a joint has several."""
+    names: list[tuple[str, str]] = []
+    for i, joint in enumerate(model.joints):
+        units = () if i in model.coupled else joint.kind.q_units
+        names += [(f"{joint.name}[{k}]" if len(units) > 1 else joint.name, unit) for k, unit in enumerate(units)]
+    return names
+
+
+def recording(source: Any) -> Recording:
+    """A recording of a trajectory (whatever has `model`, `times`, `q` and perhaps `v`) or of (model, times, q[, v])."""
+    if isinstance(source, Recording):
+        return source
+    if isinstance(source, tuple) and len(source) in (3, 4) and isinstance(source[0], Model):
+        return Recording(*source)
+    if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
+        return Recording(source.model, source.times, source.q, getattr(source, "v", None))
+    raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
+
+
+def recordings(source: Any) -> list[Recording]:
+    """One or several: a list of trajectories, or of tuples, or a small rollout, is a scene of several robots."""
+    if isinstance(source, Rollout):
+        count = math.prod(source.batch)
+        if count > MOST:
+            raise ValueError(
+                f"this rollout has {count} trajectories, and a scene at most {MOST} robots: show some of them, as "
+                "rollout[:4], or one, as rollout[0]"
+            )
+        source = source.trajectories()
+    many = isinstance(source, Iterable) and not isinstance(source, (str, tuple)) and not hasattr(source, "model")
+    found = [recording(one) for one in source] if many else [recording(source)]
+    if not found:
+        raise ValueError("there is nothing to show: the list of trajectories is empty")
+    return found

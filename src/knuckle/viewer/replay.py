@@ -1,0 +1,187 @@
+"""A motion as one HTML file that needs nothing else: opened by double-click, sent by mail, put on a page."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import warnings
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from knuckle.model import ROOT
+
+from .recording import Recording, recordings
+from .scene.figure import Figure, Part, figure
+from .scene.poses import quaternions
+from .scene.stage import ELEVATION, stage
+from .scene.surface import Array
+
+_PAGE = Path(__file__).parent / "page"
+_SCRIPTS = ("matrices.js", "renderer.js", "plots.js", "player.js")
+_ASPECT = 1.2
+"""Width over height of the scene on the page, about."""
+_ENERGY_COLORS = {"kinetic": "#d9661f", "potential": "#2b7fb8", "total": "#7d8794"}
+
+
+def replay_html(
+    trajectory: Any,
+    path: str | Path,
+    *,
+    title: str | None = None,
+    rate: float = 60.0,
+    most_faces: int = 120_000,
+    speed: float = 1.0,
+    playing: bool = True,
+    spacing: float | None = None,
+    theme: Literal["light", "dark"] | None = None,
+) -> Path:
+    """Writes a motion as an HTML file that any browser opens from disk, without network or server.
+
+    Args:
+        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), or a list of them, or a small
+            rollout: several robots.
+        path: the file to write.
+        title: what the page is called; the robots' names if not given.
+        rate: moments kept per second; the page moves smoothly between them.
+        most_faces: meshes are made coarser until a robot has about this many triangles.
+        speed: 0.1, 0.25, 0.5, 1, 2 or 4 times real time, to begin with.
+        playing: whether the page starts to play when it is opened.
+        spacing: the distance between several robots; None keeps them apart, 0 puts them in one place.
+        theme: "light" or "dark"; None follows the reader's system.
+
+    Returns:
+        The path of the file.
+    """
+    if not rate > 0:
+        raise ValueError(f"rate is a number of moments per second above zero, not {rate!r}")
+    if theme not in (None, "light", "dark"):
+        raise ValueError(f'theme is "light", "dark" or None, not {theme!r}')
+    target = Path(path)
+    target.write_text(replay_page(trajectory, title, rate, most_faces, speed, playing, spacing, theme), "utf-8")
+    return target
+
+
+def replay_page(
+    trajectory: Any,
+    title: str | None,
+    rate: float,
+    most_faces: int,
+    speed: float,
+    playing: bool,
+    spacing: float | None,
+    theme: str | None,
+) -> str:
+    """The text of the page."""
+    motions = [one.thinned(rate) for one in recordings(trajectory)]
+    figures = [figure(one.model, most_faces) for one in motions]
+    for problem in dict.fromkeys(problem for drawn in figures for problem in drawn.problems):
+        warnings.warn(problem, stacklevel=3)
+    on = stage(figures, [one.q[:: max(1, len(one.q) // 200)] for one in motions], spacing)
+    blob = _Blob()
+    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, strict=True)]
+    name = title or ", ".join(dict.fromkeys(one.model.name for one in motions))
+    header = {
+        "title": name,
+        "subtitle": _subtitle(motions),
+        "robots": robots,
+        "ground": on.ground,
+        "cell": on.cell,
+        "radius": on.radius,
+        "speed": speed,
+        "playing": playing,
+        "theme": theme,
+        "camera": {
+            "target": on.centre.tolist(),
+            "distance": on.distance(_ASPECT),
+            "azimuth": on.azimuth,
+            "elevation": ELEVATION,
+        },
+    }
+    text = (_PAGE / "replay.html").read_text("utf-8")
+    filled = {
+        "TITLE": html.escape(name),
+        "STYLE": (_PAGE / "replay.css").read_text("utf-8").strip(),
+        "HEADER": json.dumps(header, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        "SCRIPT": "\n".join((_PAGE / file).read_text("utf-8").strip() for file in _SCRIPTS),
+        "DATA": blob.text(),
+    }
+    pieces = text.split("@")
+    return "".join(filled.get(piece, piece) if k % 2 else piece for k, piece in enumerate(pieces))
+
+
+def _subtitle(motions: Sequence[Recording]) -> str:
+    longest = max(one.duration for one in motions)
+    if len(motions) > 1:
+        return f"{len(motions)} robots, {longest:.3g} s"
+    model = motions[0].model
+    return f"{model.nb} bodies, {model.nv} degrees of freedom, {longest:.3g} s"
+
+
+class _Blob:
+    """Arrays one after the other, each at a multiple of four bytes, compressed in the end."""
+
+    def __init__(self) -> None:
+        self.bytes = bytearray()
+
+    def add(self, array: Array, kind: Literal["f4", "u2", "u4"]) -> dict[str, Any]:
+        """Appends an array; returns where the page finds it."""
+        start = len(self.bytes)
+        raw = np.ascontiguousarray(array, dtype=f"<{kind}").tobytes()
+        self.bytes += raw + b"\0" * (-len(raw) % 4)
+        return {"kind": kind, "start": start, "count": int(np.size(array))}
+
+    def text(self) -> str:
+        """All of it, deflated, in base 64."""
+        return base64.b64encode(zlib.compress(bytes(self.bytes), 9)).decode("ascii")
+
+
+def _robot(motion: Recording, drawn: Figure, placement: Array, blob: _Blob) -> dict[str, Any]:
+    model = motion.model
+    T = placement @ motion.poses()
+    rows = np.concatenate([_continuous(quaternions(T[..., :3, :3])), T[..., :3, 3]], axis=-1)
+    energies = motion.energies()
+    return {
+        "name": model.name,
+        "bodies": [model.base.name, *model.body_names],
+        "times": blob.add(motion.times - motion.times[0], "f4"),
+        "poses": blob.add(rows, "f4"),
+        "joints": [
+            {"name": name, "unit": unit if unit != "1" else "", "values": blob.add(values, "f4")}
+            for name, unit, values in motion.joint_values()
+        ],
+        "energies": [
+            {"name": name, "unit": "", "color": _ENERGY_COLORS[name], "values": blob.add(values, "f4")}
+            for name, values in energies.items()
+        ],
+        "parts": [_part(part, blob) for part in drawn.parts if len(part.surface.faces)],
+    }
+
+
+def _continuous(p: Array) -> Array:
+    """Quaternions (n, bodies, 4) of the sign that is nearest to the moment before."""
+    turns = np.sum(p[1:] * p[:-1], axis=-1, keepdims=True) < 0
+    signs = np.where(np.cumsum(turns, axis=0) % 2, -1.0, 1.0)
+    return np.concatenate([p[:1], p[1:] * signs])
+
+
+def _part(part: Part, blob: _Blob) -> dict[str, Any]:
+    """A surface with its vertices as 16-bit fractions of its box: exact to a sixty-thousandth of its size."""
+    low, high = part.surface.bounds
+    step = np.where(high > low, high - low, 1.0) / 65535
+    vertices = np.round((part.surface.vertices - low) / step)
+    small = len(vertices) <= 65536
+    return {
+        "body": part.body - ROOT,
+        "color": [round(float(x), 4) for x in part.color],
+        "low": low.tolist(),
+        "step": step.tolist(),
+        "middle": ((low + high) / 2).tolist(),
+        "radius": float(np.linalg.norm(high - low)) / 2,
+        "vertices": blob.add(vertices, "u2"),
+        "faces": blob.add(part.surface.faces, "u2" if small else "u4"),
+    }

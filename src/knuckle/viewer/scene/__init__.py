@@ -1,0 +1,1 @@
+"""What is drawn: surfaces, figures, poses."""

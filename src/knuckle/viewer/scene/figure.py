@@ -1,0 +1,114 @@
+"""What a model looks like: coloured surfaces on its bodies, from its visuals, or from its inertia and joint axes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from knuckle.model import ROOT, Body, Geometry, Mesh, Model
+
+from .ellipsoids import principal
+from .mesh_file import Color, UnreadableMeshError, read
+from .poses import matrix, poses
+from .skeleton import skeleton
+from .surface import Array, Surface, box, decimated, primitive
+
+NEUTRAL: tuple[Color, ...] = ((0.80, 0.81, 0.83, 1.0), (0.62, 0.65, 0.70, 1.0))
+"""For visuals without a colour: body by body in turn, so that neighbours can be told apart."""
+MISSING: Color = (0.85, 0.35, 0.55, 1.0)
+"""For the boxes that stand for missing meshes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """A surface in the coordinates of a body (ROOT for the base), and its colour."""
+
+    body: int
+    name: str
+    surface: Surface
+    color: Color
+
+
+@dataclass(frozen=True, eq=False)
+class Figure:
+    """A model as it is drawn: its parts, and what could not be drawn as the file wanted."""
+
+    model: Model
+    parts: tuple[Part, ...]
+    problems: tuple[str, ...] = ()
+
+    def bounds(self, q: Array) -> Array:
+        """(2, 3): the least and the greatest coordinates of the figure over positions q (..., nq)."""
+        T = poses(self.model, q).reshape(-1, 1 + self.model.nb, 4, 4)
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for part in self.parts:
+            R, p = T[:, part.body + 1, :3, :3], T[:, part.body + 1, None, :3, 3]
+            there = np.einsum("nij,kj->nki", R, part.surface.outermost) + p
+            low, high = np.minimum(low, there.min(axis=(0, 1))), np.maximum(high, there.max(axis=(0, 1)))
+        return np.array([low, high]) if self.parts else np.array([[-0.5] * 3, [0.5] * 3])
+
+
+def figure(model: Model, most_faces: int | None = None) -> Figure:
+    """The figure of a model: its visuals, or, for a model that has none, a skeleton of joint axes and inertia.
+
+    Args:
+        model: the mechanism.
+        most_faces: meshes are made coarser until the figure has about this many triangles; None leaves them alone.
+    """
+    bodies = list(enumerate((model.base, *model.bodies), ROOT))
+    if not any(body.visuals for _, body in bodies):
+        return Figure(model, tuple(Part(*part) for part in skeleton(model)))
+    parts: list[Part] = []
+    problems: dict[str, None] = {}
+    for i, body in bodies:
+        parts += _drawn(i, body, problems)
+    return Figure(model, _within(parts, most_faces), tuple(problems))
+
+
+def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
+    """The parts of one body; the box of its inertia if meshes are missing and nothing else is left to draw."""
+    parts: list[Part] = []
+    lost: list[str] = []
+    for k, visual in enumerate(body.visuals):
+        try:
+            surfaces = _surfaces(visual)
+        except UnreadableMeshError as error:
+            lost.append(str(error))
+            continue
+        for n, (surface, color) in enumerate(surfaces):
+            name = f"{body.name}/{visual.name or k}" + (f"/{n}" if len(surfaces) > 1 else "")
+            parts.append(Part(i, name, surface.moved(matrix(visual.X)), color or NEUTRAL[i % 2]))
+    solid = principal(body.inertia) if lost and not parts else None
+    what = "is drawn as a box of its inertia" if solid else "is drawn without a part of it"
+    for error in lost:
+        problems[f"body {body.name!r} {what}: {error}"] = None
+    if solid is not None:
+        sides = np.maximum(solid.sides, 0.1 * solid.sides.max() or 0.05)
+        parts.append(Part(i, f"{body.name}/inertia", box(sides).moved(solid.pose), MISSING))
+    return parts
+
+
+def _surfaces(visual: Geometry) -> list[tuple[Surface, Color | None]]:
+    """The surfaces of one visual in its own coordinates. A colour in the mesh file counts before the model's."""
+    color = visual.material.color if visual.material else None
+    if not isinstance(visual.shape, Mesh):
+        surface = primitive(visual.shape)
+        return [] if surface is None else [(surface, color)]
+    if visual.shape.path is None:
+        raise UnreadableMeshError(f"the mesh {visual.shape.uri} was not found")
+    scale = np.diag([*visual.shape.scale, 1.0])
+    return [(surface.moved(scale), own or color) for surface, own in read(visual.shape.path)]
+
+
+def _within(parts: list[Part], most: int | None) -> tuple[Part, ...]:
+    """The parts with at most about `most` triangles in all: the large ones give up what is too much."""
+    sizes = np.array([len(part.surface.faces) for part in parts])
+    if most is None or sizes.sum() <= most:
+        return tuple(parts)
+    low, high = 0.0, float(sizes.max())
+    while high - low > 1.0:  # the cap on each part that makes the sum right
+        cap = (low + high) / 2
+        low, high = (cap, high) if np.minimum(sizes, cap).sum() <= most else (low, cap)
+    cap = max(int(low), 200)
+    return tuple(Part(part.body, part.name, decimated(part.surface, cap), part.color) for part in parts)

@@ -1,0 +1,149 @@
+"""A robot in a viser scene: its surfaces on its bodies, and what can be shown besides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from knuckle.functions import center_of_mass, total_mass
+
+from .ellipsoids import principal
+from .figure import Figure
+from .poses import frames, poses, quaternions
+from .skeleton import joint_axes
+from .surface import Array, ellipsoid, strut
+
+_COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
+_FAINT = 0.35
+"""Opacity of surfaces that are to be seen through."""
+
+
+class RobotView:
+    """The nodes of one robot: one per body, moved by `show`; under them surfaces, frames, ellipsoids, axes and names.
+
+    What is shown besides the surfaces is made when it is first asked for.
+    """
+
+    def __init__(self, server: Any, figure: Figure, placement: Array, name: str, size: float) -> None:
+        self.server, self.figure, self.placement, self.name, self.size = server, figure, placement, name, size
+        self.model = figure.model
+        scene = server.scene
+        count = self.model.nb + 1
+        self.bodies = [scene.add_frame(f"{name}/body{i}", show_axes=False) for i in range(count)]
+        self.meshes: list[tuple[int, Any]] = []
+        for k, part in enumerate(figure.parts):
+            *color, opacity = part.color
+            mesh = scene.add_mesh_simple(
+                f"{name}/body{part.body + 1}/part{k}",
+                part.surface.vertices.astype(np.float32),
+                part.surface.faces.astype(np.uint32),
+                color=tuple(color),
+                opacity=None if opacity >= 1 else opacity,
+                side="double",
+            )
+            self.meshes.append((part.body, mesh))
+        self.extras: dict[str, list[Any]] = {}
+        self.com: Any = None
+        self.poses = np.broadcast_to(np.eye(4), (count, 4, 4))
+
+    def show(self, q: Array) -> None:
+        """Puts every body where positions `q` have it."""
+        self.show_poses(poses(self.model, q), q)
+
+    def show_poses(self, T: Array, q: Array) -> None:
+        """Puts the bodies at poses (1 + nb, 4, 4) that belong to positions `q`."""
+        self.poses = self.placement @ T
+        W = quaternions(self.poses[:, :3, :3])
+        with self.server.atomic():
+            for node, w, pose in zip(self.bodies, W, self.poses, strict=True):
+                node.wxyz, node.position = w, pose[:3, 3]
+            if self.com is not None and self.com.visible:
+                self.com.position = self.to_world(self._center(q))
+
+    def to_world(self, p: Array) -> Array:
+        """A point of the robot's base in the scene."""
+        return self.placement[:3, :3] @ p + self.placement[:3, 3]
+
+    def to_base(self, p: Array) -> Array:
+        """A point of the scene in the robot's base."""
+        return self.placement[:3, :3].T @ (np.asarray(p, float) - self.placement[:3, 3])
+
+    def _center(self, q: Array) -> Array:
+        c = np.asarray(center_of_mass(self.model, q), float)
+        return np.append(c, 0.0) if len(c) == 2 else c
+
+    # what can be shown besides
+
+    def toggle(self, what: str, on: bool, q: Array) -> None:
+        """Shows or hides "surfaces", "frames", "names", "centre of mass", "inertia", "joint axes"; or "see-through"."""
+        if what == "surfaces":
+            for _, mesh in self.meshes:
+                mesh.visible = on
+            return
+        if what == "see-through":
+            for part, (_, mesh) in zip(self.figure.parts, self.meshes, strict=True):
+                opacity = _FAINT if on else part.color[3]
+                mesh.opacity = None if opacity >= 1 else opacity
+            return
+        if what not in self.extras and on:
+            made = {
+                "frames": self._frames, "names": self._names, "centre of mass": self._com, "inertia": self._inertia,
+                "joint axes": self._axes,
+            }  # fmt: skip
+            self.extras[what] = made[what]()
+        for node in self.extras.get(what, ()):
+            node.visible = on
+        if what == "centre of mass" and self.com is not None:
+            self.com.position = self.to_world(self._center(q))
+
+    def _frames(self) -> list[Any]:
+        made = []
+        for k, (_, body, T) in enumerate(frames(self.model)):
+            length = (0.10 if k <= self.model.nb else 0.06) * self.size
+            node = self.server.scene.add_frame(
+                f"{self.name}/body{body + 1}/frame{k}",
+                axes_length=length, axes_radius=0.035 * length, origin_radius=0.07 * length,
+                wxyz=quaternions(T[:3, :3]), position=T[:3, 3],
+            )  # fmt: skip
+            made.append(node)
+        return made
+
+    def _names(self) -> list[Any]:
+        scene, bodies = self.server.scene, (self.model.base, *self.model.bodies)
+        return [
+            scene.add_label(f"{self.name}/body{i}/name", body.name, anchor="bottom-center")
+            for i, body in enumerate(bodies)
+        ]
+
+    def _com(self) -> list[Any]:
+        if not total_mass(self.model) > 0:
+            return []
+        radius = 0.035 * self.size
+        self.com = self.server.scene.add_icosphere(
+            f"{self.name}/com", radius=radius, color=_COM_COLOR, cast_shadow=False
+        )
+        return [self.com]
+
+    def _inertia(self) -> list[Any]:
+        made = []
+        for i, body in enumerate((self.model.base, *self.model.bodies)):
+            solid = principal(body.inertia)
+            if solid is not None and i > 0:
+                shape = ellipsoid(np.maximum(solid.radii, 0.01 * self.size)).moved(solid.pose)
+                made.append(self._mesh(f"{self.name}/body{i}/inertia", shape, _INERTIA_COLOR, 0.45))
+        return made
+
+    def _axes(self) -> list[Any]:
+        made = []
+        for i, joint in enumerate(self.model.joints):
+            for n, (turning, sliding) in enumerate(joint_axes(joint.kind)):
+                axis = turning if np.linalg.norm(turning) > 0 else sliding
+                half = 0.16 * self.size * axis / np.linalg.norm(axis)
+                line = strut(-half, half, 0.008 * self.size)
+                made.append(self._mesh(f"{self.name}/body{i + 1}/axis{n}", line, _AXIS_COLOR, None))
+        return made
+
+    def _mesh(self, name: str, surface: Any, color: tuple[int, int, int], opacity: float | None) -> Any:
+        vertices, faces = surface.vertices.astype(np.float32), surface.faces.astype(np.uint32)
+        return self.server.scene.add_mesh_simple(name, vertices, faces, color=color, opacity=opacity, cast_shadow=False)

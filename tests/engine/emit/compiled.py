@@ -1,0 +1,69 @@
+"""Printed code, compiled and called with NumPy arrays."""
+
+import ctypes
+import shutil
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.engine.emit import Lanes, to_c, to_llvm
+from knuckle.engine.native import target
+from knuckle.engine.trace import Program, trace
+
+Array = np.ndarray[Any, Any]
+DTYPES: dict[str, type[np.floating[Any]]] = {"f64": np.float64, "f32": np.float32}
+FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic")
+
+
+def record(text: Callable[..., Any], gain: float = 0.0, **shapes: tuple[int, ...]) -> Program:
+    """A function of scalars as a program."""
+    return trace(text, shapes, lambda r: (scalars_of(r), shape_of(r)), gain)
+
+
+class Vectors:
+    """The LLVM code of a program, in this process."""
+
+    def __init__(self, program: Program, dtype: str = "f64", width: int = 4) -> None:
+        self.program, self.dtype = program, DTYPES[dtype]
+        text = to_llvm(program, Lanes(dtype, width))
+        self._entry = target.entry(target.Loaded(target.compile_text(text)), "kernel", len(program.arguments))
+
+    def __call__(self, *arrays: Any, states: int | None = None) -> Array:
+        """The outputs (states, n). An argument with one axis is the same for all states."""
+        given = [np.ascontiguousarray(a, self.dtype) for a in arrays]
+        if states is None:
+            states = max((len(a) for a in given if a.ndim == 2), default=1)
+        out = np.full((states + 1, len(self.program.outputs)), 12345.0, self.dtype)
+        places = [x for a in given for x in (a.ctypes.data, a.shape[1] if a.ndim == 2 else 0)]
+        self._entry(0, states, *places, out.ctypes.data)
+        assert np.all(out[states] == 12345.0), "written beyond the last state"
+        return out[:states]
+
+
+class C:
+    """The C code of a program, compiled with warnings as errors."""
+
+    def __init__(self, program: Program, folder: Path, dtype: str = "f64", options: Sequence[str] = ("-O1",)) -> None:
+        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        assert compiler, "these tests compile the printed C and need a C compiler on the path: cc, gcc or clang"
+        self.program, self.dtype = program, DTYPES[dtype]
+        self.text = to_c(program, "kernel", dtype, about="a test")
+        source, library = folder / "kernel.c", folder / "kernel.so"
+        source.write_text(self.text, encoding="ascii")
+        command = [compiler, *FLAGS, *options, "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        self._entry = ctypes.CDLL(str(library)).kernel
+        self._entry.restype = None
+
+    def __call__(self, *arrays: Any) -> Array:
+        """The outputs for one state."""
+        given = [np.ascontiguousarray(a, self.dtype).ravel() for a in arrays]
+        out = np.full(len(self.program.outputs) + 1, 12345.0, self.dtype)
+        self._entry(*(ctypes.c_void_p(a.ctypes.data) for a in given), ctypes.c_void_p(out.ctypes.data))
+        assert out[-1] == 12345.0, "written beyond the last output"
+        return out[:-1]

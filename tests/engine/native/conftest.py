@@ -1,0 +1,1 @@
+from ..calls.conftest import _plain, compilation, model, public  # noqa: F401 - fixtures

@@ -1,0 +1,69 @@
+"""The way in from Python for one state: where it is, what it refuses; and the code for one state."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import sysconfig
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.engine.emit import Lanes
+from knuckle.engine.emit.llvm.python_entry import Offsets
+from knuckle.engine.emit.llvm.single_state import to_one_state
+from knuckle.engine.native import fast_call, target
+from knuckle.engine.trace import Program, trace
+from knuckle.scalar import absolute, arctan2, cos, less, maximum, minimum, select, sin, sqrt
+
+HAS_GATE = (
+    sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")
+)
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+def test_there_is_a_way_in() -> None:
+    assert fast_call.gate() is not None
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.parametrize("header", [8, 24, 32])
+def test_another_layout_is_refused(header: int) -> None:
+    assert fast_call._is_laid_out(Offsets.after(object.__basicsize__))
+    assert not fast_call._is_laid_out(Offsets.after(header))
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.parametrize("place", ["_python", "_loaded", "_works"])
+def test_a_failure_on_the_way_closes_the_gate(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*args: Any) -> Any:
+        raise OSError("not here")
+
+    monkeypatch.setattr(fast_call, place, fails)
+    assert fast_call._gate.__wrapped__() is None
+
+
+def _everything(x: Any) -> Any:
+    """Angles known at the start, angles that need other angles, and every other operation."""
+    early = [sin(x[k] * (k + 1)) for k in range(11)] + [cos(x[0] - x[1])]
+    late = sin(early[3] * 3 + cos(x[4])) / (2 + cos(sin(early[0])))
+    other = select(less(x[2], x[3]), sqrt(x[5] * x[5] + 1), -x[6]) + arctan2(x[7], x[8])
+    return [*early, late, other, absolute(late), minimum(x[0], x[1]), maximum(x[0], x[1]), 3.0, x[9]]
+
+
+@pytest.mark.parametrize("dtype", ["f64", "f32"])
+@pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
+def test_one_state_printer(dtype: str, width: int) -> None:
+    program: Program = trace(_everything, {"x": (11,)}, lambda r: (scalars_of(r), shape_of(r)))
+    loaded = target.Loaded(target.compile_text(to_one_state(program, Lanes(dtype, width))))
+    code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
+    kind, eps = (np.float64, 2.3e-16) if dtype == "f64" else (np.float32, 1.2e-7)
+    for seed in range(5):
+        x = np.random.default_rng(seed).normal(size=11).astype(kind)
+        out = np.full(len(program.outputs) + 1, 99, kind)
+        inputs = (ctypes.c_void_p * 1)(x.ctypes.data)
+        code(inputs, out.ctypes.data)
+        assert np.allclose(out[:-1], program.evaluate(x.astype(float)), rtol=50 * eps, atol=50 * eps)
+        assert out[-1] == 99

@@ -1,0 +1,225 @@
+"""The whole public face on models with nothing to move: no body, welded bodies only, bodies without mass.
+
+Files of arenas, tables and mounts are such models. Every function gives what follows from no bodies (zero energy, empty
+arrays), or says with a ModelError why there is nothing to give: a joint that moves no inertia has no acceleration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.engine.calls.public_function import ARGUMENTS, Function
+from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.joints import Fixed, Revolute
+
+
+def built(*bodies: tuple[str, str | None, Any, float]) -> kn.Model:
+    b = kn.Builder("a table")
+    for name, parent, joint, mass in bodies:
+        b.body(name, parent, joint, (0.1, 0.2, 0.3), mass=mass, com=(0, 0.1, 0.2), inertia=(mass, mass, mass))
+    return b.build()
+
+
+NOTHING = {
+    "no body": built(),
+    "a welded body": built(("plate", None, Fixed(), 2.0)),
+    "welded bodies": built(("plate", None, Fixed(), 2.0), ("leg", "plate", Fixed(), 1.0)),
+}
+WITH_FIXED = built(("plate", None, Fixed(), 2.0), ("arm", "plate", Revolute("y"), 1.0), ("tool", "arm", Fixed(), 0.0))
+MASSLESS = {
+    "one massless body": built(("a", None, Revolute("y"), 0.0)),
+    "a massless tip": built(("a", None, Revolute("y"), 1.0), ("b", "a", Revolute("x"), 0.0)),
+}
+MIDDLE = built(("a", None, Revolute("y"), 0.0), ("b", "a", Revolute("x"), 1.0))
+
+TIMES = {"duration": 0.04, "dt": 0.01}
+
+
+@pytest.fixture(autouse=True, params=["never", "always"])
+def compilation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "policy", request.param)
+
+
+def q(m: kn.Model) -> np.ndarray:
+    return kn.neutral(m)
+
+
+def z(m: kn.Model) -> np.ndarray:
+    return np.zeros(m.nv)
+
+
+def choice(m: kn.Model) -> Any:
+    return kn.independent_variables(m, q(m))
+
+
+def motion(m: kn.Model, **options: Any) -> kn.Trajectory:
+    return kn.simulate(m, **(TIMES | options))
+
+
+def functions(m: kn.Model, name: str) -> list[Any]:
+    """A function of the library, for one state and for three."""
+    f = getattr(kn, name)
+    options: dict[str, Any] = {"frame": m.frame_names[-1], "choice": None, "constraints": (), "actuated": ()}
+    given = {x: options[x] for x in f.__signature__.parameters if x in options}
+    if "choice" in given:
+        given["choice"] = choice(m)
+    arrays = {
+        x: q(m) if kind == "q" else np.zeros(ARGUMENTS[kind](m))
+        for x, kind in f._arguments.items()
+        if f.__signature__.parameters[x].default is not None
+    }
+    return [
+        f(m, **given, **{x: np.tile(a, (*batch, *[1] * a.ndim)) for x, a in arrays.items()}) for batch in ((), (3,))
+    ]
+
+
+OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
+    "audit": lambda m, _: str(kn.audit(m)),
+    "base_parameters": lambda m, _: kn.base_parameters(m),
+    "inertial_parameters": lambda m, _: kn.inertial_parameters(m),
+    "bind": lambda m, _: [
+        kn.bind(m).inverse_dynamics(q(m), z(m), z(m)),
+        kn.bind(m).potential_energy(q(m)),
+        kn.bind(m).body_poses(q(m)),
+        kn.bind(m).normalize(q(m), z(m)),
+    ],
+    "close_loops": lambda m, _: kn.close_loops(m).q,
+    "project": lambda m, _: kn.project(m, q(m), z(m)),
+    "mobility": lambda m, _: kn.mobility(m, q(m)),
+    "independent_variables": lambda m, _: choice(m),
+    "actuation": lambda m, _: str(kn.actuation(m, q(m), ())),
+    "constrained_dynamics": lambda m, _: [
+        kn.constrained_dynamics(m, q(m), z(m), z(m), list(kn.constraints.joint_limits(m)), method=method)
+        for method in ("dense", "dual", "iterative")
+    ],
+    "constrained_velocity": lambda m, _: kn.constrained_velocity(m, q(m), z(m), z(m), [], step=0.01),
+    "drive_forces": lambda m, _: kn.drive_forces(m, 0.0, q(m), z(m)),
+    "hybrid_dynamics": lambda m, _: kn.hybrid_dynamics(m, q(m), z(m), z(m), z(m), prescribed=()),
+    "kernel": lambda m, _: kn.kernel(lambda model, q, v: kn.inverse_dynamics(model, q, v, v))(m, q(m), z(m)),
+    "load": lambda m, path: _there_and_back(m, path / "a.json"),
+    "neutral": lambda m, _: kn.neutral(m),
+    "normalize": lambda m, _: kn.normalize(m, q(m), z(m)),
+    "ode_right_hand_side": lambda m, _: kn.ode_right_hand_side(m)(0.0, np.concatenate([q(m), z(m)])),
+    "operation_count": lambda m, _: [
+        kn.operation_count(f, m) for f in (kn.inverse_dynamics, kn.mass_matrix, kn.potential_energy)
+    ],
+    "operators": lambda m, _: kn.operators.at(m, q(m)),
+    "random_configuration": lambda m, _: kn.random_configuration(m, 1),
+    "replay_html": lambda m, path: kn.replay_html(motion(m), path / "motion.html"),
+    "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
+    "simulate": lambda m, path: [_looked_at(motion(m, **options), path) for options in RUNS],
+    "total_mass": lambda m, _: kn.total_mass(m),
+    "to_planar": lambda m, _: kn.to_planar(m),
+    "view": lambda m, _: None,  # needs a browser; what it shows is what replays show
+    "where": lambda m, _: None,
+    "resume": lambda m, _: None,  # of a checkpoint that a run wrote
+    "reroot": lambda m, _: kn.reroot(m, m.body_names[-1]) if m.nb else None,
+    "with_loop_closure": lambda m, _: kn.with_loop_closure(m, q(m), ()) if m.loops else None,
+}
+RUNS: list[dict[str, Any]] = [
+    {},
+    *({"integrator": name} for name in ("euler", "heun", "adaptive", "implicit", "bdf1", "bdf2", "variational")),
+    {"stops": kn.RigidStops()},
+    {"controller": lambda model, t, q, v: 0 * v},
+    {"controller": kn.kernel(lambda model, t, q, v: v * -1.0)},
+    {"events": [kn.Event(lambda t, q, v: t - 0.015)]},
+]
+
+
+def _there_and_back(m: kn.Model, path: Path) -> kn.Model:
+    kn.save(m, path)
+    return kn.load(path)
+
+
+def _looked_at(motion: kn.Trajectory, path: Path) -> list[Any]:
+    motion.save(path / "motion.npz")
+    energy = motion.energy
+    assert energy.shape == motion.times.shape
+    assert kn.Trajectory.load(path / "motion.npz", model=motion.model).q.shape == motion.q.shape
+    return [energy, motion.state(0.013), motion.resample(dt=0.005), motion.kinetic_energy, repr(motion)]
+
+
+FUNCTIONS = sorted(name for name in kn.__all__ if isinstance(getattr(kn, name), Function))
+EVERYTHING = [*FUNCTIONS, *OTHERS]
+
+
+def call(name: str, m: kn.Model, path: Path) -> Any:
+    return functions(m, name) if name in FUNCTIONS else OTHERS[name](m, path)
+
+
+def said(name: str, m: kn.Model, path: Path) -> str | None:
+    """What a function says against a model: nothing, or with a ModelError or the name of an argument."""
+    try:
+        call(name, m, path)
+    except ValueError as error:  # which a ModelError is
+        return str(error)
+    return None
+
+
+def test_every_public_function_is_here():
+    others = {name for name in kn.__all__ if callable(getattr(kn, name))} - {*EVERYTHING}
+    classes = {name for name in others if isinstance(getattr(kn, name), (type, ModuleType))}
+    assert others - classes == {"get_threads", "set_compilation", "set_kernel_limit", "set_threads", "loads", "save"}
+
+
+@pytest.mark.parametrize("model", [*NOTHING.values(), WITH_FIXED, MIDDLE], ids=[*NOTHING, "with fixed", "middle"])
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
+    told = said(name, model, tmp_path)
+    allowed = {
+        "floating_jacobian": "floating",
+        "drive_forces": "no joint moves by a law of time",
+        "operational_space_inertia": "a direction in which it never moves",
+        "to_planar": "plane",
+    }
+    if not model.nv:
+        allowed |= {"center_of_mass": "zero in every state", "external_force": "which no force moves"}
+    assert told is None or allowed.get(name, "no error") in told, told
+
+
+@pytest.mark.parametrize("model", MASSLESS.values(), ids=MASSLESS)
+@pytest.mark.parametrize("name", EVERYTHING)
+def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_path: Path):
+    """Whatever needs its acceleration raises the error of `forward_dynamics`, and nothing raises another."""
+    told = said(name, model, tmp_path)
+    asked_for_more = name in ("floating_jacobian", "drive_forces", "to_planar")
+    assert told is None or asked_for_more or "a joint that moves no inertia" in told, told
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_simulate_says_what_forward_dynamics_says(run: dict[str, Any]):
+    with pytest.raises(kn.ModelError, match="a joint that moves no inertia") as said:
+        kn.forward_dynamics(MASSLESS["one massless body"], [0.0], [0.0], [0.0])
+    if run.get("integrator") in ("bdf1", "bdf2", "implicit"):
+        return  # they solve for velocities, which nothing resists
+    with pytest.raises(kn.ModelError) as told:
+        motion(MASSLESS["one massless body"], **run)
+    assert str(told.value) == str(said.value) or "a joint that moves no inertia" in str(told.value)
+
+
+def test_a_users_own_division_by_zero_is_the_users():
+    own = kn.kernel(lambda model, q: q * (1 / int(model.nb - model.nb)))
+    with pytest.raises(ZeroDivisionError, match=r"^division by zero$"):
+        own(WITH_FIXED, q(WITH_FIXED))
+
+
+@pytest.mark.parametrize("model", NOTHING.values(), ids=NOTHING)
+def test_what_nothing_has(model: kn.Model):
+    empty, weight = np.zeros(0), 9.81 * sum(float(I.mass) * (0.3 * (k + 1) + 0.2) for k, I in enumerate(model.I))
+    assert kn.kinetic_energy(model, empty, empty) == 0.0
+    assert kn.potential_energy(model, empty) == pytest.approx(weight)
+    np.testing.assert_array_equal(kn.momentum(model, empty, empty), np.zeros(6))
+    np.testing.assert_array_equal(kn.centroidal_momentum(model, empty, empty), np.zeros(6))
+    np.testing.assert_array_equal(kn.centroidal_bias(model, np.zeros((2, 0)), empty), np.zeros((2, 6)))
+    assert kn.centroidal_matrix(model, empty).shape == (6, 0)
+    assert kn.constrained_dynamics(model, np.zeros((5, 0)), empty, empty, []).a.shape == (5, 0)
+    run = motion(model)
+    np.testing.assert_allclose(run.energy, weight)
+    assert run.q.shape == (5, 0)

@@ -1,0 +1,251 @@
+"""The viewer without a browser: what the scene holds, who may connect, what is refused, what is imported when."""
+
+import socket
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.model import Body, Geometry, Mesh
+
+pytest.importorskip("viser", reason="the viewer is an extra")
+
+from knuckle.viewer import play, view
+from knuckle.viewer.scene.poses import poses, quaternions
+
+
+class Client:
+    """Stands for a browser: what a callback gets to know of it."""
+
+
+def slide(handle: Any, value: float) -> None:
+    """What a browser does when its user moves a slider."""
+    from viser._gui_handles import GuiEvent
+
+    handle._impl.value = value
+    for callback in handle._impl.update_cb:
+        callback(GuiEvent(client=Client(), client_id=0, target=handle))  # type: ignore[arg-type]
+
+
+def test_the_scene_has_the_poses_of_the_library():
+    model = kn.robots.load("quadruped")
+    q = kn.random_configuration(model, 0)
+    with view(model, q, port=0, block=False) as viewer:
+        for x in (q, kn.random_configuration(model, 1)):
+            viewer.show(x)
+            T = viewer.stage.placements[0] @ poses(model, x)
+            nodes = viewer.panels[0].view.bodies
+            assert np.allclose([node.position for node in nodes], T[:, :3, 3])
+            assert np.allclose([node.wxyz for node in nodes], quaternions(T[:, :3, :3]))
+        assert len(viewer.panels[0].view.meshes) == sum(len(b.visuals) for b in (model.base, *model.bodies))
+
+
+def test_sliders_move_joints_and_follow_them():
+    arm = kn.robots.load("arm")
+    with view(arm, port=0, block=False) as viewer:
+        panel = viewer.panels[0]
+        slide(panel.sliders[3][1], 0.7)
+        assert np.allclose(panel.q, [0, 0, 0, 0.7, 0, 0, 0])
+        assert np.allclose(panel.view.bodies[4].position, poses(arm, panel.q)[4, :3, 3])
+        viewer.show(np.full(7, 0.2))
+        assert [handle.value for _, handle in panel.sliders] == pytest.approx([0.2] * 7)
+        assert panel.live is not None
+        panel.start(True)
+        slide(panel.sliders[0][1], 0.5)
+        assert panel.live.reference[0] == 0.5, "while it runs, sliders set the posture that is held"
+        panel.start(False)
+
+
+@pytest.mark.parametrize(
+    "what", ["frames", "names", "centre of mass", "inertia", "joint axes", "surfaces", "see-through"]
+)
+def test_what_can_be_shown_besides(what: str):
+    model = kn.robots.load("quadruped")
+    with view(model, port=0, block=False) as viewer:
+        robot, q = viewer.panels[0].view, viewer.panels[0].q
+        robot.toggle(what, True, q)
+        made = robot.extras.get(what, [])
+        counts = {
+            "frames": len(model.frame_names),
+            "names": model.nb + 1,
+            "centre of mass": 1,
+            "inertia": model.nb,
+            "joint axes": model.nv,
+        }
+        assert len(made) == counts.get(what, 0)
+        if what == "centre of mass":
+            assert np.allclose(made[0].position, kn.center_of_mass(model, q))
+        if what == "see-through":
+            assert all(mesh.opacity == pytest.approx(0.35) for _, mesh in robot.meshes)
+        robot.toggle(what, False, q)
+        assert not any(node.visible for node in made)
+        assert all(mesh.visible for _, mesh in robot.meshes) == (what != "surfaces")
+
+
+def test_the_centre_of_mass_goes_along():
+    arm = kn.robots.load("arm")
+    with view(arm, port=0, block=False) as viewer:
+        robot = viewer.panels[0].view
+        robot.toggle("centre of mass", True, viewer.panels[0].q)
+        q = np.array([0.1, 0.9, 0.0, 0.5, 0.0, 0.0, 0.0])
+        viewer.show(q)
+        assert np.allclose(robot.com.position, kn.center_of_mass(arm, q))
+
+
+def test_several_robots_have_panels_of_their_own():
+    models = [kn.robots.load(name) for name in ("arm", "pendulum")]
+    with view(models, port=0, block=False) as viewer:
+        viewer.show([0.4], robot=1)
+        assert viewer.panels[1].q == pytest.approx([0.4])
+        assert np.allclose(viewer.panels[0].q, 0)
+        a, b = (T[1, 3] for T in viewer.stage.placements)
+        assert b > a
+
+
+def test_sliders_keep_loops_closed():
+    model = kn.robots.load("four_bar")
+    with view(model, port=0, block=False) as viewer:
+        panel = viewer.panels[0]
+        before = panel.q.copy()
+        for angle in np.linspace(before[0], before[0] + 0.3, 7):
+            slide(panel.sliders[0][1], float(angle))
+            assert panel.q[0] == pytest.approx(angle, abs=1e-9)
+            assert np.abs(kn.loop_gap(model, panel.q)).max() < 1e-7
+        assert np.abs(panel.q[1:] - before[1:]).max() > 0.05
+        assert [handle.value for _, handle in panel.sliders] == pytest.approx(panel.q, abs=1e-3)
+
+
+def test_playing_goes_through_the_motion():
+    pendulum = kn.robots.load("pendulum")
+    times = np.linspace(0.0, 2.0, 121)
+    with play((pendulum, times, np.sin(times)[:, None]), port=0, block=False, speed=0.5, loop=False) as viewer:
+        player = viewer.player
+        assert player is not None
+        assert player.playing
+        player.play(False)
+        player.seek(1.0)
+        assert viewer.panels[0].q == pytest.approx([np.sin(1.0)])
+        T = viewer.stage.placements[0] @ poses(pendulum, viewer.panels[0].q)
+        assert np.allclose(viewer.panels[0].view.bodies[1].position, T[1, :3, 3])
+        with player.lock:  # so that the clock waits
+            player.playing = True
+            player.tick(0.4, True)
+            assert player.time == pytest.approx(1.2)
+            player.tick(10.0, True)
+            assert player.time == 2.0
+            assert not player.playing
+            player.play(True)
+            assert player.time == 0.0
+        slide(player.scrub, 0.5)
+        assert not player.playing
+        assert player.time == 0.5
+
+
+def test_a_missing_mesh_is_said_once():
+    arm = kn.robots.load("arm")
+    lost = Body("turret", arm.bodies[0].inertia, (Geometry(Mesh("lost.stl")),))
+    with view(arm.replace(bodies=(lost, *arm.bodies[1:])), port=0, block=False) as viewer:
+        (problem,) = viewer.panels[0].view.figure.problems
+        assert "lost.stl" in problem
+
+
+# who may connect
+
+
+def test_only_this_computer_may_connect():
+    with view(kn.robots.load("pendulum"), port=0, block=False) as viewer:
+        assert viewer.server.get_host() == "127.0.0.1"
+        assert viewer.url == f"http://localhost:{viewer.port}"
+        with socket.create_connection(("127.0.0.1", viewer.port), timeout=5):
+            pass
+        others = {info[4][0] for info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
+        for address in others:
+            if not address.startswith("127."):
+                with pytest.raises(OSError), socket.create_connection((address, viewer.port), timeout=5):  # noqa: PT011
+                    pass
+
+
+def test_a_taken_port_is_not_fought_for():
+    pendulum = kn.robots.load("pendulum")
+    with view(pendulum, port=0, block=False) as one, view(pendulum, port=one.port, block=False) as other:
+        assert other.port != one.port
+
+
+def test_closing_twice_is_closing_once():
+    viewer = view(kn.robots.load("pendulum"), port=0, block=False)
+    viewer.close()
+    viewer.close()
+    with pytest.raises(OSError), socket.create_connection(("127.0.0.1", viewer.port), timeout=5):  # noqa: PT011
+        pass
+
+
+# what is refused, what is imported
+
+
+def test_what_is_refused():
+    pendulum = kn.robots.load("pendulum")
+    with pytest.raises(ValueError, match=r"q has shape \(3,\); .* needs \(1,\)"):
+        view(pendulum, np.zeros(3), port=0, block=False)
+    with pytest.raises(ValueError, match="q has 1 entries for 2 models"):
+        view([pendulum, pendulum], [np.zeros(1)], port=0, block=False)
+    with pytest.raises(ValueError, match="nothing to show"):
+        view([], port=0, block=False)
+    with pytest.raises(ValueError, match="port is a number from 0 to 65535, not 70000"):
+        view(pendulum, port=70000, block=False)
+    with pytest.raises(ValueError, match=r"host '203\.0\.113\.7' is no address of this computer"):
+        view(pendulum, host="203.0.113.7", port=0, block=False)
+    with pytest.raises(ValueError, match="speed is a number above zero, not 0"):
+        play((pendulum, [0.0], [[0.0]]), speed=0, port=0, block=False)
+
+
+_MISSING = """
+import sys
+for name in ({package!r},):
+    sys.modules[name] = None
+import numpy as np
+import knuckle as kn
+from knuckle.viewer import replay_html, view
+from knuckle.viewer.scene.figure import figure
+from knuckle.model import Body, Geometry, Mesh
+model = kn.robots.load("arm")
+replay_html((model, [0.0, 1.0], np.zeros((2, 7))), sys.argv[1])
+try:
+    {use}
+except ImportError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("package", "use", "said"),
+    [
+        ("viser", "view(model, port=0, block=False)", "the viewer needs viser, which is not installed"),
+        (
+            "trimesh",
+            "figure(model.replace(base=Body('base', model.base.inertia, (Geometry(Mesh('a', path='a.stl')),))))",
+            "the mesh a.stl needs trimesh, which is not installed",
+        ),
+    ],
+)
+def test_a_missing_extra_is_named_and_replays_do_without(package: str, use: str, said: str, tmp_path: Any):
+    script = _MISSING.format(package=package, use=use)
+    made = tmp_path / "x.html"
+    done = subprocess.run([sys.executable, "-c", script, str(made)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == f"{said}: pip install 'knuckle[view]'"
+    assert made.stat().st_size > 10_000
+
+
+def test_knuckle_imports_no_extra():
+    extras = {"viser", "trimesh", "fast_simplification", "matplotlib"}
+    script = f"import sys, knuckle, knuckle.viewer; print({extras} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_package_is_the_function():
+    assert callable(kn.view)
+    with kn.view(kn.robots.load("pendulum"), port=0, block=False) as viewer:
+        assert viewer.port > 0
