@@ -1,6 +1,6 @@
 """One state per call: a way from Python into native code that takes about as long as making the result.
 
-A `Way` is a function object of Python whose C function is ours (`emit.llvm.python_entry`): it looks at the arguments where
+A `Way` is a function object of Python whose C function is ours (`python_entry`): it looks at the arguments where
 NumPy keeps what it knows of them, makes the result with NumPy's C interface, and calls the code. What it does not take
 goes on, as it came, to a general callable.
 
