@@ -144,9 +144,18 @@ class ArticulatedLoops:
 
 
 def articulated(
-    model: Model, q: PerJoint, loops: Sequence[LoopRows], doubt: Any, *, redundant: bool = False
+    model: Model,
+    q: PerJoint,
+    loops: Sequence[LoopRows],
+    doubt: Any,
+    *,
+    redundant: bool = False,
+    held: frozenset[int] = frozenset(),
 ) -> ArticulatedLoops:
-    """Articulated inertias (RBDA table 7.1), with every loop closed at the body where its sides meet."""
+    """Articulated inertias (RBDA table 7.1), with every loop closed at the body where its sides meet.
+
+    Joints that are held do not give way to any force, as if their inertia had no end.
+    """
     X, S, U, D, Ia, passed, closed = {}, {}, {}, {}, {}, {}, {}
     IA: dict[int, Any] = {}
     for i, _, joint in model.outward():
@@ -161,7 +170,8 @@ def articulated(
             IA[i] = IA[i] + _held(closed[i], model)
         U[i] = IA[i] @ S[i]
         inertia = S[i].T @ U[i] + Matrix.diagonal(model.rotor[i])
-        D[i], L = inertia.inverse(), _factor(inertia, i, weights)
+        L = _factor(inertia, i, weights, i in held)
+        D[i] = Matrix.zero(len(S[i]), len(S[i])) if i in held else inertia.inverse()
         Ia[i] = IA[i] - U[i].dyadic(D[i])
         passed[i] = {}
         for loop, side in here.items():
@@ -199,10 +209,10 @@ def _put(sides: dict[int, Side], loop: int, side: Side) -> None:
     sides[loop] = side
 
 
-def _factor(inertia: Matrix, i: int, weights: dict[Key, Any]) -> Matrix:
-    """L of the inertia L D Lᵀ at a joint; the weights of its variables are 1/D."""
+def _factor(inertia: Matrix, i: int, weights: dict[Key, Any], is_held: bool) -> Matrix:
+    """L of the inertia L D Lᵀ at a joint; the weights of its variables are 1/D, of one that is held nothing."""
     L, D = inertia.ldl()
-    weights.update(((i, k), ONE / d) for k, d in enumerate(D))
+    weights.update(((i, k), ZERO if is_held else ONE / d) for k, d in enumerate(D))
     return L
 
 

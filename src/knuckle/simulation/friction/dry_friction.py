@@ -23,7 +23,6 @@ import numpy as np
 from knuckle.engine.calls.user_kernel import kernel
 from knuckle.errors import ModelError
 from knuckle.functions import integrate, mass_matrix
-from knuckle.functions.dynamics import is_long
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.methods.newton import Iterative
 from knuckle.integrators.methods.variational import response
@@ -56,11 +55,6 @@ def _sources(model: Model, i: int) -> int:
 
 def must_be_separate(model: Model) -> None:
     """An error for friction that acts on several velocity variables at once, or among too many loops."""
-    if is_long(model) and friction_rows(model):
-        raise ModelError(
-            f"{model.name} has dry friction and so many loops that its equations are not put into code: use "
-            "model.without_friction(), and dampers"
-        )
     for coupling in model.couplings:
         joint = model.joints[coupling.joint]
         if len(coupling.sources) > 1 and any(constant(f) is not ZERO for f in joint.friction):
