@@ -7,6 +7,7 @@ from .expression import Expression
 from .expression_graph import Graph, Node
 from .operations import OPERATIONS, Operation
 from .program import Program
+from .rolled_blocks import RolledBlock
 from .simplify import simplify
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "Operation",
     "Program",
     "Repeated",
+    "RolledBlock",
     "record",
     "simplify",
     "trace",
