@@ -99,7 +99,7 @@ def _inputs(inner: Graph, arguments: list[int], outputs: list[int]) -> tuple[dic
 
 def _body(inner: Graph, numbers: dict[int, int], outputs: list[int]) -> Program:
     """The program of a block, its inputs being some arguments and what it takes from around it."""
-    program = compact(inner, (("", len(numbers)),), outputs, (len(outputs),))
+    program = compact(inner, (("taken", len(numbers)),), outputs, (len(outputs),))
     nodes = tuple(node._replace(a=numbers[node.a]) if node.op == "input" else node for node in program.nodes)
     return replace(program, nodes=nodes)
 

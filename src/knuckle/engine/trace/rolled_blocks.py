@@ -70,7 +70,7 @@ def rolled_block(graph: Graph, numbers: Mapping[int, int], outputs: list[int]) -
     """The block of a marked graph, its inputs having these numbers; None for a short one, or one without marks."""
     if not isinstance(graph, MarkedGraph) or len(graph.nodes) < LONG:
         return None
-    return RolledBlock(roll(graph, (("", len(numbers)),), len(numbers), outputs, (len(outputs),), numbers))
+    return RolledBlock(roll(graph, (("taken", len(numbers)),), len(numbers), outputs, (len(outputs),), numbers))
 
 
 def trace_in_blocks(

@@ -39,12 +39,7 @@ class BlockPrinter(Printer):
 
     def define(self, name: str) -> str:
         """The text of the function."""
-        for node in self.program.nodes:
-            self.names.append(self.node(node))
-        return self.around(name)
-
-    def around(self, name: str) -> str:
-        """The function around the nodes, which are printed already."""
+        self.nodes()
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
         inside = "\n  ".join(self.body.lines)
