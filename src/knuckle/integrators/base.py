@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from knuckle.spatial import called
+
 from .system import System
 
 Dense = Callable[[Any], "tuple[Any, Any]"]
@@ -46,7 +48,8 @@ class Integrator(ABC):
 
     def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """The state at t + dt with its loops closed, if projection is to do that, and far from where charts end."""
-        return State(*system.in_charts(*system.closed(t + dt, state.q, state.v)), state.memory)
+        closed = called(system.closed) if system.is_closed else system.closed
+        return State(*system.in_charts(*closed(t + dt, state.q, state.v)), state.memory)
 
     @property
     def evaluations(self) -> int | None:

@@ -47,14 +47,19 @@ _loops: PerModel[_Made] = PerModel()
 """The loops of this process, by model object."""
 
 
-def loop_for(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]) -> Loop | None:
-    """The native loop of a step; None if the step has to be called from Python, one by one."""
-    if kernels.policy == "never" or dtype not in DTYPES or recipe.model.nb > rolled_code.BODIES or not feedback.state:
+def loop_for(
+    recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any], is_single: bool = False
+) -> Loop | None:
+    """The native loop of a step; None if the step has to be called from Python, one by one.
+
+    A single trajectory has no others to fill vectors with, and goes by single numbers.
+    """
+    if kernels.policy == "never" or dtype not in DTYPES or not feedback.state:
         return None
     if recipe.wide and dtype != np.float64:
         return None
-    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype)
-    return _kept(recipe, key, lambda: _made(recipe, arguments, feedback, DTYPES[dtype]))
+    key = (*recipe.key(), tuple(arguments.items()), feedback, dtype, is_single)
+    return _kept(recipe, key, lambda: _made(recipe, arguments, feedback, DTYPES[dtype], is_single))
 
 
 def _kept(recipe: UserRecipe, key: Any, make: Callable[[], Loop | None]) -> Loop | None:
@@ -71,10 +76,10 @@ def loops_of(model: Model) -> list[Loop | None]:
     return [made.loop for made in _loops.values(model)]
 
 
-def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop | None:
+def _made(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str, is_single: bool) -> Loop | None:
     """The code, or None: the text then runs step by step, or says why it cannot."""
     try:
-        return _code(recipe, arguments, feedback, dtype)
+        return _code(recipe, arguments, feedback, dtype, is_single)
     except (UntraceableError, _TooLongError):
         return None
     except Exception as error:
@@ -86,19 +91,21 @@ class _TooLongError(Exception):
     """A step of more operations than are worth compiling in a row."""
 
 
-def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop:
+def _code(recipe: UserRecipe, arguments: Arguments, feedback: Feedback, dtype: str, is_single: bool) -> Loop:
     """The code, from the disk if it is there."""
     host = target.host()
-    lanes = Lanes(dtype, host.lanes(dtype))
+    wide = Lanes(dtype, host.lanes(dtype))
+    lanes = Lanes(dtype, 1) if is_single else wide
     with Announced(f"{recipe.name} for {recipe.model.name}"):
-        program = recipe.program(arguments)
+        is_large = recipe.model.nb > rolled_code.BODIES
+        program = recipe.program_in_blocks(arguments) if is_large else recipe.program(arguments)
         if program.size() > MOST:
             raise _TooLongError
         name = disk_cache.key(disk_cache.library_hash(), host, lanes, _sorted(feedback), program)
         if found := disk_cache.read(name):
             with contextlib.suppress(Exception):  # code that does not load is as good as none
                 return Loop(_entry(found[1], feedback, arguments), lanes.width, program.work)
-        code = target.compile_text(to_loop(program, lanes, feedback))
+        code = target.compile_text(to_loop(program, lanes, feedback, wide=wide if is_single else None))
         loop = Loop(_entry(code, feedback, arguments), lanes.width, program.work)
     said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
     disk_cache.write(name, said, code)

@@ -118,7 +118,11 @@ class Trajectories:
 
     def run(self) -> None:
         """Goes through all steps, and leaves the last state in `state`."""
-        loop = None if self.ask else loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype)
+        loop = (
+            None
+            if self.ask
+            else loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype, is_single=len(self.state) == 1)
+        )
         if loop is None:
             self._step_by_step()
         else:

@@ -16,6 +16,8 @@ from knuckle.engine.arrays.base import Shape, never_defined, scalars_of, shape_o
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.native import disk_cache, rolled_code, target
 from knuckle.engine.trace import Program, trace
+from knuckle.engine.trace.regions import MarkedModel
+from knuckle.engine.trace.rolled_blocks import trace_in_blocks
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO, StructuralDivisionError
 from knuckle.spatial import SPATIAL, Force, Matrix
@@ -73,7 +75,7 @@ class Recipe:
     def _is_of_joint_space(self) -> bool:
         """Whether the result is about joints only, so that any dynamically equivalent model gives it (RBDA 9.7)."""
         named = getattr(self.text, "joint_space", False) and dict(self.options).get("method") != "divide"
-        return named and type(self.model) is Model and self.model.algebra is SPATIAL
+        return named and type(self.model) in (Model, MarkedModel) and self.model.algebra is SPATIAL
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Any:
         """The text on the equivalent model with the fewest constants."""
@@ -106,6 +108,17 @@ class Recipe:
         """The operations that remain when the text runs on symbols."""
         try:
             return trace(self._traced, arguments, lambda r: (scalars_of(r), shape_of(r)))
+        except Exception as error:
+            raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
+
+    def program_in_blocks(self, arguments: Arguments) -> Program:
+        """The same for a large mechanism, with the loops of the pieces that the text calls."""
+
+        def text(model: Model, **symbols: Any) -> Any:
+            return dataclasses.replace(self, model=model).on_symbols(symbols)
+
+        try:
+            return trace_in_blocks(text, self.model, arguments, lambda r: (scalars_of(r), shape_of(r)))
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
 
