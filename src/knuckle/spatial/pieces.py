@@ -19,10 +19,11 @@ Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""
 
 
-def called(text: Callable[..., Any]) -> Callable[..., Any]:
+def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..., Any]:
     """The text of scalars, vectors and matrices as a piece that is printed once, however often it is called.
 
-    What it takes from around it must stay what it is.
+    What it takes from around it must stay what it is. Where arguments are known numbers, a piece of its own is made for
+    these, unless it is to be a general one.
     """
     memory: dict[Any, Any] = {}
 
@@ -38,7 +39,7 @@ def called(text: Callable[..., Any]) -> Callable[..., Any]:
             together[:] = [result_layout]
             return results
 
-        results = kind.called(memory, flat, leaves)
+        results = kind.called(memory, flat, leaves, is_general)
         return together[0](iter(results))
 
     return call

@@ -2,6 +2,7 @@
 
 from .blocks import Block, Called, Repeated
 from .count import Count
+from .dense_blocks import Eliminate, Substitute
 from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
@@ -15,6 +16,7 @@ __all__ = [
     "Block",
     "Called",
     "Count",
+    "Eliminate",
     "Expression",
     "Graph",
     "Node",
@@ -22,6 +24,7 @@ __all__ = [
     "Program",
     "Repeated",
     "RolledBlock",
+    "Substitute",
     "record",
     "simplify",
     "trace",

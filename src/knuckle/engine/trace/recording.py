@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .blocks import Block, Called, Repeated
+from .dense_blocks import Eliminate, Substitute
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .program import Program, compact
@@ -38,12 +39,15 @@ class Recorded:
         ]
 
 
-def called(memory: dict[Any, Any], text: Text, arguments: list[Any]) -> list[Any]:
-    """The results of a piece of text that is printed once. `memory` holds what has been recorded of it."""
+def called(memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool) -> list[Any]:
+    """The results of a piece of text that is printed once. `memory` holds what has been recorded of it.
+
+    What is known of the arguments makes another piece, unless it is to be a general one.
+    """
     graph = innermost(arguments)
     if not graph.has_blocks:
         return text(arguments)
-    known = [_constant(graph, x) for x in arguments]
+    known = [None if is_general else _constant(graph, x) for x in arguments]
     key = graph, tuple(known)
     if key not in memory:
         memory[key] = _recorded_call(graph, text, arguments, known)
@@ -63,14 +67,21 @@ def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
     return Recorded(Repeated(body, rounds), tuple(range(len(state))), taken, everything).on(graph, state)
 
 
+def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
+    """The results of dense linear algebra with n unknowns."""
+    graph = innermost(numbers)
+    block = {"eliminate": Eliminate, "substitute": Substitute}[name](n)
+    call = graph.call(block, [_node(graph, x) for x in numbers])
+    return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+
+
 def innermost(scalars: Sequence[Any]) -> Graph:
     """The graph that is being recorded now, by some scalars of which one at least is a symbol."""
     return next(x.graph for x in scalars if isinstance(x, Expression)).open[-1]
 
 
 def _recorded_call(graph: Graph, text: Text, arguments: list[Any], known: list[float | None]) -> Recorded:
-    values = [arguments[k] if not isinstance(arguments[k], Expression) else x for k, x in enumerate(known)]
-    inner, results = _run(graph, text, values)
+    inner, results = _run(graph, text, known)
     outputs = [_node(inner, x) for x in results if isinstance(x, Expression)]
     read = {inner.nodes[i].a for i in inner.live(outputs) if inner.nodes[i].op == "input"}
     used = [k for k in range(len(arguments)) if k in read]
