@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import knuckle as kn
 from knuckle.joints import Prismatic
-from knuckle.simulation.events.event import events_from, root
+from knuckle.simulation.crossings import root
+from knuckle.simulation.events.event import events_from
 
 G = 9.81
 

@@ -114,6 +114,12 @@ def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
     return _like(after.q, q), _like(after.v, v)
 
 
+def at_rest(model: Model, v: Any, modes: Any) -> Any:
+    """A velocity, exactly zero where joints stick."""
+    rows = friction_rows(model)
+    return _like(v, (ZERO if i in rows and modes[i] == 0 else x for i, x in enumerate(v)))
+
+
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
     """The state to begin with; its modes, where they are not given, are those of the velocity."""
     rows = friction_rows(system.model)
