@@ -108,6 +108,12 @@ class System:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
         return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
 
+    def under(self, force: Force, sticking: Any) -> System:
+        """The same mechanism under another force, with some velocity variables held; bound functions are shared."""
+        new = replace(self, force=force, sticking=sticking)
+        new.__dict__["_functions"] = self._functions
+        return new
+
     def _moving(self, t: Any) -> Model:
         return self.model.at(t) if self.depends_on_time else self.model
 

@@ -96,7 +96,7 @@ def held(system: System, modes: Any) -> System:
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
     sticking = _like(modes, (1 - s * s if i in rows else ZERO for i, s in enumerate(modes)))
-    return replace(system, force=force, sticking=sticking)
+    return system.under(force, sticking)
 
 
 def still(model: Model, before: State, after: State) -> tuple[Any, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -112,7 +111,8 @@ class StickSlip(ModeSwitch):
         free = [i for i in resting if i not in directions]
         if not free:
             return modes
-        sliding = replace(held(self._stepper.system, modes), sticking=np.zeros(len(v)))
+        system = held(self._stepper.system, modes)
+        sliding = system.under(system.force, np.zeros(len(v)))
         a, f = sliding.acceleration(t, q, v)[free], _limits(self._model, t, q)[free]
         A = responses(self._model, t, q, np.eye(len(v))[free], np.zeros(len(v)))[:, free]
         x = boxed(A, a, -f, f)

@@ -109,7 +109,7 @@ class Stepper:
         return self._many.run(times, state, dt, every)
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
-        """One step, by the native code of `steps` where there is some: it is compiled already, and the digits are the same."""
+        """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""
         if not self.is_compiled:
             return self.step(t, state, dt)
         return self._checked(t, state, self.steps(np.array([t]), state, dt).state(0), dt)
