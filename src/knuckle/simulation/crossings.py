@@ -4,6 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+NARROW = 1e-9
+"""Where the search for a minimum ends, as a part of the step."""
 
 
 def root(g: Callable[[float], float], a: float, b: float, ga: float, gb: float) -> float:
@@ -49,3 +57,32 @@ def reopening(g: Callable[[float], float]) -> tuple[float, float, float]:
             return theta, 2 * theta, value
         theta /= 2
     return 0.0, 1.0, 0.0
+
+
+def may_dip(g0: Any, d0: Any, g1: Any, d1: Any, least: Any = 0.0) -> NDArray[np.bool_]:
+    """Whether a function from g0 to g1, with slopes d0 and d1 over a step, may fall below `least` between them.
+
+    A convex function does only if its tangents meet below that. Elementwise for arrays.
+    """
+    turns = (d0 < 0) & (d1 > 0)
+    theta = (g0 - g1 + d1) / np.where(turns, d1 - d0, 1.0)
+    return turns & (g0 + d0 * theta < least)
+
+
+def dip(g: Callable[[float], float], least: float = 0.0) -> float | None:
+    """A place between 0 and 1 where g, which has one minimum there, is not above `least`; None, if there is none."""
+    a, b = 0.0, 1.0
+    x, y = 1 - GOLDEN, GOLDEN
+    gx, gy = g(x), g(y)
+    while b - a > NARROW:
+        if min(gx, gy) <= least:
+            return x if gx <= gy else y
+        if gx < gy:
+            b, y, gy = y, x, gx
+            x = b - GOLDEN * (b - a)
+            gx = g(x)
+        else:
+            a, x, gx = x, y, gy
+            y = a + GOLDEN * (b - a)
+            gy = g(y)
+    return None

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.integrators.base import State
 from knuckle.model import Model
-from knuckle.simulation.crossings import root
+from knuckle.simulation.crossings import dip, may_dip, root
 from knuckle.simulation.mode_switch import ACTS, ENDS, LOOKS, Crossing, ModeSwitch, Run, Step
 from knuckle.simulation.steps.native_steps import Rows
 from knuckle.simulation.steps.stepper import Stepper
@@ -17,6 +20,8 @@ from knuckle.simulation.steps.stepper import Stepper
 from .event import Event
 
 Array = NDArray[Any]
+SMALL = 1e-5
+"""The part of a step over which slopes are measured."""
 CLOSE = 1e-12
 """Seconds, for a step of 1 s, within which an event that has just occurred does not occur again."""
 
@@ -30,9 +35,11 @@ class EventMonitor(ModeSwitch):
         self._occurred: dict[int, float] = {}
         self._pending: tuple[int, ...] = ()
         self._next = list[float]()
+        self._before = list[float]()
+        """The values a step before, where it was of the same length"""
 
     def begin(self, run: Run) -> None:
-        self.values = self._look(run.t, run.state.q, run.state.v)
+        self._before = self.values = self._look(run.t, run.state.q, run.state.v)
         self._pending = tuple(k for k, g in enumerate(self.values) if g == 0)
 
     @property
@@ -47,11 +54,23 @@ class EventMonitor(ModeSwitch):
         return not self._pending
 
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+        passed = [self._before, self.values]
         for k, t in enumerate(times.tolist()):
             values = self._look(t, rows.q[k], rows.v[k])
-            if any(map(Event.counts, self.events, self.values, values)):
-                return k
-            self.values, self._occurred = values, {}
+            good = k if any(map(Event.counts, self.events, passed[-1], values)) else len(times)
+            if any(map(_may_turn, passed[-2], passed[-1], values)):
+                good = max(0, k - 1)
+            elif (k == 0 and passed[0] is passed[1]) or k == len(times) - 1:  # no state before, or none after it yet
+                old = State(rows.q[k - 1], rows.v[k - 1]) if k else run.state
+                step = Step(stepper, t - dt, t, old, State(rows.q[k], rows.v[k]), dt)
+                if any(map(partial(self._may_dip, step), self.events, passed[-1], values)):
+                    good = min(good, k)
+            if good < len(times):
+                self._before, self.values = passed[good : good + 2]
+                return good
+            passed.append(values)
+        self._before, self.values = passed[-2:]
+        self._occurred = {}
         return len(times)
 
     def crossings(self, run: Run, step: Step) -> Sequence[Crossing]:
@@ -65,8 +84,44 @@ class EventMonitor(ModeSwitch):
                 def g(theta: float, event: Event = event) -> float:
                     return event.value(step.time(theta), *step.state(theta))
 
-                rank = ENDS if event.stop else ACTS if event.action is not None else LOOKS
-                crossings.append(Crossing(root(g, 0.0, 1.0, old, new), rank, "event", k, self))
+                crossings.append(self._crossing(k, root(g, 0.0, 1.0, old, new)))
+            elif self._may_dip(step, event, old, new):
+                crossings += self._crossed_twice(step, k, old, new)
+        return crossings
+
+    def _crossing(self, k: int, theta: float) -> Crossing:
+        event = self.events[k]
+        rank = ENDS if event.stop else ACTS if event.action is not None else LOOKS
+        return Crossing(theta, rank, "event", k, self)
+
+    def _may_dip(self, step: Step, event: Event, old: float, new: float) -> bool:
+        """Whether a function may pass zero and come back in a step, by its slopes at both ends.
+
+        They are those of the motion at a constant acceleration.
+        """
+        if old * new <= 0:
+            return False
+        side, dv, slopes = math.copysign(1.0, old), step.new.v - step.old.v, list[float]()
+        for state, t, value, part in ((step.old, step.t, old, SMALL), (step.new, step.end, new, -SMALL)):
+            q = step.stepper.system.moved(state.q, part * step.h * state.v)
+            slopes.append(side * (event.value(t + part * step.h, q, state.v + part * dv) - value) / part)
+        return bool(may_dip(side * old, slopes[0], side * new, slopes[1]))
+
+    def _crossed_twice(self, step: Step, k: int, old: float, new: float) -> list[Crossing]:
+        """Where a function passes zero within a step, and where it comes back."""
+        event, side = self.events[k], math.copysign(1.0, old)
+
+        def g(theta: float) -> float:
+            return event.value(step.time(theta), *step.state(theta))
+
+        beyond = dip(lambda theta: side * g(theta))
+        if beyond is None:
+            return []
+        value, crossings = g(beyond), list[Crossing]()
+        if event.counts(old, value):
+            crossings.append(self._crossing(k, root(g, 0.0, beyond, old, value)))
+        if value != 0 and event.counts(value, new):
+            crossings.append(self._crossing(k, root(g, beyond, 1.0, value, new)))
         return crossings
 
     def act(self, run: Run, step: Step, crossing: Crossing) -> bool:
@@ -80,7 +135,7 @@ class EventMonitor(ModeSwitch):
 
     def restarted(self, run: Run) -> None:
         """What has just occurred is at zero, and does not occur again."""
-        self.values = self._look(run.t, run.state.q, run.state.v)
+        self._before = self.values = self._look(run.t, run.state.q, run.state.v)
         for k, when in self._occurred.items():
             if run.t - when <= self._close:
                 self.values[k] = 0.0
@@ -90,17 +145,18 @@ class EventMonitor(ModeSwitch):
         """A sign that changes in a jump is an event."""
         t, q, v = run.t, run.state.q, run.state.v
         old, self.values = self.values, self._look(t, q, v)
+        self._before = self.values
         for k, event in enumerate(self.events):
             if not event.counts(old[k], self.values[k]):
                 continue
             new = self._occur(run, k, t, q, v, v_before)
             if new is not None:
                 run.replace_state(*new)
-                self.values = self._look(t, *new)
+                self._before = self.values = self._look(t, *new)
                 return
 
     def accept(self, step: Step) -> None:
-        self.values, self._occurred = self._next, {}
+        self._before, self.values, self._occurred = self.values, self._next, {}
 
     def _leave_zero(self, run: Run, step: Step) -> None:
         """Events that were at zero at the beginning are recorded if they leave it in their direction."""
@@ -138,3 +194,11 @@ class EventMonitor(ModeSwitch):
             if not np.isfinite(x).all():
                 raise ValueError(f"{title} at t = {t:.9g} s gives a {name} that is not finite: {x}")
         return q, v
+
+
+def _may_turn(first: float, middle: float, last: float) -> bool:
+    """Whether a function with these values at three states may pass zero and come back between them, as a parabola."""
+    if first * middle <= 0 or middle * last <= 0:
+        return False
+    a, b, c = abs(first), abs(middle), abs(last)
+    return b <= a and b <= c and a + c > 2 * b and (c - a) ** 2 > 4 * b * (a - 2 * b + c)

@@ -17,7 +17,7 @@ from knuckle.integrators.base import State
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Control
-from knuckle.simulation.crossings import reopening, root
+from knuckle.simulation.crossings import dip, may_dip, reopening, root
 from knuckle.simulation.friction.dry_friction import at_rest, responses
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
 from knuckle.simulation.steps.native_steps import Rows
@@ -30,6 +30,8 @@ Array = NDArray[Any]
 
 SILENT = 1e-6
 """Arrivals slower than this part of `rest_speed` are rounding and go unrecorded."""
+REACH = 100.0
+"""Gaps that are not closed in a step at so many times the largest velocity variable are far."""
 BOUNCES = 1000
 """Interruptions of one step after which impacts no longer bounce."""
 
@@ -72,8 +74,20 @@ class JointStops(ModeSwitch):
         return not np.any(self.bounds.gaps(state.q) <= self.bounds.slack)
 
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
-        free = np.all(self.bounds.gaps(rows.q) > self.bounds.slack, axis=-1)
-        return len(free) if free.all() else int(np.argmin(free))
+        q, v = (np.vstack([first, others]) for first, others in zip(run.state[:2], rows[:2], strict=True))
+        gaps = self.bounds.gaps(q)
+        is_free = np.all(gaps[1:] > self.bounds.slack, axis=-1)
+        if is_free.any():
+            is_free &= ~np.any(self._may_dip(q, v, gaps, dt), axis=-1)
+        return len(is_free) if is_free.all() else int(np.argmin(is_free))
+
+    def _may_dip(self, q: Array, v: Array, gaps: Array, dt: float) -> Array:
+        """Which stops may be passed and passed back in each step from a state (n, nq), (n, nv) to the next."""
+        reach = REACH * dt * np.abs(v).max(axis=-1, initial=0.0)
+        is_near = np.any(gaps <= reach[:, None], axis=-1)
+        rates = dt * self.bounds.rates(q, v, is_near)
+        is_open = (gaps[:-1] > self.bounds.slack) & (gaps[1:] > self.bounds.slack)
+        return is_open & may_dip(gaps[:-1], rates[:-1], gaps[1:], rates[1:], -self.bounds.slack)
 
     def settle(self, run: Run) -> None:
         """Impacts at this instant, and what is rested on from now."""
@@ -174,7 +188,24 @@ class JointStops(ModeSwitch):
         if held:
             self._held |= frozenset(held)
             return None
-        return crossings + self._left(step)
+        return crossings + self._touched_between(step, old, new) + self._left(step)
+
+    def _touched_between(self, step: Step, old: Array, new: Array) -> list[Crossing]:
+        """The stops that are passed and passed back within the step."""
+        bounds, crossings = self.bounds, list[Crossing]()
+        if not np.any((old > bounds.slack) & (new > bounds.slack)):
+            return []
+        q, v = np.stack([step.old.q, step.new.q]), np.stack([step.old.v, step.new.v])
+        for k in np.flatnonzero(self._may_dip(q, v, np.stack([old, new]), step.h)[0]):
+
+            def gap(theta: float, k: int = int(k)) -> float:
+                return float(bounds.gaps(step.state(theta)[0])[k])
+
+            beyond = dip(gap, -float(bounds.slack[k]))
+            if beyond is not None:
+                theta = root(gap, 0.0, beyond, float(old[k]), gap(beyond))
+                crossings.append(Crossing(theta, SWITCHES, "gap", int(k), self))
+        return crossings
 
     def _left(self, step: Step) -> list[Crossing]:
         """The stops that no longer have to push."""
