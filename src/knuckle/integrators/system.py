@@ -16,7 +16,7 @@ from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
 
-from .loop_stabilization import Stabilization, is_timed
+from .loop_stabilization import Stabilization
 
 HOLD = 1e20
 """The rotor inertia of a joint that is held: nothing moves it, and its velocity tells the impulse against it."""
@@ -108,18 +108,24 @@ class System:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
         return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
 
+    def under(self, force: Force, sticking: Any) -> System:
+        """The same mechanism under another force, with some velocity variables held; bound functions are shared."""
+        new = replace(self, force=force, sticking=sticking)
+        new.__dict__["_functions"] = self._functions
+        return new
+
     def _moving(self, t: Any) -> Model:
-        return self.model.at(t) if self.is_timed else self.model
+        return self.model.at(t) if self.depends_on_time else self.model
 
     @property
     def _is_kernel(self) -> bool:
         """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
-        return self.is_timed or self.choice is not None or self.sticking is not None
+        return self.depends_on_time or self.choice is not None or self.sticking is not None
 
     @cached_property
-    def is_timed(self) -> bool:
-        """Whether some joint moves by a law of time."""
-        return is_timed(self.model)
+    def depends_on_time(self) -> bool:
+        """Whether some joint, or loop joint, moves by a law of time."""
+        return self.model.depends_on_time
 
     @cached_property
     def _functions(self) -> Bound:

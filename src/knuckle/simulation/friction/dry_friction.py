@@ -90,7 +90,7 @@ def held(system: System, modes: Any) -> System:
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
     sticking = _like(modes, (1 - s * s if i in rows else ZERO for i, s in enumerate(modes)))
-    return replace(system, force=force, sticking=sticking)
+    return system.under(force, sticking)
 
 
 def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
@@ -106,6 +106,12 @@ def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
                 k = model.q_slices[i].start + n
                 q[k] = select(less(was[row] * was[row] + now[row] * now[row], 0.5), before.q[k], q[k])
     return _like(after.q, q), _like(after.v, v)
+
+
+def at_rest(model: Model, v: Any, modes: Any) -> Any:
+    """A velocity, exactly zero where joints stick."""
+    rows = friction_rows(model)
+    return _like(v, (ZERO if i in rows and modes[i] == 0 else x for i, x in enumerate(v)))
 
 
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:

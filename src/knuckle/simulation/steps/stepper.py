@@ -20,7 +20,7 @@ from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stab
 from knuckle.integrators.methods.newton import HALVINGS, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import Constant, Control, Parameters, control_of
+from knuckle.simulation.controls import Constant, Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -33,7 +33,8 @@ from knuckle.simulation.friction.dry_friction import (
     within_modes,
 )
 
-from .step_text import Text
+from .native_steps import NativeSteps, Rows
+from .step_text import StepText
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -42,11 +43,10 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 class Stepper:
     """Steps of one integrator for one mechanism. `stepper` makes it.
 
-    `model`, `integrator` and `parameters` (the arrays that the controller and the external forces ask for, by name) may
-    be read. `is_compiled` says whether a step is one piece of native code, the kernel of `text()`. If forces are asked
-    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays, as
-    does one of a mechanism with many loops. An equation that is long is solved here, with native code for what it
-    consists of. `stabilization` is what keeps loops closed.
+    `is_compiled` says whether a step is one piece of native code, the kernel of `text()`; many of them then run in one
+    call (`steps`). With forces of Python functions, a step that evaluates them once takes them as arguments of native
+    code, and one that evaluates them several times runs as a text on arrays, as does one of a mechanism with many
+    loops. A long equation is solved here, with native code for its terms. `stabilization` keeps loops closed.
     """
 
     def __init__(
@@ -68,9 +68,10 @@ class Stepper:
         self._is_long = evaluations is not None and takes_long(model, evaluations)
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
         self.is_compiled = self._is_text and not self._is_solved and not self._is_long
-        self._step = Text("step", integrator, controller, external, stabilization=stabilization)
+        self._step = StepText("step", integrator, controller, external, stabilization=stabilization)
         self._held = self._step if self._is_text else _with_held_forces(self._step)
-        self._made: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+        self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+        self._many = NativeSteps(self._step, model, self.parameters)
 
     @cached_property
     def system(self) -> System:
@@ -82,7 +83,7 @@ class Stepper:
         """The neutral position, from which the sizes of positions are measured."""
         return neutral(self.model)
 
-    def text(self, method: str = "step", memory: int = 0) -> Text:
+    def text(self, method: str = "step", memory: int = 0) -> StepText:
         """What the kernel of a step is made of, for states with so many entries of memory."""
         return replace(self._step, method=method, memory=memory)
 
@@ -103,6 +104,16 @@ class Stepper:
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
 
+    def steps(self, times: Array, state: State, dt: float, every: int = 1) -> Rows:
+        """Steps that begin at `times`, in one native call, if the step is compiled: the states after every so many."""
+        return self._many.run(times, state, dt, every)
+
+    def step_as_of_many(self, t: float, state: State, dt: float) -> State:
+        """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""
+        if not self.is_compiled:
+            return self.step(t, state, dt)
+        return self._checked(t, state, self.steps(np.array([t]), state, dt).state(0), dt)
+
     def slid(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt if no joint with dry friction begins to slide or to stick."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
@@ -113,10 +124,10 @@ class Stepper:
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
         q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
-        return self.checked(t, state, State(q, v, tuple(memory)), dt, method)
+        return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
 
-    def checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
-        """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
+    def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
+        """A step by native code, if its equations were solved; else the step with as many iterations as that takes."""
         try:
             self.integrator.check(t, new, dt)
         except ConvergenceError:
@@ -163,11 +174,6 @@ class Stepper:
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""
         return self.system.force(self.system.at(t), t, q, v)
-
-    def shapes(self, state: State) -> Shapes:
-        """The shapes of the arguments of `text`, by name; () for numbers."""
-        parameters = {name: x.shape for name, x in self.parameters.items()}
-        return {**self._state_shapes(state), "dt": (), **parameters}
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
@@ -242,20 +248,20 @@ class Stepper:
     ) -> list[Any]:
         """What a method of the integrator gives, by native code."""
         key = method, len(state.memory)
-        if key not in self._made:
+        if key not in self._native_methods:
             text = replace(self._held, method=method, memory=len(state.memory), besides=tuple(besides))
-            self._made[key] = self._compiled(text, state, forces)
-        return self._made[key](t, state, dt, *besides.values(), *forces)
+            self._native_methods[key] = self._compiled(text, state, forces)
+        return self._native_methods[key](t, state, dt, *besides.values(), *forces)
 
-    def _compiled(self, text: Text, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
+    def _compiled(self, text: StepText, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
         """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
         parameters = forces or tuple(self.parameters[name] for name in text.parameters)
         besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
-        given = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
-        shapes = {**self._state_shapes(state), **besides, "dt": (), **given}
-        recipe = UserRecipe(text.name, text, self.model, (), tuple(name for name, shape in shapes.items() if not shape))
-        made = one_by_one(recipe, shapes)
-        call = made.call
+        sizes = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
+        shapes = {**self._state_shapes(state), **besides, "dt": (), **sizes}
+        single = tuple(name for name, shape in shapes.items() if not shape)
+        function = one_by_one(UserRecipe(text.name, text, self.model, (), single), shapes)
+        call = function.call
         constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
         n = len(besides)
 
@@ -265,7 +271,7 @@ class Stepper:
             numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
             flat = call(*numbers, *others[n:], *constants)
             if not parts:
-                parts.extend(_places(made.layout))
+                parts.extend(_places(function.layout))
             return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
 
         return native
@@ -290,20 +296,15 @@ def stepper(
         integrator: how to step.
         controller: controller(model, …) → τ, a Python function or a kernel whose arguments called t, q and v receive
             time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
-        parameters: what the controller and the external forces ask for, by name.
+        parameters: further arguments of the controller and the external forces, by name.
         external: external(model, …) → f_ext (nb, 6) in the same way.
         stabilization: what keeps loops closed, as for `simulate`.
     """
-    given = dict(parameters or {})
-    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
-    wrenches, also_asked = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
-    if unused := [name for name in given if name not in asked and name not in also_asked]:
-        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
-    both = {**asked, **also_asked}
-    return Stepper(model, integrator, control, wrenches, both, stabilization_of(stabilization))
+    forces = forces_of(model, controller, external, parameters)
+    return Stepper(model, integrator, *forces, stabilization_of(stabilization))
 
 
-def _with_held_forces(text: Text) -> Text:
+def _with_held_forces(text: StepText) -> StepText:
     """The text with the forces as parameters."""
     controller = Control(Constant("tau"), "controller", ("tau",))
     external = text.external

@@ -187,6 +187,15 @@ class Bounds:
         rows = [_row(self.model, self.bounds[k], q) for k in which]
         return np.array(rows).reshape(len(rows), self.model.nv)
 
+    def rates(self, q: Array, v: Array, chosen: Array) -> Array:
+        """S v of all gaps in states (n, nq) and (n, nv), at least of the `chosen` ones; 0 of others."""
+        if self._plain_rows is not None:
+            return v @ self._plain_rows.T
+        rates, every = np.zeros((len(q), len(self.bounds))), range(len(self.bounds))
+        for k in np.flatnonzero(chosen):
+            rates[k] = self.rows(q[k], every) @ v[k]
+        return rates
+
     def bias(self, q: Array, v: Array, which: Iterable[int]) -> Array:
         """Ṡ v: how fast the rates change without acceleration; zero where q̇ = v."""
         if self._plain_rows is not None:
