@@ -15,8 +15,8 @@ from knuckle.scalar import constant, less, maximum, select, sqrt
 from knuckle.spatial import Vector, called, repeated
 from knuckle.spatial.elimination import eliminated
 
-MOST_ITERATIONS, HALVINGS = 50, 5
-"""Improvements of a guess, and how often the step is halved for a better one."""
+MOST_ITERATIONS, LEAST_PART = 50, 1 / 64
+"""Improvements of a guess, and the least part of a step by which a root is followed from shorter ones."""
 ROUNDING = 1e-15
 FAR = 1e30
 """The size of the change before the first."""
@@ -121,7 +121,7 @@ class Newton(Iterative):
     `simulate` has one piece of code for a direction, and takes all directions as a batch.
     """
 
-    iterations: int = 8
+    iterations: int = 20
     tolerance: float = 1e-10
 
     @abstractmethod

@@ -17,7 +17,7 @@ from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, Dense, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
-from knuckle.integrators.methods.newton import HALVINGS, MOST_ITERATIONS, PARTS, Iterative, Newton
+from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Constant, Control, Parameters, forces_of
@@ -183,16 +183,26 @@ class Stepper:
         return State(q, v, tuple(memory))
 
     def _root(
-        self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
+        self, integrator: Iterative, t: float, state: State, dt: float
     ) -> tuple[Array, float, tuple[Array, ...]]:
-        """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
-        guess = integrator.guess(self.held(state), t, self._own(state), dt)
-        x, size, forces = self._improve(integrator, t, state, guess, dt)
-        if not size <= integrator.tolerance and halvings:
-            nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
-            if left <= integrator.tolerance:
-                x, size, forces = self._improve(integrator, t, state, nearer, dt)
-        return x, size, forces
+        """x of a step, what is left, and the forces there.
+
+        Where the guess is too far off, the root is followed from shorter steps to this one: by as much as it can be
+        found from the last, and by halves of that where it cannot.
+        """
+        x = integrator.guess(self.held(state), t, self._own(state), dt)
+        reached, more = 0.0, 1.0
+        while True:
+            ahead = reached + more
+            y, size, forces = self._improve(integrator, t, state, x, ahead * dt)
+            if size <= integrator.tolerance and ahead == 1.0:
+                return y, size, forces
+            if size <= integrator.tolerance:
+                x, reached, more = y, ahead, min(2 * more, 1.0 - ahead)
+            elif more > LEAST_PART:
+                more /= 2
+            else:
+                return y, size, forces
 
     def _improve(
         self, integrator: Iterative, t: float, state: State, x: Array, dt: float
