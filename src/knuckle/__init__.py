@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import formats, joints, model, robots, spatial
 from .engine.calls.source_code import operation_count
-from .engine.kernels.kept_kernels import set_kernel_limit
+from .engine.kernels.per_model import set_kernel_limit
 from .engine.kernels.kernel_registry import set_compilation
 from .engine.native.threads import get_threads, set_threads
 from .errors import ModelError
@@ -97,7 +97,7 @@ if TYPE_CHECKING:
         constrained_velocity,
     )
     from .constraints.constraint_terms import constrained_acceleration, mass_matrix_inverse_product
-    from .engine.calls.user_kernel import kernel
+    from .engine.calls.function import kernel
     from .functions.drives import drive_forces
     from .functions.where import where
     from .simulation.events.event import Event
@@ -253,7 +253,7 @@ _WHERE = {
     "constrained_dynamics": "constraints.constrained_dynamics",
     "constrained_velocity": "constraints.constrained_dynamics",
     "drive_forces": "functions.drives",
-    "kernel": "engine.calls.user_kernel",
+    "kernel": "engine.calls.function",
     "mass_matrix_inverse_product": "constraints.constraint_terms",
     "ode_right_hand_side": "simulation.ode",
     "replay_html": "viewer.replay",

@@ -22,7 +22,7 @@ import pytest
 import knuckle as kn
 from knuckle.bound import Bound
 from knuckle.bound import bind as bind_function
-from knuckle.engine.calls.public_function import Function
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import fast_call, rolled_code
 from knuckle.engine.native import target as native

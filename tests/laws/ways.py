@@ -23,7 +23,7 @@ import numpy as np
 import pytest
 
 from knuckle.engine.calls import numpy_arrays
-from knuckle.engine.calls.public_function import ARGUMENTS, Function
+from knuckle.engine.calls.function import ARGUMENTS, Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.kernels.specialization import Arguments, Recipe
 from knuckle.engine.trace import Program

@@ -10,7 +10,7 @@ from knuckle.algorithms.dynamics import branch_sparsity, inertia_inverse
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.constraint_rank import Constraints as Judged
 from knuckle.algorithms.loops.constraint_rank import doubt_of
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import bias_force, mass_matrix, tree_parents
 from knuckle.functions.loops.loop_terms import loop_constraints, stabilized_bias
 from knuckle.functions.per_joint import as_vector

@@ -7,7 +7,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.dynamics import coriolis, joint_resistance, rnea
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.model.reduction import row_rates, rows
 from knuckle.scalar import ZERO

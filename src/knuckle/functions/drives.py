@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.dynamics import rnea
 from knuckle.algorithms.loops import loop_constraints
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.errors import ModelError
 from knuckle.joints import Driven
 from knuckle.model import Limits, Model, TreeJoint

@@ -20,7 +20,7 @@ from knuckle.algorithms.dynamics import (
 from knuckle.algorithms.dynamics import joint_resistance as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
-from knuckle.engine.calls.public_function import Array, Stages, function
+from knuckle.engine.calls.function import Array, Stages, function
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.energy import centroidal, energy_and_momentum
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.spatial import Matrix
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms.dynamics import floating_base
 from knuckle.algorithms.kinematics.jacobians import pose
 from knuckle.algorithms.types import PerBody, PerJoint
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Frame, Model

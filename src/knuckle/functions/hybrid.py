@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
 from knuckle.algorithms.dynamics import joint_resistance
 from knuckle.algorithms.loops import constrained_motion
-from knuckle.engine.calls.public_function import Array, Stages, function
+from knuckle.engine.calls.function import Array, Stages, function
 from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents

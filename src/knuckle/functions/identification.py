@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.dynamics import regressor as texts
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.model.inertia_parameters import parameter_names, to_parameters
 from knuckle.spatial import Matrix

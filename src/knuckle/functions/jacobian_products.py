@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.kinematics import body_jacobian_products
 from knuckle.algorithms.kinematics.jacobians import pose
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Model
 from knuckle.model.reduction import row_rates
 from knuckle.scalar import ZERO

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.kinematics import body_motions, external_forces, jacobians
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Frame, Model
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix

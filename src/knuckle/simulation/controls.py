@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.calls.traced_scalars import composed
-from knuckle.engine.calls.user_kernel import Compiled
+from knuckle.engine.calls.function import Function
 from knuckle.model import Model
 from knuckle.scalar import is_inside
 
@@ -34,7 +34,7 @@ class Control:
     @property
     def is_text(self) -> bool:
         """Whether it can become part of a kernel."""
-        return self.function is None or isinstance(self.function, (Compiled, Constant))
+        return self.function is None or isinstance(self.function, (Function, Constant))
 
     @property
     def parameters(self) -> tuple[str, ...]:

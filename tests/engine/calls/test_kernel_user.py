@@ -13,8 +13,8 @@ import pytest
 import sympy as sp
 
 import knuckle as kn
-from knuckle.engine.calls.public_function import Function
-from knuckle.engine.calls.user_kernel import Compiled
+from knuckle.engine.calls.function import Function
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import target
 from knuckle.model import Model

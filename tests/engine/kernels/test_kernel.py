@@ -13,7 +13,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.calls import numpy_arrays
-from knuckle.engine.calls.public_function import function
+from knuckle.engine.calls.function import function
 from knuckle.engine.kernels import specialization as recipe
 from knuckle.engine.kernels.kernel_registry import CALLS, STATES, Kernel, kernels
 from knuckle.engine.native import rolled_code, target

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.constraint_rank import Constraints
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import inverse_dynamics
 from knuckle.model import Model
 from knuckle.model.reduction import rows as coupled_rows

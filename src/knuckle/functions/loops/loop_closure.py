@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.loops.closure_functions import ClosureLaw, Gamma, following
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.functions.configuration import integrate, neutral
 from knuckle.functions.per_joint import as_vector

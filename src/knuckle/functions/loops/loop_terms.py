@@ -14,7 +14,7 @@ from knuckle.algorithms.loops import constraint_rank
 from knuckle.algorithms.loops import independent_variables as independence
 from knuckle.algorithms.loops import loop_constraints as loops
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.configuration import random_configuration
 from knuckle.functions.per_joint import drift
 from knuckle.model import Model, reduction

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops import loop_constraints as loops
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import closed_loop_dynamics
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model

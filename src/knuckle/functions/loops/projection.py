@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import constrained_motion
-from knuckle.engine.calls.public_function import Array, Stages, function
+from knuckle.engine.calls.function import Array, Stages, function
 from knuckle.functions.configuration import integrate
 from knuckle.functions.dynamics import is_long, mass_matrix, tree_parents
 from knuckle.functions.per_joint import as_vector

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.arrays.base import must_end_in
-from knuckle.engine.calls.user_kernel import Compiled
+from knuckle.engine.calls.function import Function
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Control
@@ -46,7 +46,7 @@ class Asking:
 
 def in_code(control: Control | None) -> Control | None:
     """A control that is a kernel, which becomes part of the native code; None for others."""
-    return control if control is not None and isinstance(control.function, Compiled) else None
+    return control if control is not None and isinstance(control.function, Function) else None
 
 
 def in_python(control: Control | None) -> Control | None:

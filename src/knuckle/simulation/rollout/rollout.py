@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.calls.trajectory_batches import Input, through_time
-from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
@@ -118,7 +119,7 @@ def rollout(
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
-        _recipe(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
+        _specialization(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
         steps=steps, keep=keep, kept=(q, v), ask=said or ask,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
@@ -198,9 +199,11 @@ def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
     return used if used is not None and fits else memory.empty(shape, dtype)
 
 
-def _recipe(text: Round | Lasting, model: Model, inputs: Inputs) -> UserRecipe:
+def _specialization(text: Round | Lasting, model: Model, inputs: Inputs) -> Specialization:
     step = text.step if isinstance(text, Lasting) else text
-    return UserRecipe(f"rollout by {type(step.integrator).__name__}", text, model, (), inputs.single)
+    return Specialization(
+        f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True
+    )
 
 
 def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> tuple[Round, Inputs]:
@@ -213,7 +216,7 @@ def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> t
     shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
     shapes |= {name: x.shape for name, x in inputs.others.items()}
     arrays = {name: (given[name], shape) for name, shape in shapes.items()}
-    q, v, *memory = compute_numbers(_recipe(text, model, inputs), arrays, set())
+    q, v, *memory = Lanes().compute(_specialization(text, model, inputs), arrays)
     state = {"q": q, "v": v}
     numbers = tuple(np.ndim(x) == len(inputs.batch) for x in memory)
     for k, (x, is_number) in enumerate(zip(memory, numbers, strict=True)):

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.calls.trajectory_batches import Input, through_time
-from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.integrators.base import State
 from knuckle.model import Model
 from knuckle.simulation.controls import Constant, Control, Parameters
@@ -39,11 +40,11 @@ class Chunks:
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper = stepper
-        self._recipes: dict[int, UserRecipe] = {}
+        self._specializations: dict[int, Specialization] = {}
 
     def run(self, times: Array, state: State, dt: float, every: int) -> Rows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""
-        recipe = self._recipe(state)
+        specialization = self._specialization(state)
         parts = {"q": state.q, "v": state.v} | {f"memory{k}": np.atleast_1d(x) for k, x in enumerate(state.memory)}
         parameters = {name: np.atleast_1d(x) for name, x in self._stepper.parameters.items()}
         clock = times if len(times) > 1 else np.repeat(times, 2)  # one step is done by the code for several
@@ -51,20 +52,20 @@ class Chunks:
         inputs |= {name: Input(x[None], x.shape) for name, x in parameters.items()}
         rows = 1 - (-len(times) // every)  # the first state, every so many, and the last
         kept = [np.empty((rows, part.size)) for part in parts.values()]
-        through_time(recipe, parts, inputs, (), steps=len(times), keep=every, kept=kept)
+        through_time(specialization, parts, inputs, (), steps=len(times), keep=every, kept=kept)
         q, v, *memory = kept
         numbers = tuple(not np.ndim(x) for x in state.memory)
         return Rows(q[1:], v[1:], tuple(x[1:] for x in memory), numbers)
 
-    def _recipe(self, state: State) -> UserRecipe:
+    def _specialization(self, state: State) -> Specialization:
         size = len(state.memory)
-        if size not in self._recipes:
+        if size not in self._specializations:
             text = self._stepper.text("step", size)
             single = tuple(name for name, shape in self._stepper.shapes(state).items() if not shape)
-            self._recipes[size] = UserRecipe(
-                f"steps of {type(text.integrator).__name__}", text, self._stepper.model, (), single
+            self._specializations[size] = Specialization(
+                f"steps of {type(text.integrator).__name__}", text, self._stepper.model, numbers=single, is_users=True
             )
-        return self._recipes[size]
+        return self._specializations[size]
 
 
 @dataclass(frozen=True)
@@ -89,11 +90,10 @@ def forces_along(model: Model, control: Control, parameters: Parameters, times: 
     if not control.is_text:
         return np.array([text(model, float(t), x, y, **parameters) for t, x, y in zip(times, q, v, strict=True)])
     single = ("t", *(name for name in control.parameters if not np.ndim(parameters[name])))
-    recipe = UserRecipe(
-        f"{getattr(control.function, '__name__', 'controller')} along a trajectory", text, model, (), single
-    )
+    name = f"{getattr(control.function, '__name__', 'controller')} along a trajectory"
+    specialization = Specialization(name, text, model, numbers=single, is_users=True)
     arrays = {"t": (times[:, None], (1,)), "q": (q, (model.nq,)), "v": (v, (model.nv,))}
     for name in control.parameters:
         value = np.atleast_1d(parameters[name])
         arrays[name] = value, value.shape
-    return np.asarray(compute_numbers(recipe, arrays, set()))
+    return np.asarray(Lanes().compute(specialization, arrays))

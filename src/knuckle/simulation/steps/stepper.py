@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.arrays.result_layout import Layout, Several
-from knuckle.engine.calls.one_by_one import one_by_one
-from knuckle.engine.calls.user_specialization import UserRecipe
+from knuckle.engine.calls.one_by_one import OneByOne
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, Dense, Integrator, State
@@ -253,8 +253,9 @@ class Stepper:
         besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
         given = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
         shapes = {**self._state_shapes(state), **besides, "dt": (), **given}
-        recipe = UserRecipe(text.name, text, self.model, (), tuple(name for name, shape in shapes.items() if not shape))
-        made = one_by_one(recipe, shapes)
+        numbers = tuple(name for name, shape in shapes.items() if not shape)
+        specialization = Specialization(text.name, text, self.model, numbers=numbers, is_users=True)
+        made = OneByOne(specialization, shapes)
         call = made.call
         constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
         n = len(besides)
@@ -262,8 +263,8 @@ class Stepper:
         parts: list[tuple[int, int | slice]] = []
 
         def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
-            numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
-            flat = call(*numbers, *others[n:], *constants)
+            arrays = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
+            flat = call(*arrays, *others[n:], *constants)
             if not parts:
                 parts.extend(_places(made.layout))
             return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
