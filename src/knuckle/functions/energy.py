@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms.energy import centroidal, energy_and_momentum
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
-from knuckle.spatial import Matrix
+from knuckle.spatial import Matrix, Vector
 
 from .floating import near
 from .per_joint import drift
@@ -33,7 +33,7 @@ def total_mass(model: Model) -> float:
 @function(q="q", loops=True)
 def center_of_mass(model: Model, q: ArrayLike) -> Array:
     """The centre of mass (..., 3) of the moving bodies in base coordinates."""
-    return energy_and_momentum.center_of_mass(model, model.positions(q))
+    return Vector(energy_and_momentum.center_of_mass(model, model.positions(q)))
 
 
 @function(q="q", v="v", loops=True)

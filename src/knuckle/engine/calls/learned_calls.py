@@ -118,8 +118,8 @@ class LearnedCalls:
         self._seen[key] = others  # which keeps them, so that no other object gets their numbers
         return False
 
-    def _started(self) -> FastCall | None:
-        """The function object, made when it is first needed."""
+    def started(self) -> FastCall | None:
+        """The function object, made when it is first needed; None where there can be none."""
         if self._fast is None:
             abi = python_abi()
             if abi is not None:
