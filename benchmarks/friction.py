@@ -18,7 +18,7 @@ import numpy as np
 import knuckle as kn
 from knuckle.model import Model
 
-BATCH, STEPS, REPETITIONS, DT = 1024, 20, 40, 1e-5
+BATCH, STEPS, REPETITIONS, DT = 1024, 100, 15, 1e-4
 
 
 def robots() -> dict[str, Model]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from . import formats, joints, model, robots, spatial
 from .engine.calls.source_code import operation_count
-from .engine.kernels.per_model import set_kernel_limit
 from .engine.kernels.kernel_registry import set_compilation
+from .engine.kernels.per_model import set_kernel_limit
 from .engine.native.threads import get_threads, set_threads
 from .errors import ModelError
 from .formats import load, loads, save
@@ -88,7 +88,7 @@ from .functions import (
 from .model import Audit, Builder, Model, audit, reroot, to_planar
 
 if TYPE_CHECKING:
-    from . import constraints, integrators, operators, testing
+    from . import constraints, integrators, operators, simulation, testing, viewer
     from .bound import bind
     from .constraints.constrained_dynamics import (
         ConstrainedMotion,
@@ -221,6 +221,7 @@ __all__ = [
     "set_kernel_limit",
     "set_threads",
     "simulate",
+    "simulation",
     "spatial",
     "testing",
     "to_planar",
@@ -228,6 +229,7 @@ __all__ = [
     "tree_positions",
     "velocity",
     "view",
+    "viewer",
     "where",
     "with_loop_closure",
 ]
@@ -236,9 +238,9 @@ _MODULES = {
     "constraints": "constraints",
     "integrators": "integrators",
     "operators": "operators",
-    "simulate": "simulation",
+    "simulation": "simulation",
     "testing": "testing",
-    "view": "viewer",
+    "viewer": "viewer",
 }
 _WHERE = {
     "CompliantStops": "simulation.stops.stop_spec",
@@ -259,6 +261,8 @@ _WHERE = {
     "replay_html": "viewer.replay",
     "resume": "simulation.long_runs.run_spec",
     "rollout": "simulation.rollout.rollout",
+    "simulate": "simulation.simulate",
+    "view": "viewer.viewer",
     "where": "functions.where",
 }
 """Modules that are loaded when they are first asked for, and the modules of names for which that is so."""

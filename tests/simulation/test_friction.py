@@ -47,7 +47,7 @@ def chain() -> kn.Model:
     return b.build()
 
 
-def run(model: kn.Model, q: Any, v: Any, duration: float, **options: Any) -> kn.simulate.Trajectory:
+def run(model: kn.Model, q: Any, v: Any, duration: float, **options: Any) -> kn.Trajectory:
     return kn.simulate(model, q, v, duration, progress=False, **options)
 
 
@@ -56,7 +56,7 @@ def test_a_block_slides_and_stops(integrator: str):
     """v = v₀ − (f/m) t until t = m v₀/f, after m v₀²/(2f); then nothing moves any more."""
     v0 = 1.0
     end, way = MASS * v0 / FRICTION, MASS * v0**2 / (2 * FRICTION)
-    events = kn.simulate.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
+    events = kn.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
     motion = run(block(), [0.0], [v0], 1.0, integrator=integrator, events=events if integrator == "rk4" else None)
     t, q, v = motion.times, motion.q[:, 0], motion.v[:, 0]
     sliding = np.maximum(0.0, end - t)

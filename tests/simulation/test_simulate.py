@@ -364,12 +364,13 @@ def test_wrong_models():
         kn.simulate(builder.build(), np.zeros(7))
 
 
-def test_the_package_is_the_function():
+def test_simulate_is_a_function():
     import inspect
 
-    import knuckle.trajectory.trajectory as module
+    import knuckle.simulation.simulate as module
 
-    assert module.Trajectory is kn.Trajectory
+    assert kn.simulate is module.simulate
+    assert inspect.isfunction(kn.simulate)
     assert list(inspect.signature(kn.simulate).parameters)[:4] == ["model", "q0", "v0", "duration"]
     assert isinstance(kn.simulate(PENDULUM, duration=0.01), kn.Trajectory)
     assert math.isclose(kn.simulate(PENDULUM, duration=0.01).duration, 0.01)

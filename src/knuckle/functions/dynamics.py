@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.dynamics import (
@@ -20,39 +19,15 @@ from knuckle.algorithms.dynamics import (
 from knuckle.algorithms.dynamics import joint_resistance as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
-from knuckle.engine.calls.function import Array, Stages, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
-from knuckle.model.connectivity import expand_parents
 
 from . import floating
 from .couplings import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
-from .loops.dense_constraints import Dense, spanning_tree
-from .loops.loop_terms import (
-    constraint_bias,
-    constraint_count,
-    is_redundant,
-    judged_constraints,
-    loop_constraints,
-    loop_error,
-    loop_error_rate,
-    stabilized_bias,
-)
+from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_parents
+from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
 from .per_joint import as_vector, drift, minus, plus, wrenches
-
-MOST_WORK = 200_000
-"""Beyond this many products between constraints, matrices of numbers are faster than code without loops."""
-
-
-def is_long(model: Model) -> bool:
-    """Whether there are so many constraints that they are better put into matrices of numbers than into code."""
-    return constraint_count(model) ** 2 * model.nv > MOST_WORK
-
-
-LONG = Stages(
-    lambda model, options: is_long(model) and options["method"] not in ("kkt", "independent"),
-    lambda *args, **options: _by_stages(*args, **options),
-)
 
 
 @function(
@@ -77,7 +52,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
 
 
-@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, stages=LONG)
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -136,10 +111,12 @@ def closed_loop_dynamics(
     tau: Any,
     f_ext: Any,
     stabilization: float | None,
-    method: str = "crba",
+    method: str = "aba",
     choice: Choice | None = None,
 ) -> tuple[Any, Any]:
     """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
+    if method == "aba" and has_many_constraints(model):
+        return closed_by_bodies(model, q, v, tau, f_ext, stabilization)
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
     rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
     if method == "kkt":
@@ -149,25 +126,6 @@ def closed_loop_dynamics(
             raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
         return constrained_motion.reduced(H, *expressed(rows.K, k, choice), force), None
     return constrained_motion.multipliers(H, tree_parents(model), rows, k, force, redundant=is_redundant(model))
-
-
-def _by_stages(
-    model: Model, q: Any, v: Any, tau: Any, f_ext: Any = None, *, stabilization: float | None, **_: Any
-) -> Any:
-    """The acceleration with many loops: the terms by kernels, then dense linear algebra (RBDA 8.37-8.41)."""
-    tree = spanning_tree(model)
-    H, force = mass_matrix(tree, q), np.asarray(tau) - bias_force(tree, q, v, f_ext)
-    k = constraint_bias(model, q, v)
-    if stabilization is not None:
-        k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    return Dense(H, judged_constraints(model, q), model).response(k, force)
-
-
-def tree_parents(model: Model) -> tuple[int, ...]:
-    """λ' of the velocity variables: a chain where couplings tie branches together."""
-    if model.couplings:
-        return tuple(range(-1, model.nv - 1))
-    return expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
 
 
 @function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)

@@ -6,13 +6,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
 from knuckle.algorithms.dynamics import joint_resistance
 from knuckle.algorithms.loops import constrained_motion
-from knuckle.engine.calls.function import Array, Stages, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
@@ -20,16 +19,9 @@ from knuckle.scalar import ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
 from . import floating
-from .dynamics import inverse_dynamics, is_long, mass_matrix
-from .loops.dense_constraints import Dense, spanning_tree
-from .loops.loop_terms import (
-    constraint_bias,
-    judged_constraints,
-    loop_constraints,
-    loop_error,
-    loop_error_rate,
-    stabilized_bias,
-)
+from .dynamics import inverse_dynamics, mass_matrix
+from .loops.closed_response import articulated, by_bodies, has_many_constraints
+from .loops.loop_terms import loop_constraints, stabilized_bias
 from .per_joint import as_vector, minus, wrenches
 
 CONTRADICTION, NOISE = 1e-2, 1e-6
@@ -106,10 +98,7 @@ def _number(model: Model, name: str) -> int:
     return i
 
 
-MANY = Stages(lambda model, options: is_long(model), lambda *args, **options: _by_stages(*args, **options))
-
-
-@function(q="q", v="v", tau="v", a="v", f_ext="f", loops=True, joint_space=True, stages=MANY)
+@function(q="q", v="v", tau="v", a="v", f_ext="f", loops=True, joint_space=True)
 def _hybrid(
     model: Model,
     q: ArrayLike,
@@ -159,7 +148,11 @@ def _by_matrices(
     rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
     left = k - rows.K @ moved
     found, needed = moved, C
-    if one:
+    if one and has_many_constraints(model):
+        change, lam = by_bodies(articulated(model, q, prescribed), q, left, forces - C)
+        found = moved + change
+        needed = inverse_dynamics.reference(model, q, v, found, f_ext) - rows.K.T @ lam
+    elif one:
         H = mass_matrix.reference(model, q)
         of_forced = rows.of(one)
         H11 = Matrix(([H[i][j] for j in one] for i in one), len(one))
@@ -183,41 +176,6 @@ def _possible(a: Vector, tau: Vector, K: Matrix, k: Vector) -> tuple[Vector, Vec
         Vector(select(impossible, math.nan, x) for x in a),
         Vector(select(impossible, math.nan, x) for x in tau),
     )
-
-
-def _by_stages(
-    model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
-    a: Any,
-    f_ext: Any = None,
-    *,
-    prescribed: Sequence[int],
-    stabilization: float | None,
-    **_: Any,
-) -> Any:
-    """The same with many loops: the terms by kernels, then dense linear algebra."""
-    two = np.isin(np.arange(model.nv), [k for i in prescribed for k in model.variables(i)])
-    moved, tree = np.where(two, a, 0.0), spanning_tree(model)
-    C, H = inverse_dynamics(tree, q, v, moved, f_ext), mass_matrix(tree, q)
-    rows, k = judged_constraints(model, q), constraint_bias(model, q, v)
-    if stabilization is not None:
-        k = k - (2 / stabilization) * loop_error_rate(model, q, v) - loop_error(model, q) / stabilization**2
-    K, force = rows.K, (tau - C)[..., ~two]
-    left = k - (K @ moved[..., None])[..., 0]
-    H11 = H[..., ~two, :][..., ~two]
-    made = Dense(H11, rows.of(~two))
-    a1 = made.response(left, np.broadcast_to(force, (*left.shape[:-1], force.shape[-1])))
-    lam = made.multipliers((H11 @ a1[..., None])[..., 0] - force)[..., None]
-    found: NDArray[Any] = np.array(np.broadcast_to(moved, (*left.shape[:-1], model.nv)))
-    found[..., ~two] = a1
-    needed: NDArray[Any] = C + (H @ (found - moved)[..., None] - np.swapaxes(K, -1, -2) @ lam)[..., 0]
-    opening = (K @ found[..., None])[..., 0] - k
-    size = np.square(K * found[..., None, :]).sum((-1, -2)) + np.square(k).sum(-1)
-    impossible = np.square(opening).sum(-1) > CONTRADICTION**2 * size + NOISE**2
-    both = np.concatenate([found, np.where(two, needed, tau)], axis=-1)
-    return np.where(impossible[..., None] & two.any(), np.nan, both)
 
 
 def _parents(model: Model, prescribed: Sequence[int], n: int) -> tuple[int, ...]:

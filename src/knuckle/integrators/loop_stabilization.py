@@ -11,7 +11,7 @@ from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.errors import ModelError
 from knuckle.functions import loop_error_rate, loop_gap, mass_matrix
-from knuckle.functions.dynamics import is_long, tree_parents
+from knuckle.functions.loops.closed_response import response
 from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
@@ -23,8 +23,8 @@ variables that are integrated alone while the others follow (8.56), or nothing."
 
 OPEN = 1e-6
 """How far open loops may be at the beginning, in radians and metres, and per second: projection closes them at once."""
-LONG_STEP = 100_000
-"""Operations of a step, about: more of them are not worth compiling in a row (`run.loop.MOST`)."""
+MOST_WORK = 200_000
+"""Products between constraints, beyond which equations with matrices of their own are too long for code."""
 
 
 def stabilization_of(given: Any) -> Stabilization:
@@ -66,10 +66,12 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
 
 def takes_long(model: Model, evaluations: int) -> bool:
     """Whether a step with so many evaluations of the acceleration is too long for one piece of code."""
-    if not model.loops:
-        return False
-    one = 1.5 * constraint_count(model) ** 2 * model.nv + 300 * model.nv
-    return is_long(model) or (evaluations + 1) * one > LONG_STEP
+    return is_long(model) and bool(model.couplings)
+
+
+def is_long(model: Model) -> bool:
+    """Whether a matrix with all constraints, and a solution with it, is too long for one piece of code."""
+    return constraint_count(model) ** 2 * model.nv > MOST_WORK
 
 
 def must_fit(model: Model, name: str, is_explicit: bool, stabilization: Stabilization) -> None:
@@ -92,7 +94,7 @@ def is_timed(model: Model) -> bool:
 
 def must_be_short(model: Model) -> None:
     """An error for rollouts of mechanisms with very many loops."""
-    if is_long(model):
+    if is_long(model) and model.couplings:
         raise ModelError(
             f"a rollout puts a step into code, and {model.name} has {constraint_count(model)} constraints on "
             f"{model.nv} variables, too many for that: kn.simulate takes it, one trajectory at a time"
@@ -101,8 +103,7 @@ def must_be_short(model: Model) -> None:
 
 def pulled(model: Model, q: Any, error: Any) -> Any:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ e: the motion of least kinetic energy with K v = e."""
-    H, rows = mass_matrix.reference(model, q), loop_constraints(model, q)
-    return constrained_motion.orthogonal(H, tree_parents(model), rows, redundant=is_redundant(model)).response(error)[0]
+    return response(model, q, lambda: mass_matrix.reference(model, q))(error)[0]
 
 
 def solve_with(model: Model, q: Any, A: Matrix, b: Vector, k: Vector) -> Vector:

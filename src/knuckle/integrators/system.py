@@ -148,7 +148,7 @@ def _acceleration_at(
     """The time is an argument, so that one piece of code serves every instant."""
     now = _then(model, t, sticking)
     if choice is None:
-        return forward_dynamics.reference(now, q, v, tau, f_ext, stabilization=stabilization)
+        return forward_dynamics(now, q, v, tau, f_ext, stabilization=stabilization)
     q, v = _followed(now, q, v, choice)
     return forward_dynamics.reference(now, q, v, tau, f_ext, method="independent", choice=choice)
 

@@ -22,7 +22,6 @@ running_texts: list[None] = []
 """An entry for every text that is running in some thread. Lists change in one step, so that threads need no lock."""
 
 
-
 def _after_fork() -> None:
     """In a forked process only the thread that forked goes on."""
     running_texts[:] = [None] * _inside.depth

@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.traced_scalars import composed
 from knuckle.engine.calls.function import Function
+from knuckle.engine.calls.traced_scalars import composed
 from knuckle.model import Model
 from knuckle.scalar import is_inside
 

@@ -23,16 +23,16 @@ def boxed(A: Array, b: Array, lower: Array, upper: Array) -> Array:
     singular: a part of 1e-14 on its diagonal chooses among the solutions.
     """
     n = len(b)
-    A = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
+    M = A + 1e-14 * np.max(np.diag(A), initial=0.0) * np.eye(n)
     side, x = np.zeros(n, int), np.zeros(n)
     side[lower == 0] = -1  # what only pushes begins with no force
     for turn in range(TOGETHER + PIVOTS):
         x = np.where(side < 0, lower, np.where(side > 0, upper, 0.0))
         free = side == 0
         if free.any():
-            x[free] = np.linalg.solve(A[np.ix_(free, free)], -(b[free] + A[np.ix_(free, ~free)] @ x[~free]))
-        w = A @ x + b
-        small = 1e-12 * (np.abs(b) + np.abs(A) @ np.abs(x))
+            x[free] = np.linalg.solve(M[np.ix_(free, free)], -(b[free] + M[np.ix_(free, ~free)] @ x[~free]))
+        w = M @ x + b
+        small = 1e-12 * (np.abs(b) + np.abs(M) @ np.abs(x))
         new = np.where(free, np.where(x > upper, 1, np.where(x < lower, -1, 0)), side)
         new[(side < 0) & (w < -small)] = 0
         new[(side > 0) & (w > small)] = 0

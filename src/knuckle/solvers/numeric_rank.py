@@ -1,4 +1,4 @@
-"""Matrices of constraints in numbers, told from rounding as `algorithms.loops.constraint_rank` tells them, for any batch of states.
+"""Matrices of constraints in numbers, told from rounding as `constraint_rank` tells them, for any batch of states.
 
 A row is scaled to the size of the terms that it is made of. What the rows say is in the singular values that are more
 than the part of that which rounding, and loops that are a little open, leave.

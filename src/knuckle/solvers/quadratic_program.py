@@ -46,7 +46,7 @@ def least_distance(
     """The least |y| with B y = c in the first rows and B y ≥ c in the others.
 
     Rows that contradict each other are kept as well as can be, equalities first: the status says so, and nothing is
-    infinite. Of rows whose terms have the sizes `scale` (m,), the part `doubt` says nothing (`algorithms.loops.constraint_rank`); rows
+    infinite. Of rows whose terms have the sizes `scale` (m,), the part `doubt` says nothing (`constraint_rank`); rows
     are their own terms if none are given.
     """
     size = np.linalg.norm(B, axis=1)

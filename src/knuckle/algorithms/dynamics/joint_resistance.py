@@ -16,7 +16,7 @@ def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None
     R v is the rate of the displacement q ⊖ rest, and 1 for joints with q̇ = v: springs keep energy at ball joints too.
 
     Dry friction has the direction of the motion. A joint at rest begins to move with its acceleration, where that is
-    given; else its friction is any force from −f to f, and counts as none here: a step finds it (`simulation.friction`).
+    given; else its friction is any force from −f to f, and counts as none here: a step finds it (`dry_friction`).
     """
     directions = v if a is None else {i: Vector(map(_direction, v[i], a[i])) for i in range(model.nb)}
     tau = {

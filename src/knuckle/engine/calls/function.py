@@ -8,8 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
-import numpy as np
-
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Program
 from knuckle.errors import ModelError
@@ -18,7 +16,7 @@ from knuckle.model import Model
 from .arguments import Arguments, Declared, Inferred, Sorted
 from .choose_container import container_of
 from .learned_calls import LearnedCalls
-from .numpy_arrays import Lanes, checked
+from .numpy_arrays import Lanes
 from .source_code import Language, Precision, about, source_of, traced
 
 P = ParamSpec("P")
@@ -29,30 +27,17 @@ Array: TypeAlias = Any
 
 
 @dataclass(frozen=True)
-class Stages:
-    """Another way for NumPy arrays: by other functions and matrices of numbers, where that is faster than any kernel.
-
-    `applies(model, options)` says where; `compute` is called with the model, the arrays and the options by name.
-    """
-
-    applies: Callable[[Model, Mapping[str, Any]], bool]
-    compute: Callable[..., Any]
-
-
-@dataclass(frozen=True)
 class Traits:
     """What there is to say of a function besides its text.
 
     Attributes:
         loops: whether the result is right for a mechanism with loop joints too.
         instead: where it is not, what to call for one.
-        stages: another way to compute it.
         is_users: whether it is a user's.
     """
 
     loops: bool = True
     instead: str = ""
-    stages: Stages | None = None
     is_users: bool = False
 
 
@@ -111,8 +96,6 @@ class Function(Generic[P, R]):
         specialization = self._specialization(model, call)
         if not isinstance(container, Lanes):
             return container.compute(specialization, call.arrays)
-        if self._goes_by_stages(model, call.options):
-            return self._by_stages(model, call)
         result = Lanes(call.weak, eager).compute(specialization, call.arrays)
         learned.learn(first, arguments, args, kwargs, call, specialization)
         return result
@@ -120,16 +103,6 @@ class Function(Generic[P, R]):
     def _specialization(self, model: Model, call: Sorted) -> Specialization:
         options = tuple(call.options.items())
         return Specialization(self.__qualname__, self._text, model, options, call.numbers, self._traits.is_users)
-
-    def _goes_by_stages(self, model: Model, options: Mapping[str, Any]) -> bool:
-        """Whether NumPy arrays are better off without a kernel, for this model."""
-        return self._traits.stages is not None and self._traits.stages.applies(model, options)
-
-    def _by_stages(self, model: Model, call: Sorted) -> Any:
-        assert self._traits.stages is not None
-        arrays, dtype = checked(call.arrays)
-        with np.errstate(all="ignore"):
-            return self._traits.stages.compute(model, **call.options, **arrays).astype(dtype, copy=False)
 
     def _check(self, model: Any) -> None:
         """An error unless the model is one, of the kind that this function knows."""
@@ -211,7 +184,6 @@ def function(
     *,
     loops: bool = False,
     joint_space: bool = False,
-    stages: Stages | None = None,
     instead: str = "",
     **arguments: str,
 ) -> Callable[[Callable[Concatenate[Model, P], R]], Function[P, R]]:
@@ -225,7 +197,7 @@ def function(
     def make(text: Callable[Concatenate[Model, P], R]) -> Function[P, R]:
         text.joint_space = joint_space  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
-        return Function(text, declared, Traits(loops, instead, stages))
+        return Function(text, declared, Traits(loops, instead))
 
     return make
 

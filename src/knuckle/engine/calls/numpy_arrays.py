@@ -71,7 +71,7 @@ class Lanes(Container):
         """The scalars of the results, by native code or by the text itself."""
         given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
         batch = common_batch(given, arrays) if given else ()
-        asked = self._precision(given)
+        asked = self.precision(given)
         needs_double = isinstance(text, Specialization) and text.needs_double
         dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
@@ -95,22 +95,14 @@ class Lanes(Container):
             kernels.warn_if_refused(text, shapes, dtype)
         return None
 
-    def _precision(self, given: Mapping[str, NumPyArray]) -> np.dtype[Any]:
+    def precision(self, given: Mapping[str, NumPyArray]) -> np.dtype[Any]:
+        """The precision of a result for these arguments."""
         strong = {array.dtype for name, array in given.items() if name not in self.weak}
         if len(strong) == 1 and strong <= DTYPES.keys():
             return strong.pop()
         if not strong:
             return np.dtype(np.float64)
         return np.result_type(np.float32, *(np.float64 if dtype.kind in "iu" else dtype for dtype in strong))
-
-
-def checked(arrays: Arrays) -> tuple[dict[str, NumPyArray], np.dtype[Any]]:
-    """The arguments in double precision, or an error that names the one that does not fit; the precision they have."""
-    given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
-    common_batch(given, arrays)
-    asked = Lanes()._precision(given)  # pyright: ignore[reportPrivateUsage]
-    double = np.result_type(asked, np.float64)
-    return {name: array.astype(double, copy=False) for name, array in given.items()}, asked
 
 
 def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
@@ -135,9 +127,7 @@ def _held(array: NumPyArray) -> str:
     return f"{type(strange[0]).__name__} objects" if strange else "objects"
 
 
-def _plain(
-    text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]
-) -> tuple[NumPyArray, Layout]:
+def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> tuple[NumPyArray, Layout]:
     """The scalars of the results on the last axis, by the text itself."""
     with np.errstate(all="ignore"):
         if isinstance(text, Specialization) and text.is_users:

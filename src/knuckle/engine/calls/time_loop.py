@@ -1,4 +1,4 @@
-"""Native code that goes through time: a text whose result is its own next argument, run over and over (`emit.llvm.feedback_loop`)."""
+"""Native code that goes through time: a text whose result is its next argument, run over and over (`feedback_loop`)."""
 
 from __future__ import annotations
 

@@ -66,9 +66,7 @@ def straight(specialization: Specialization, arguments: Arguments, dtype: np.dty
     return _callable(specialization.name, native.loaded, native, layout, arguments, dtype)
 
 
-def by_kernel(
-    name: str, native: Native, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
-) -> OneState | None:
+def by_kernel(name: str, native: Native, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
     """A call of the kernel, which fills its vectors with the one state.
 
     Rolled code for single numbers would take as long again to make, and save a quarter of the time. Only the thread

@@ -1,6 +1,6 @@
 """Large mechanisms: rolled code and its tables, called like any other kernel.
 
-Straight-line code suits some sixty bodies. Beyond that the loops of the algorithm are printed once (`emit.llvm.rolled_loops`),
+Straight-line code suits some sixty bodies. Beyond that the loops of the algorithm are printed once (`rolled_loops`),
 with constants and operands in tables; those are kept with the code.
 """
 

@@ -27,7 +27,7 @@ class Expression:
         return f"Expression({self.graph.nodes[self.index].op} #{self.index})"
 
     def _with(self, op: Any, other: Any, reflected: bool = False) -> Any:
-        graph, i = _innermost(self, other), self.index
+        graph, i = self.graph.open[-1], self.index
         if graph is not self.graph:
             i = _inside(graph, self)
         j = index_of(graph, other)
@@ -58,7 +58,8 @@ class Expression:
         return self._with(Graph.div, other, reflected=True)
 
     def __neg__(self) -> Any:
-        return Expression(self.graph, self.graph.neg(self.index))
+        graph = self.graph.open[-1]
+        return Expression(graph, graph.neg(_inside(graph, self)))
 
     def __lt__(self, other: Any) -> Any:
         return self._compared("less", other)
@@ -84,7 +85,7 @@ class Expression:
     def _compared(self, op: str, other: Any, reflected: bool = False, negated: bool = False) -> Any:
         if isinstance(other, Dual):
             return NotImplemented
-        graph = _innermost(self, other)
+        graph = self.graph.open[-1]
         i, j = _inside(graph, self), index_of(graph, other)
         if j is None:
             raise TypeError(f"a symbol, which stands for one number, does not compare with a {type(other).__name__}")
@@ -112,11 +113,6 @@ def index_of(graph: Graph, x: Any) -> int | None:
     if (isinstance(x, Real) and not isinstance(x, Fraction)) or getattr(x, "shape", None) == ():  # NumPy's
         return graph.constant(float(x))
     return None
-
-
-def _innermost(x: Any, y: Any) -> Graph:
-    """The graph in which an operation on two scalars is recorded, the first being a symbol."""
-    return y.graph if isinstance(y, (Expression, Condition)) and y.graph.depth > x.graph.depth else x.graph
 
 
 def _inside(graph: Graph, x: Expression) -> int:
@@ -157,8 +153,7 @@ def _comparison(graph: Graph, op: str, i: int, j: int, negated: bool = False) ->
 
 def _numbers(*args: Any) -> tuple[Graph, list[int]]:
     """The graph of some scalars, of which one at least is a symbol, and their nodes."""
-    graphs = [x.graph for x in args if isinstance(x, (Expression, Condition))]
-    graph = max(graphs, key=lambda graph: graph.depth) if len(graphs) > 1 else graphs[0]
+    graph = next(x.graph for x in args if isinstance(x, (Expression, Condition))).open[-1]
     return graph, [_number(graph, x) for x in args]
 
 

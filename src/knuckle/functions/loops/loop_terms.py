@@ -110,7 +110,7 @@ def _groups(model: Model) -> tuple[tuple[int, ...], ...]:
 
 @function(q="q", loops=True)
 def constraint_sizes(model: Model, q: ArrayLike) -> Array:
-    """(..., nc, nv + 1): the sizes of the terms of K, and the part of them that says nothing: see `algorithms.loops.constraint_rank`."""
+    """(..., nc, nv + 1): the sizes of the terms of K, and the part of them that says nothing: see `constraint_rank`."""
     rows = loop_constraints(model, q)
     return Matrix(([*row, sqrt(rows.doubt)] for row in rows.size.rows), model.nv + 1)
 

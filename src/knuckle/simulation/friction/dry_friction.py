@@ -23,7 +23,6 @@ import numpy as np
 from knuckle.engine.calls.function import kernel
 from knuckle.errors import ModelError
 from knuckle.functions import integrate, mass_matrix
-from knuckle.functions.dynamics import is_long
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.methods.newton import Iterative
 from knuckle.integrators.methods.variational import response
@@ -31,12 +30,12 @@ from knuckle.integrators.system import HOLD, System, held_model
 from knuckle.joints.base import is_plain
 from knuckle.model import Model, reduction
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
-from knuckle.spatial import Matrix, Vector
+from knuckle.spatial import Matrix, Vector, repeated
 
 SMALL = 12
 """Up to so many velocity variables the mass matrix and solutions with it are shorter than recursions."""
-ROUNDS = 3
-"""Solutions in which joints change sides. What is wrong after them is an error of the first order of one step."""
+ROUNDS = 10
+"""Solutions in which joints change sides, at most: two or three are usual."""
 
 
 def friction_rows(model: Model) -> tuple[int, ...]:
@@ -56,11 +55,6 @@ def _sources(model: Model, i: int) -> int:
 
 def must_be_separate(model: Model) -> None:
     """An error for friction that acts on several velocity variables at once, or among too many loops."""
-    if is_long(model) and friction_rows(model):
-        raise ModelError(
-            f"{model.name} has dry friction and so many loops that its equations are not put into code: use "
-            "model.without_friction(), and dampers"
-        )
     for coupling in model.couplings:
         joint = model.joints[coupling.joint]
         if len(coupling.sources) > 1 and any(constant(f) is not ZERO for f in joint.friction):
@@ -207,6 +201,11 @@ class Row:
         push = turns * mode * (2 * most * rest)
         return cls(most, sticks, load, turns, rest, v * (1 - sticks), sticks, turns * mode, push).after(ZERO, ZERO)
 
+    def on(self, side: tuple[Any, Any, Any]) -> Row:
+        """On another side: whether it is held, the direction of its impulse, and the impulse."""
+        holds, way, push = side
+        return replace(self, holds=holds, way=way, push=push)
+
     def after(self, change: Any, v: Any) -> Row:
         """With other sides where a round with this change of velocity, to v, shows them wrong."""
         load, ahead = self.load + HOLD * change, self.way * v
@@ -229,23 +228,51 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
 
     The impulses that were left out are at most 2 f (1 − θ) dt for a joint that stood still at θ dt and came back, and
     what is more than f dt for one that was held. Each round is a solution with some joints held and some pushed, after
-    which those on the wrong side change it (`boxed`, in fixed rounds).
+    which those on the wrong side change it (`boxed`). Steps in which all modes were right need none.
     """
     model = model.at(t)
-    F, pushed = friction_limits(model, q0), _pushes(model, q0)
-    rows = {i: Row.of(v0[i], modes[i], v[i], F[i] * dt) for i in friction_rows(model)}
-    was: Any = Vector(rows[i].was if i in rows else x for i, x in enumerate(v))
-    rest: Any = ZERO
-    for row in rows.values():
-        rest = maximum(rest, maximum(row.rest, row.sticks * (1 - row.holds)))
-    rows = {i: replace(row, load=row.load * rest, most=row.most * rest) for i, row in rows.items()}
-    change = pushed(rows)
-    for _ in range(ROUNDS - 1):
-        rows = {i: row.after(change[i], was[i] + change[i]) for i, row in rows.items()}
-        change = pushed(rows)
-    new: Any = Vector(x * (1 - rows[i].holds) if i in rows else x for i, x in enumerate(was + change))
-    moved: Any = integrate(model, q, (dt * rest / 2) * (new - was))
-    return moved, new, Vector(sign(x) if i in rows else ZERO for i, x in enumerate(new))
+    F = friction_limits(model, q0)
+    on = friction_rows(model)
+    wrong: Any = sum((_is_wrong(modes[i], v[i], F[i] * dt) for i in on), 0)
+    was: Any = Vector(x * (modes[i] * modes[i]) if i in on else x for i, x in enumerate(v))
+
+    def mended(_: Any, q: Any, __: Any) -> Any:
+        rows = {i: Row.of(v0[i], modes[i], v[i], F[i] * dt) for i in on}
+        rest: Any = ZERO
+        for row in rows.values():
+            rest = maximum(rest, maximum(row.rest, row.sticks * (1 - row.holds)))
+        pushed = _pushes(model, q0)
+        first = {i: replace(row, load=row.load * rest, most=row.most * rest) for i, row in rows.items()}
+
+        def another(_: Any, sides: Any, change: Any) -> Any:
+            before = {i: row.on(side) for (i, row), side in zip(first.items(), sides, strict=True)}
+            after = {i: row.after(change[i], was[i] + change[i]) for i, row in before.items()}
+            differ = sum((absolute(after[i].holds - before[i].holds) for i in after), 0.0)
+            return differ, _sides(after), pushed(after)
+
+        _, sides, change = repeated(another, (1, _sides(first), pushed(first)), ROUNDS)
+        new: Any = was + change
+        for i, (holds, _, _) in zip(first, sides, strict=True):
+            new = _with(new, i, new[i] * (1 - holds))
+        return 0, integrate(model, q, (dt * rest / 2) * (new - was)), new
+
+    _, q, new = repeated(mended, (wrong, q, was), 1)
+    return q, new, Vector(sign(x) if i in on else ZERO for i, x in enumerate(new))
+
+
+def _is_wrong(mode: Any, v: Any, most: Any) -> Any:
+    """1 where a joint in this mode ended a step with a velocity that says otherwise, else 0."""
+    slips = less(most, absolute(HOLD * v) * (1 - mode * mode))
+    return select(less(mode * v, 0), 1, select(slips, 1, 0))
+
+
+def _sides(rows: dict[int, Row]) -> tuple[Any, ...]:
+    """What changes from round to round."""
+    return tuple((row.holds, row.way, row.push) for row in rows.values())
+
+
+def _with(v: Vector, i: int, x: Any) -> Vector:
+    return Vector(x if k == i else y for k, y in enumerate(v))
 
 
 @kernel
@@ -257,7 +284,7 @@ def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
 def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:
     """The change of velocity by the impulses of rows: with the mass matrix of a small tree, else in O(n)."""
     n, is_small = model.nv, model.nv <= SMALL and not model.loops
-    H = mass_matrix.reference(model, q) if is_small else None
+    H = mass_matrix(model, q) if is_small else None
 
     def pushed(rows: dict[int, Row]) -> Any:
         holds = Vector(rows[i].holds if i in rows else ZERO for i in range(n))

@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.arrays.base import Shape, apart
-from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
 from knuckle.model import Model

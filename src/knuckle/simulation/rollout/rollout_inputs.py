@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.choose_container import unpacked
-from knuckle.engine.calls.numpy_arrays import numbers
-from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.calls.arguments import with_shape
-from knuckle.engine.calls.user_specialization import precision
+from knuckle.engine.calls.choose_container import unpacked
+from knuckle.engine.calls.numpy_arrays import Lanes, numbers
+from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
 from knuckle.simulation.controls import STATE, Control, control_of
@@ -62,7 +61,7 @@ def inputs_of(
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
-    dtype = precision({**state, **{name: x.array for name, x in others.items()}}, weak)
+    dtype = Lanes(frozenset(weak)).precision({**state, **{name: x.array for name, x in others.items()}})
     return Inputs(
         {name[0]: np.ascontiguousarray(x, dtype) for name, x in state.items()},
         {"t": Clock(t0, dt, dtype)}

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.integrators.base import State
 from knuckle.model import Model

@@ -24,10 +24,10 @@ from knuckle.functions import (
     mobility,
     project,
 )
-from knuckle.functions.dynamics import is_long
 from knuckle.functions.loops.dense_constraints import Dense, spanning_tree
 from knuckle.functions.loops.loop_terms import judged_constraints
 from knuckle.functions.loops.projection import onto_constraints
+from knuckle.integrators.loop_stabilization import is_long
 from knuckle.model import Model
 from knuckle.testing.oracles.null_space import NullSpace
 

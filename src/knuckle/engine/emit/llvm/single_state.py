@@ -194,7 +194,7 @@ entry:{self.allocated()}
 
 
 def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name: str = "one_state") -> str:
-    """The LLVM text of a call of a kernel (`emit.llvm.batch_loop`, `emit.llvm.rolled_loops`) for one state, in the form above.
+    """The LLVM text of a call of a kernel (`batch_loop`, `rolled_loops`) for one state, in the form above.
 
     Args:
         address: where the kernel is.
