@@ -21,7 +21,6 @@ HEAVY = (
     "knuckle.formats.urdf",
     "knuckle.model.canonical",
     "knuckle.model.build.dh",
-    "knuckle.engine.calls.function",
     "knuckle.simulation",
     "knuckle.testing",
     "knuckle.viewer",

@@ -96,6 +96,7 @@ class Bound:
     centroidal_bias = _Method(energy.centroidal_bias)
     integrate = _Method(configuration.integrate)
     difference = _Method(configuration.difference)
+    normalize = _Method(configuration.normalize)
     configuration_rate = _Method(configuration.configuration_rate)
     displacement_rate = _Method(configuration.displacement_rate)
     tree_positions = _Method(couplings.tree_positions)
@@ -118,10 +119,6 @@ class Bound:
     loop_closure = _Method(closure.loop_closure)
     constrained_acceleration = _Method(constraint_terms.constrained_acceleration)
     actuator_forces = _Method(actuator_forces)
-
-    def normalize(self, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-        """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
-        return configuration.normalize(self.model, q, v)
 
     def __reduce__(self) -> tuple[Callable[..., Bound], tuple[Model]]:
         return bind, (self.model,)

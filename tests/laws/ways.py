@@ -25,7 +25,7 @@ import pytest
 from knuckle.engine.calls import numpy_arrays
 from knuckle.engine.calls.function import ARGUMENTS, Function
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.kernels.specialization import Arguments, Recipe
+from knuckle.engine.kernels.specialization import Arguments, Specialization
 from knuckle.engine.trace import Program
 from knuckle.model import Model
 from knuckle.testing import laws, random_state
@@ -99,17 +99,17 @@ def computed_by(way: Way) -> Generator[None]:
 @contextlib.contextmanager
 def traced_once() -> Generator[None]:
     """While it lasts, a text is traced once for all precisions and languages."""
-    known: dict[Any, Program] = {}
-    trace = Recipe.program
+    known: dict[Any, Any] = {}
+    trace = Specialization.traced
 
-    def program(self: Recipe, arguments: Arguments) -> Program:
+    def traced(self: Specialization, arguments: Arguments) -> Any:
         key = self.text, frozenset(self.options), id(self.model), tuple(arguments.items())
         if key not in known:
             known[key] = trace(self, arguments)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Recipe, "program", program)
+        patch.setattr(Specialization, "traced", traced)
         yield
 
 

@@ -84,13 +84,9 @@ def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
 
 
-def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
-    return _split(model, _normalize(model, q, v))
-
-
 @function(q="q", v="v", loops=True)
-def _normalize(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
     Q, V = as_vector(q), as_vector(v)
     followed = _followed(model)
     return _joined([
@@ -105,29 +101,21 @@ def has_charts(model: Model) -> bool:
     return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
 
 
-def in_charts(model: Model, q: Any, v: Any) -> tuple[Any, Any]:
-    """The same state with every chart far from its singularities; quaternions stay as they are."""
-    return _split(model, _in_charts(model, q, v))
-
-
-def alongside(model: Model, q0: Any, q: Any, v: Any) -> tuple[Any, Any]:
-    """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
-    return _split(model, _alongside(model, q0, q, v))
-
-
 @function(q="q", v="v", loops=True)
-def _in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The same state with every chart far from its singularities; quaternions stay as they are."""
     Q, V = as_vector(q), as_vector(v)
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.normalized(Q[qs], V[vs]))
 
 
 @function(q0="q", q="q", v="v", loops=True)
-def _alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> Array:
+def alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
     Q0, Q, V = as_vector(q0), as_vector(q), as_vector(v)
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.alongside(Q0[qs], Q[qs], V[vs]))
 
 
-def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> Vector:
+def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> State:
     """What f makes of the states of joints with charts; the others stay as they are."""
     followed = _followed(model)
     return _joined([
@@ -141,11 +129,5 @@ def _followed(model: Model) -> set[str]:
     return {model.joints[source].name for coupling in model.couplings for source in coupling.sources}
 
 
-def _joined(parts: list[State]) -> Vector:
-    return Vector([*(x for part, _ in parts for x in part), *(x for _, part in parts for x in part)])
-
-
-def _split(model: Model, both: Any) -> tuple[Any, Any]:
-    if isinstance(both, Vector):
-        return both[: model.nq], both[model.nq :]
-    return both[..., : model.nq], both[..., model.nq :]
+def _joined(parts: list[State]) -> State:
+    return Vector(x for q, _ in parts for x in q), Vector(x for _, v in parts for x in v)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.arrays.result_layout import Single
 from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, Slot, kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native.fast_call import ArrayInput, Expected, FastCall, FloatInput, Form, Option, can_give, can_have
@@ -71,7 +70,7 @@ class LearnedCalls:
     ) -> None:
         one, kernel = slot.one, slot.kernel if isinstance(slot.kernel, Kernel) else None
         layout = one.layout if one is not None else kernel.layout if kernel is not None else None
-        if not isinstance(layout, Single) or not can_give(layout.shape):
+        if layout is None or not can_give(layout):
             return
         with LOCK:
             form = self._known(slot, key)
@@ -102,14 +101,14 @@ class LearnedCalls:
     def _lead(form: Form, slot: Slot) -> None:
         """Gives a form the code that there is by now."""
         if slot.one is not None:
-            form.lead_to(slot.one.layout.shape, one=slot.one.address, keep=slot.one)
+            form.lead_to(slot.one.layout, one=slot.one.address, keep=slot.one)
         if isinstance(slot.kernel, Kernel) and slot.kernel.address:
-            form.lead_to(slot.kernel.layout.shape, batch=slot.kernel.address, keep=slot.kernel)
+            form.lead_to(slot.kernel.layout, batch=slot.kernel.address, keep=slot.kernel)
 
     def _is_worth_it(self, key: Any, expected: list[Expected]) -> bool:
-        """Whether a call like this is likely to come again: objects that are made for every call do not."""
+        """Whether a call like this is likely to come again. Objects that are made for every call do not come again."""
         others = [x.value for x in expected if isinstance(x, Option) and not isinstance(x.value, _STABLE)]
-        if not others:
+        if self._fast is not None and not others:
             return True
         if self._seen.pop(key, None) is not None:
             return True

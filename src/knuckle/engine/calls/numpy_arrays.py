@@ -88,7 +88,7 @@ class Lanes(Container):
         """The scalars of the results by native code, and how they go together; None without it."""
         if not isinstance(text, Specialization):
             return None
-        code = kernels.find(text, shapes, dtype, batch, eager=self.eager or text.is_users)
+        code = kernels.find(text, shapes, dtype, batch, eager=self.eager)
         if code is not None:
             return code(list(lanes.values()), batch), code.layout
         if text.is_users:

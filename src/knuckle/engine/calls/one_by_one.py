@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.engine.arrays.base import Shape
-from knuckle.engine.arrays.result_layout import Layout
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.kernels.kernel_registry import Array, kernels
 from knuckle.engine.kernels.one_state import arrays_call
 from knuckle.engine.kernels.specialization import Specialization
@@ -38,7 +38,7 @@ class OneByOne:
         one = kernels.one(slot, specialization, self.shapes, _DOUBLE)
         if one is not None:
             straight = arrays_call(abi, specialization.name, self.shapes, _DOUBLE, self._general)
-            straight.form.lead_to((one.layout.size,), one=one.address, keep=one)
+            straight.form.lead_to(Single((one.layout.size,)), one=one.address, keep=one)
             self.call, self._layout = straight.function, one.layout
 
     @property

@@ -33,7 +33,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 CALLS, STATES = 24, 256
-"""When a text is worth compiling: after so many calls on one model, or with so many states at once."""
+"""When a text is worth compiling: after so many calls on one model with one state or with batches, or for so many states
+at once. What is compiled for the one does for the other until then."""
 
 
 @dataclass(frozen=True)
@@ -99,15 +100,15 @@ POLICIES = cast("tuple[Policy, ...]", get_args(Policy))
 
 @dataclass(eq=False)
 class Slot:
-    """A place for the code of one specialization: what was called so far, the code, or why there is none.
+    """A place for the code of one specialization: how often it was called, the code, or why there is none.
 
     `kernel` is for batches, or a loop through time; `one` is for one state. `forms` are the calls of function objects
     that go to this code by themselves.
     """
 
     lock: Any = field(default_factory=threading.Lock)
-    calls: int = 0
-    single_calls: int = 0
+    singles: int = 0
+    batches: int = 0
     kernel: Any = None
     one: OneState | None = None
     around: Surroundings | None = None
@@ -165,7 +166,10 @@ class Kernels:
         *,
         eager: bool = False,
     ) -> Kernel | OneState | None:
-        """The code for a call, if there is some or the call makes it worth having: at once if it is `eager`."""
+        """The code for a call, if there is some or the call makes it worth having.
+
+        Code for one state is made at once for calls that are `eager`.
+        """
         if self.policy == "never" or dtype not in DTYPES:
             return None
         try:
@@ -174,19 +178,20 @@ class Kernels:
             return None
         if slot.refused is not None:
             return None
-        slot.calls += 1
-        slot.single_calls += not batch
-        has_code = slot.kernel is not None or slot.one is not None
-        is_worth = eager or self.policy == "always" or math.prod(batch) >= STATES or slot.calls >= CALLS
-        if not (has_code or is_worth):
-            return None
+        kernel: Callable[[], Kernel | None] = lambda: self.kernel(slot, specialization, arguments, dtype)  # noqa: E731
+        one: Callable[[], OneState | None] = lambda: self.one(slot, specialization, arguments, dtype)  # noqa: E731
+        is_large = math.prod(batch) >= STATES
         if batch:
-            if slot.kernel is None and not is_worth:
-                return None
-            return self.kernel(slot, specialization, arguments, dtype)
-        if slot.kernel is not None and slot.one is None and not eager and slot.single_calls < CALLS:
-            return self.kernel(slot, specialization, arguments, dtype)
-        return self.one(slot, specialization, arguments, dtype) or self.kernel(slot, specialization, arguments, dtype)
+            slot.batches += 1
+            if slot.kernel is not None or is_large or slot.batches >= CALLS or self.policy == "always":
+                return kernel()
+            return one() if slot.one is not None else kernel() if specialization.is_users else None
+        slot.singles += 1
+        if eager or slot.one is not None or slot.singles >= CALLS:
+            return one() or kernel()
+        if slot.kernel is not None:
+            return kernel()
+        return (one() or kernel()) if self.policy == "always" or specialization.is_users else None
 
     def slot(
         self, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any], purpose: Any = None

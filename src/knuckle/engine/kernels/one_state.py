@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.engine.arrays.result_layout import Layout
+from knuckle.engine.arrays.base import Shape, in_one_row
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.emit import Lanes
 from knuckle.engine.native import rolled_code, target
 from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, can_give, can_have
@@ -28,12 +30,24 @@ class OneState:
 
     address: int
     layout: Layout
+    shapes: tuple[Shape, ...]
+    dtype: np.dtype[Any]
     keeps: Any
     call: Any = field(repr=False)
 
     def __call__(self, arrays: list[Array], batch: tuple[int, ...]) -> Any:
-        """The scalars of the results, for arrays without batch axes."""
-        return self.call(*[x if x.flags.carray else np.require(x, requirements="CA") for x in arrays])
+        """The scalars of the results, of one state after the other."""
+        if not batch:
+            return self.call(*map(_in_order, arrays))
+        rows = [_in_order(in_one_row(x, batch, shape)) for x, shape in zip(arrays, self.shapes, strict=True)]
+        out = np.empty((math.prod(batch), *self.layout.shape), self.dtype)
+        for k in range(len(out)):
+            out[k] = self.call(*[row[k] for row in rows])
+        return out.reshape(batch + self.layout.shape)
+
+
+def _in_order(x: Array) -> Array:
+    return x if x.flags.carray else np.require(x, requirements="CA")
 
 
 def can_be(arguments: Arguments, dtype: np.dtype[Any]) -> bool:
@@ -85,12 +99,12 @@ def _callable(
     name: str, loaded: target.Loaded, keeps: Any, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
 ) -> OneState | None:
     abi = python_abi()
-    if abi is None or not can_give(layout.shape):
+    if abi is None or not can_give(Single(layout.shape)):
         return None
     address = loaded.address("one_state")
     call = arrays_call(abi, name, arguments, dtype, _unsuited)
-    call.form.lead_to(layout.shape, one=address, keep=(keeps, loaded))
-    return OneState(address, layout, (keeps, loaded), call.function)
+    call.form.lead_to(Single(layout.shape), one=address, keep=(keeps, loaded))
+    return OneState(address, layout, tuple(arguments.values()), dtype, (keeps, loaded), call.function)
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from knuckle.engine.arrays.base import Shape
-from knuckle.engine.emit.llvm.python_entry import (
+from knuckle.engine.arrays.result_layout import Layout, Several, Single
+from knuckle.engine.emit.llvm.call_form import (
     ARRAY,
     EQUAL,
     FLOAT,
@@ -114,17 +115,31 @@ class Form:
         self._set(next=after)
         return ctypes.addressof(self._words)
 
-    def lead_to(self, shape: Shape, *, one: int = 0, batch: int = 0, keep: Any = None) -> None:
-        """Gives the form code for one state or for batches, and the shape of its result for one state."""
-        lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-        self._kept += [lengths, keep]
-        size = math.prod(shape) * self._dtype.itemsize
-        most = min(MOST_STATES, MOST_BYTES // max(1, size))
-        self._set(dimensions=len(shape), shape=ctypes.addressof(lengths), most=most)
+    def lead_to(self, layout: Layout, *, one: int = 0, batch: int = 0, keep: Any = None) -> None:
+        """Gives the form code for one state or for batches, which need not know tuples, and the layout of its results."""
+        self._kept.append(keep)
+        if isinstance(layout, Several):
+            self._make_tuples(layout)
+        else:
+            most = min(MOST_STATES, MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
+            self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
         if one:
             self._set(one=one)
-        if batch and self._words[FORM.index("arguments")] <= MOST_BATCHED:
+        if batch and isinstance(layout, Single) and self._words[FORM.index("arguments")] <= MOST_BATCHED:
             self._set(batch=batch)
+
+    def _make_tuples(self, layout: Several) -> None:
+        words = [w for part in layout.parts for w in (len(part.shape), self._lengths(part.shape), part.size)]
+        pieces = (ctypes.c_int64 * len(words))(*words)
+        room = (ctypes.c_int64 * max(1, layout.size))()
+        self._kept += [pieces, room]
+        self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
+        self._set(parts=len(layout.parts))
+
+    def _lengths(self, shape: Shape) -> int:
+        lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+        self._kept.append(lengths)
+        return ctypes.addressof(lengths)
 
 
 def _close(words: Any) -> None:
@@ -139,9 +154,12 @@ def can_have(expected: Iterable[Expected], dtype: np.dtype[Any]) -> bool:
     )
 
 
-def can_give(shape: Shape) -> bool:
-    """Whether there can be a form for results of this shape."""
-    return len(shape) <= MOST_AXES
+def can_give(layout: Layout) -> bool:
+    """Whether there can be a form for results of this layout: an array or number, or a tuple of such."""
+    if isinstance(layout, Single):
+        return len(layout.shape) <= MOST_AXES
+    is_tuple = layout.collect is tuple and layout.names is None and len(layout.parts) > 0
+    return is_tuple and all(isinstance(part, Single) and can_give(part) for part in layout.parts)
 
 
 def _slot(x: Expected) -> tuple[int, ...]:
@@ -245,11 +263,13 @@ def works(abi: PythonABI) -> bool:
         [*pair, Option(option)], ["option"], double, guard=lambda: option != ""
     )  # fmt: skip
     mixed = Form([FloatInput(1), ArrayInput(0, (2,))], ["x"], double)
-    arrays.lead_to((2,), one=abi.loaded.address("trial"), batch=abi.loaded.address("trial_batch"))
-    number.lead_to((), one=abi.loaded.address("trial_number"))
-    named.lead_to((2,), one=abi.loaded.address("trial"))
-    mixed.lead_to((), one=abi.loaded.address("trial_number"))
-    for form in (arrays, number, named, mixed):
+    arrays.lead_to(Single((2,)), one=abi.loaded.address("trial"), batch=abi.loaded.address("trial_batch"))
+    number.lead_to(Single(()), one=abi.loaded.address("trial_number"))
+    named.lead_to(Single((2,)), one=abi.loaded.address("trial"))
+    mixed.lead_to(Single(()), one=abi.loaded.address("trial_number"))
+    both = Form([*pair, Option(True)], [], double)
+    both.lead_to(Several((Single(()), Single((1, 1)))), one=abi.loaded.address("trial"))
+    for form in (arrays, number, named, mixed, both):
         call.add(form)
     before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
     result, single, batch = call.call(x, y), call.call(x, y, None), call.call(many, y)
@@ -266,6 +286,7 @@ def works(abi: PythonABI) -> bool:
         and type(batch) is np.ndarray and np.array_equal(batch, many + y)
         and call.call(x, y, option="".join(["an ", "option"])).tolist() == [11.0, 22.0]
         and call.call(0.5, x=x) == 1.5
+        and repr(call.call(x, y, True)) == repr((np.float64(11.0), np.array([[22.0]])))
         and all(call.call(*args) is passed_on for args in others)
         and call.call(x, y=y) is passed_on and call.call(1, x=x) is passed_on
         and call.call(x, y, option="other") is passed_on

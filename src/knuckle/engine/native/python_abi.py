@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.emit.llvm.python_entry import SYMBOLS, Offsets, entry_to_llvm
+from knuckle.engine.emit.llvm.call_form import Offsets
+from knuckle.engine.emit.llvm.python_entry import SYMBOLS, entry_to_llvm
 
 from . import disk_cache, target
 

@@ -20,24 +20,17 @@ STEPS = 2
 """Each leaves the square of the error, or its product with the first: of a micrometre there is only rounding left."""
 
 
+@function(q="q", v="v", loops=True)
 def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int = STEPS) -> tuple[Array, Array]:
     """The nearest state (q, v) with the loops closed, by so many Newton steps with the matrices of the first.
 
     dq = −H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ δ, and the same of v for Tᵀ(v_J − σ): nearest in the sense of the kinetic energy. It is for
     states that are close already, of any batch shape, and inside of kernels; `project` is for others.
     """
-    both: Any = _onto_constraints(model, q, v, steps=steps)
-    if isinstance(both, Vector):
-        return both[: model.nq], both[model.nq :]
-    return both[..., : model.nq], both[..., model.nq :]
-
-
-@function(q="q", v="v", loops=True)
-def _onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int) -> Array:
     at, rate = as_vector(q), as_vector(v)
     responds = response(model, at, lambda: mass_matrix.reference(model, as_vector(q)))
     for _ in range(steps):
         at = integrate.reference(model, at, responds(-loop_error.reference(model, at))[0])
     for _ in range(steps):
         rate = rate + responds(-loop_error_rate.reference(model, at, rate))[0]
-    return Vector([*at, *rate])
+    return at, rate
