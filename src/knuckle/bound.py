@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
-from numpy.typing import ArrayLike, NDArray
-
 from knuckle.constraints import constraint_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (

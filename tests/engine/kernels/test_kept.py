@@ -12,8 +12,8 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.kernels import per_model
-from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.native import target as native
 
 from ..calls.mechanisms import chain

@@ -1,4 +1,4 @@
-"""Functions of a model and arrays: a text over scalars, called with arrays of any kind, as native code where it pays."""
+"""Functions of a model and arrays: a text over scalars, called with arrays of any kind, compiled where it pays."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class Function(Generic[P, R]):
     """A function of a model and arrays. `reference` is its plain Python text, over scalars of any kind.
 
     Array arguments may have any batch axes before their last; they broadcast against each other. The result is an array
-    of the same kind, or a tuple or dictionary of them: NumPy's (a single number as NumPy's scalar) for numbers and lists
-    of them, float32 if all arguments are; an array of objects for mpmath, SymPy and other numbers in lists or arrays; a
-    matrix of CasADi, SymPy or mpmath for theirs. Arguments are never written to. Inside the text of a `kernel`,
-    arguments and results are vectors and matrices of scalars.
+    of the same kind, or a tuple or dictionary of them: NumPy's (a single number as NumPy's scalar) for numbers and
+    lists of them, float32 if all arguments are; an array of objects for mpmath, SymPy and other numbers in lists or
+    arrays; a matrix of CasADi, SymPy or mpmath for theirs. Arguments are never written to. Inside the text of a
+    `kernel`, arguments and results are vectors and matrices of scalars.
 
     Calls with NumPy arrays that are written like an earlier one go straight to native code, once there is some. For
     that, every function is the only object of a class of its own, whose `__call__` is then machine code.
@@ -70,7 +70,7 @@ class Function(Generic[P, R]):
         functools.update_wrapper(self, text)
         self.__signature__ = arguments.signature
         self._text, self._arguments, self._traits = text, arguments, traits
-        doc = f"{text.__name__}{_text_signature(arguments.signature)}\n--\n\n{text.__doc__ or ''}"
+        doc = _doc(text.__name__, arguments.signature, text.__doc__)
         self._learned = LearnedCalls(text.__name__, doc, self._general, self._go_straight)
 
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -167,8 +167,8 @@ class BoundCall:
         _, *parameters = self._arguments.callable_as.parameters.values()
         signature = inspect.Signature(parameters)
         self.__name__, self.__doc__, self.__signature__ = function.__name__, function.__doc__, signature
-        own = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
-        doc = f"{function.__name__}{_text_signature(inspect.Signature([own, *parameters]))}\n--\n\n{function.__doc__ or ''}"
+        with_self = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters]
+        doc = _doc(function.__name__, inspect.Signature(with_self), function.__doc__)
         self._learned = LearnedCalls(function.__name__, doc, self, lambda call: None)
         fast = self._learned.started()
         self.call: Callable[..., Any] = self if fast is None else fast.call
@@ -178,10 +178,11 @@ class BoundCall:
         return evaluate(self._learned, None, self._model, self._arguments, args, kwargs, eager=True)
 
 
-def _text_signature(signature: inspect.Signature) -> str:
-    """A signature as function objects of C carry it, after their own first argument."""
+def _doc(name: str, signature: inspect.Signature, doc: str | None) -> str:
+    """A docstring as function objects of C carry it, with a signature whose first argument is their own."""
     first, *others = (p.replace(annotation=p.empty) for p in signature.parameters.values())
-    return str(inspect.Signature([first, *others])).replace(f"({first.name}", f"(${first.name}", 1)
+    plain = str(inspect.Signature([first, *others])).replace(f"({first.name}", f"(${first.name}", 1)
+    return f"{name}{plain}\n--\n\n{doc or ''}"
 
 
 def function(
@@ -216,9 +217,9 @@ def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
     It is called with arrays of any batch shape, like the library's own functions, and compiled when it is first called
     on a model. An array argument holds one vector on its last axis and any batch axes before it (`f_ext`: a wrench per
     body on its last two); a Python number or an array without axes is a scalar. Keyword-only arguments, names, booleans
-    and None are options: constants of the code. The function sees one state: vectors, a matrix for `f_ext`, and scalars;
-    the library's functions take these and give such. It returns a scalar, a vector, a matrix, or a tuple or dict of
-    them. Numbers, arrays and functions that it takes from around itself are constants of the code, which is made anew
-    when one of them has changed. Choices go through `kn.where`.
+    and None are options: constants of the code. The function sees one state: vectors, a matrix for `f_ext`, and
+    scalars; the library's functions take these and give such. It returns a scalar, a vector, a matrix, or a tuple or
+    dict of them. Numbers, arrays and functions that it takes from around itself are constants of the code, which is
+    made anew when one of them has changed. Choices go through `kn.where`.
     """
     return Function(function, Inferred(function.__name__, inspect.signature(function)), Traits(is_users=True))

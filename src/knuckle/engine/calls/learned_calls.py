@@ -10,7 +10,17 @@ import numpy as np
 
 from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, Slot, kernels
 from knuckle.engine.kernels.specialization import Specialization
-from knuckle.engine.native.fast_call import ArrayInput, Expected, FastCall, FloatInput, Form, Option, can_give, can_have
+from knuckle.engine.native.fast_call import (
+    ArrayInput,
+    Expected,
+    FastCall,
+    FloatInput,
+    Form,
+    Option,
+    can_batch,
+    can_give,
+    can_have,
+)
 from knuckle.engine.native.python_abi import LOCK, python_abi
 from knuckle.model import Model
 
@@ -100,10 +110,11 @@ class LearnedCalls:
     @staticmethod
     def _lead(form: Form, slot: Slot) -> None:
         """Gives a form the code that there is by now."""
-        if slot.one is not None:
-            form.lead_to(slot.one.layout, one=slot.one.address, keep=slot.one)
-        if isinstance(slot.kernel, Kernel) and slot.kernel.address:
-            form.lead_to(slot.kernel.layout, batch=slot.kernel.address, keep=slot.kernel)
+        one, kernel = slot.one, slot.kernel if isinstance(slot.kernel, Kernel) else None
+        code = one if one is not None else kernel
+        if code is not None:
+            batch = kernel.address if kernel is not None and can_batch(len(kernel.arguments), kernel.layout) else 0
+            form.lead_to(code.layout, one=one.address if one else 0, batch=batch, keep=(one, kernel))
 
     def _is_worth_it(self, key: Any, expected: list[Expected]) -> bool:
         """Whether a call like this is likely to come again. Objects that are made for every call do not come again."""

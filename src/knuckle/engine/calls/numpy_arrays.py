@@ -77,9 +77,12 @@ class Lanes(Container):
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
         try:
-            flat, layout = self._native(text, lanes, shapes, batch, dtype) or _plain(text, lanes, shapes, batch, dtype)
+            native = self._native(text, lanes, shapes, batch, dtype)
+            flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
             raise never_defined(error) from error
+        if native is None and isinstance(text, Specialization) and text.is_users:
+            kernels.warn_if_refused(text, shapes, dtype)
         return Computed(flat, layout, batch, asked)
 
     def _native(
@@ -89,11 +92,7 @@ class Lanes(Container):
         if not isinstance(text, Specialization):
             return None
         code = kernels.find(text, shapes, dtype, batch, eager=self.eager)
-        if code is not None:
-            return code(list(lanes.values()), batch), code.layout
-        if text.is_users:
-            kernels.warn_if_refused(text, shapes, dtype)
-        return None
+        return None if code is None else (code(list(lanes.values()), batch), code.layout)
 
     def precision(self, given: Mapping[str, NumPyArray]) -> np.dtype[Any]:
         """The precision of a result for these arguments."""

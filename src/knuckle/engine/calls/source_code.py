@@ -38,7 +38,7 @@ def operation_count(function: HasProgram, model: Model, **options: Any) -> Count
 
 
 def traced(specialization: Specialization, shapes: Arguments) -> Program:
-    """The program of a specialization. An error of the text is raised as it is, a division by zero as one of the model."""
+    """The program of a specialization. Errors of the text are raised as they are, a division by zero as the model's."""
     try:
         return specialization.program(shapes)
     except UntraceableError as error:

@@ -198,7 +198,7 @@ def through_time(
     """Writes the leading parts of a state at the steps 0, keep, 2 keep … and the last; returns the last state.
 
     Args:
-        specialization: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next parts.
+        specialization: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next.
         state: the parts at the beginning, (..., size) each, all of one dtype.
         inputs: what else a step takes; one of them may be a clock.
         batch: the batch axes of all together.

@@ -33,8 +33,8 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 CALLS, STATES = 24, 256
-"""When a text is worth compiling: after so many calls on one model with one state or with batches, or for so many states
-at once. What is compiled for the one does for the other until then."""
+"""When a text is worth compiling: after so many calls on one model with one state, or with batches, or for so many
+states at once. What is compiled for the one does for the other until then."""
 
 
 @dataclass(frozen=True)

@@ -23,9 +23,9 @@ Array: TypeAlias = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class OneState:
-    """Code in memory, `void one_state(ptr inputs, ptr out)`, how its results go together, and `call`, which takes arrays.
+    """Code in memory, `void one_state(ptr inputs, ptr out)`, and how its results go together.
 
-    The arrays are of the dtype and the shapes for one state, in order in memory.
+    `call` takes arrays of the dtype and the shapes for one state, in order in memory.
     """
 
     address: int

@@ -42,13 +42,13 @@ MOST_STATES = 256
 MOST_BYTES = 1 << 20
 """Bytes of such a result."""
 _WORD = (1 << 64) - 1
-_POSITIONAL = FORM.index("positional")
+_POSITIONAL, _ONE, _BATCH = map(FORM.index, ("positional", "one", "batch"))
 _BY_VALUE = (str, float, int)
 
 
 @dataclass(frozen=True)
 class ArrayInput:
-    """An argument that is an array of the form's dtype, with batch axes or without: input number `place` of the code."""
+    """An argument that is an array of the form's dtype, with batch axes or without: input `place` of the code."""
 
     place: int
     shape: Shape
@@ -56,7 +56,7 @@ class ArrayInput:
 
 @dataclass(frozen=True)
 class FloatInput:
-    """An argument that is a Python float: input number `place` of the code."""
+    """An argument that is a Python float: input `place` of the code."""
 
     place: int
 
@@ -74,8 +74,8 @@ Expected: TypeAlias = ArrayInput | FloatInput | Option
 class Form:
     """A way to write a call: what is expected of each argument, the last of which have these names.
 
-    Options are kept alive by the form, except for `weakly`: with that object the form ends, before another object can be
-    in its place.
+    Options are kept alive by the form, except for `weakly`: with that object the form ends, before another object can
+    be in its place.
     """
 
     def __init__(
@@ -116,17 +116,16 @@ class Form:
         return ctypes.addressof(self._words)
 
     def lead_to(self, layout: Layout, *, one: int = 0, batch: int = 0, keep: Any = None) -> None:
-        """Gives the form code for one state or for batches, which need not know tuples, and the layout of its results."""
+        """Gives the form code for one state or for batches, and the layout of its results."""
+        if self._words[_ONE] == one and self._words[_BATCH] == batch:
+            return
         self._kept.append(keep)
         if isinstance(layout, Several):
             self._make_tuples(layout)
         else:
             most = min(MOST_STATES, MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
             self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
-        if one:
-            self._set(one=one)
-        if batch and isinstance(layout, Single) and self._words[FORM.index("arguments")] <= MOST_BATCHED:
-            self._set(batch=batch)
+        self._set(one=one, batch=batch)
 
     def _make_tuples(self, layout: Several) -> None:
         words = [w for part in layout.parts for w in (len(part.shape), self._lengths(part.shape), part.size)]
@@ -152,6 +151,11 @@ def can_have(expected: Iterable[Expected], dtype: np.dtype[Any]) -> bool:
     return 0 < len(inputs) <= MOST_ARGUMENTS and all(
         len(x.shape) in (1, 2) if isinstance(x, ArrayInput) else dtype == np.float64 for x in inputs
     )
+
+
+def can_batch(inputs: int, layout: Layout) -> bool:
+    """Whether there can be a form for batches, with so many arrays and results of this layout."""
+    return inputs <= MOST_BATCHED and isinstance(layout, Single)
 
 
 def can_give(layout: Layout) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from numpy.typing import ArrayLike
 
 from knuckle.engine.calls.function import Array, function
@@ -11,7 +9,6 @@ from knuckle.functions.configuration import integrate
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.spatial import Vector
 
 from .closed_response import response
 from .loop_terms import loop_error, loop_error_rate

@@ -69,8 +69,7 @@ THE_OBJECT, EQUAL, ARRAY, FLOAT = 0, 1, 2, 3
 is input number `value` of the code."""
 
 PIECE = ("dimensions", "shape", "size")
-"""The words of what is said of each result of a tuple: its number of axes, where their lengths are, and how many numbers
-it has."""
+"""The words for each result of a tuple: its number of axes, where their lengths are, and how many numbers it has."""
 
 MOST_ARGUMENTS = 16
 MOST_BATCHED = 8
