@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.function import Array, function
+from knuckle.engine.calls.function import Array, function, pair_function
 from knuckle.joints import Joint
 from knuckle.model import Model, TreeJoint
 from knuckle.spatial import Vector
@@ -84,7 +84,7 @@ def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
 
 
-@function(q="q", v="v", loops=True)
+@pair_function(q="q", v="v", loops=True)
 def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
     Q, V = as_vector(q), as_vector(v)
@@ -101,14 +101,14 @@ def has_charts(model: Model) -> bool:
     return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
 
 
-@function(q="q", v="v", loops=True)
+@pair_function(q="q", v="v", loops=True)
 def in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The same state with every chart far from its singularities; quaternions stay as they are."""
     Q, V = as_vector(q), as_vector(v)
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.normalized(Q[qs], V[vs]))
 
 
-@function(q0="q", q="q", v="v", loops=True)
+@pair_function(q0="q", q="q", v="v", loops=True)
 def alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
     Q0, Q, V = as_vector(q0), as_vector(q), as_vector(v)

@@ -191,7 +191,7 @@ class Inferred(Arguments):
                 weak.add(name)
             if not shape:
                 numbers.append(name)
-                value, shape = value[np.newaxis] if isinstance(value, np.ndarray) else [value], (1,)
+                value, shape = cast("Any", value)[np.newaxis] if isinstance(value, np.ndarray) else [value], (1,)
             arrays[name] = value, shape
         for name, value in options.items():
             try:

@@ -6,7 +6,9 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+
+from numpy.typing import NDArray
 
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Program
@@ -191,19 +193,27 @@ def function(
     joint_space: bool = False,
     instead: str = "",
     **arguments: str,
-) -> Callable[[Callable[Concatenate[Model, P], R]], Function[P, R]]:
-    """Makes a public function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
+) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, NDArray[Any]]]:
+    """Makes a function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
     equivalent model.
     """
 
-    def make(text: Callable[Concatenate[Model, P], R]) -> Function[P, R]:
+    def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
         text.joint_space = joint_space  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
         return Function(text, declared, Traits(loops, instead))
 
+    return make
+
+
+def pair_function(
+    *, loops: bool = False, **arguments: str
+) -> Callable[[Callable[Concatenate[Model, P], tuple[Any, Any]]], Function[P, tuple[NDArray[Any], NDArray[Any]]]]:
+    """Makes a function of a text that gives a pair, such as (q, v); see `function`."""
+    make: Any = function(loops=loops, **cast("Any", arguments))
     return make
 
 

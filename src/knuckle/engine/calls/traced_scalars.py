@@ -72,6 +72,7 @@ def together(scalars: list[Any], shape: Shape) -> Any:
             return Vector(scalars)
         case (m, n):
             return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
-        case (m, *inner):
+        case _:
+            m, *inner = shape
             size = math.prod(inner)
             return [together(scalars[i * size : (i + 1) * size], tuple(inner)) for i in range(m)]

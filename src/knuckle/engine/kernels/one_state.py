@@ -47,7 +47,7 @@ class OneState:
 
 
 def _in_order(x: Array) -> Array:
-    return x if x.flags.carray else np.require(x, requirements="CA")
+    return x if x.flags.carray else np.require(x, requirements=["C", "A"])
 
 
 def can_be(arguments: Arguments, dtype: np.dtype[Any]) -> bool:

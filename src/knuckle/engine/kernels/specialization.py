@@ -90,7 +90,7 @@ class Specialization:
 
     def key(self) -> tuple[Any, ...]:
         """What tells this from other specializations for its model: hashable if the options are."""
-        options = ((name, type(value), value) for name, value in self.options)  # pyright: ignore[reportUnknownVariableType]
+        options: Any = ((name, type(value), value) for name, value in self.options)
         return self.text, self.numbers, *options
 
     def surroundings(self) -> Surroundings | None:
@@ -114,8 +114,11 @@ class Specialization:
             layouts.append(layout)
             return scalars, layout.shape
 
+        def text(**symbols: Any) -> Result:
+            return self.on_symbols(symbols)
+
         try:
-            return trace(lambda **symbols: self.on_symbols(symbols), arguments, unpack), layouts[-1]
+            return trace(text, arguments, unpack), layouts[-1]
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
 

@@ -264,7 +264,7 @@ def works(abi: PythonABI) -> bool:
         return False
     pair = ArrayInput(0, (2,)), ArrayInput(1, (2,))
     arrays, number, named = Form(pair, [], double), Form([*pair, Option(None)], [], double), Form(
-        [*pair, Option(option)], ["option"], double, guard=lambda: option != ""
+        [*pair, Option(option)], ["option"], double, guard=lambda: len(option) > 0
     )  # fmt: skip
     mixed = Form([FloatInput(1), ArrayInput(0, (2,))], ["x"], double)
     arrays.lead_to(Single((2,)), one=abi.loaded.address("trial"), batch=abi.loaded.address("trial_batch"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from knuckle.engine.calls.function import Array, function
+from knuckle.engine.calls.function import Array, pair_function
 from knuckle.functions.configuration import integrate
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.functions.per_joint import as_vector
@@ -17,7 +17,7 @@ STEPS = 2
 """Each leaves the square of the error, or its product with the first: of a micrometre there is only rounding left."""
 
 
-@function(q="q", v="v", loops=True)
+@pair_function(q="q", v="v", loops=True)
 def onto_constraints(model: Model, q: ArrayLike, v: ArrayLike, *, steps: int = STEPS) -> tuple[Array, Array]:
     """The nearest state (q, v) with the loops closed, by so many Newton steps with the matrices of the first.
 
