@@ -61,11 +61,8 @@ class Function(Generic[P, R]):
     __signature__: inspect.Signature
 
     def __new__(cls, text: Callable[..., Any], arguments: Arguments, traits: Traits) -> Function[P, R]:
-        own = type(
-            text.__name__,
-            (cls,),
-            {"__doc__": text.__doc__, "__module__": __name__, "__signature__": arguments.signature},
-        )
+        about = {"__doc__": text.__doc__, "__module__": __name__, "__signature__": arguments.signature}
+        own: Any = type(text.__name__, (cls,), about)
         return super().__new__(own)
 
     def __init__(self, text: Callable[Concatenate[Model, P], R], arguments: Arguments, traits: Traits) -> None:
