@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.engine.calls.function import Array, function, pair_function
 from knuckle.joints import Joint
 from knuckle.model import Model, TreeJoint
+from knuckle.public_names import public
 from knuckle.spatial import Vector
 
 from .per_joint import as_vector
@@ -32,6 +33,7 @@ def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
     return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.kind, qs, vs))
 
 
+@public
 def neutral(model: Model) -> NDArray[Any]:
     """The position (nq,) in which the model starts.
 
@@ -41,6 +43,7 @@ def neutral(model: Model) -> NDArray[Any]:
     return np.array(model.start, dtype=float)
 
 
+@public
 def random_configuration(model: Model, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
     """A random position (nq,): within the limits where a joint has them, else over all rotations, ±π rad and ±1 m."""
     generator = np.random.default_rng(rng)
@@ -53,6 +56,7 @@ def random_configuration(model: Model, rng: np.random.Generator | int | None = N
     return np.array(values)
 
 
+@public
 @function(q="q", dv="v", loops=True)
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     """The position after moving with the constant velocity variables `dv` for a unit of time."""
@@ -60,6 +64,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.integrate(Q[qs], V[vs]))
 
 
+@public
 @function(q0="q", q1="q", loops=True)
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """`dv` (..., nv) with integrate(q0, dv) = q1, the short way round."""
@@ -67,6 +72,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.difference(Q0[qs], Q1[qs]))
 
 
+@public
 @function(q="q", v="v", loops=True)
 def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """q̇ (..., nq) for the velocity variables v (RBDA 3.6): equal to v only for joints without quaternions."""
@@ -74,6 +80,7 @@ def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.rate(Q[qs], V[vs]))
 
 
+@public
 @function(u="v", v="v", loops=True)
 def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     """u̇ (..., nv) of the displacement u = difference(q0, q) while q moves with v: equal to v only without quaternions.
@@ -84,6 +91,7 @@ def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
 
 
+@public
 @pair_function(q="q", v="v", loops=True)
 def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""

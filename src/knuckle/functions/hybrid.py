@@ -15,6 +15,7 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
+from knuckle.public_names import public
 from knuckle.scalar import ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
@@ -32,6 +33,7 @@ second number.
 """
 
 
+@public
 def hybrid_dynamics(
     model: Model,
     q: ArrayLike,
