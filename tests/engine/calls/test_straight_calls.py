@@ -25,6 +25,7 @@ from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import CALLS, kernels
 from knuckle.model import Builder, Model
 from knuckle.public_names import PUBLIC
+from knuckle.spatial import Matrix
 
 from .mechanisms import arm, chain, closed, geared, states, tree
 
@@ -316,8 +317,16 @@ def test_inside_a_kernel_constant_arrays_are_vectors() -> None:
     model, s = tree(), states(tree())
     prepare(kn.mass_matrix, model, s.q)
     H = kn.mass_matrix(model, s.q)
-    own = kn.kernel(lambda model, v: kn.mass_matrix(model, s.q) @ v)
+    kinds: list[type[Any]] = []
+
+    @kn.kernel
+    def own(model: Model, v: Any) -> Any:
+        inertia = kn.mass_matrix(model, s.q)
+        kinds.append(type(inertia))
+        return inertia @ v
+
     np.testing.assert_allclose(own(model, s.v), H @ s.v, rtol=1e-12)
+    assert kinds == [Matrix]
 
 
 def test_functions_called_while_a_text_is_traced_in_another_thread() -> None:
