@@ -22,7 +22,7 @@ from timing import Case, time_of
 import knuckle as kn
 from knuckle.algorithms.dynamics import aba
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
-from knuckle.engine.calls.public_function import function
+from knuckle.engine.calls.function import function
 from knuckle.functions import floating
 from knuckle.functions.per_joint import wrenches
 from knuckle.model import Model

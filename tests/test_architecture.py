@@ -257,7 +257,7 @@ def undocumented(names: dict[str, object]) -> list[str]:
         if inspect.isclass(value):
             own = bool(doc) and not str(doc).startswith(f"{value.__name__}(")
         else:
-            own = bool(doc) and doc != type(value).__doc__
+            own = bool(doc) and doc not in {c.__doc__ for c in type(value).__mro__ if c.__name__ != name}
         if not own:
             found.append(name)
     return found

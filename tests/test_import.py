@@ -21,7 +21,6 @@ HEAVY = (
     "knuckle.formats.urdf",
     "knuckle.model.canonical",
     "knuckle.model.build.dh",
-    "knuckle.engine.calls.user_kernel",
     "knuckle.simulation",
     "knuckle.testing",
     "knuckle.viewer",
@@ -68,7 +67,7 @@ def test_import_leaves_out_what_few_need(name: str, loaded: set[str]) -> None:
 
 def test_what_was_left_out_is_there_when_asked_for() -> None:
     parts = {
-        "knuckle.kernel": "knuckle.engine.calls.user_kernel",
+        "knuckle.kernel": "knuckle.engine.calls.function",
         "knuckle.testing.LAWS": "knuckle.testing",
         "knuckle.formats.adapters.pinocchio": "knuckle.formats.adapters",
         "knuckle.formats.read_urdf": "knuckle.formats.urdf",

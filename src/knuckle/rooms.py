@@ -8,6 +8,7 @@ ROOMS = (
     # mechanisms and files
     "rooms",
     "errors",
+    "public_names",
     "warning",
     "scalar",
     "spatial",

@@ -9,7 +9,7 @@ import pytest
 import knuckle as kn
 from knuckle.algorithms.dynamics import aba, branch_sparsity, floating_base
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
-from knuckle.engine.calls.public_function import function
+from knuckle.engine.calls.function import function
 from knuckle.functions.floating import floats, limbs_of
 from knuckle.functions.per_joint import wrenches
 from knuckle.joints import Free

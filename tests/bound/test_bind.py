@@ -22,15 +22,15 @@ import pytest
 import knuckle as kn
 from knuckle.bound import Bound
 from knuckle.bound import bind as bind_function
-from knuckle.engine.calls.public_function import Function
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.native import fast_call, rolled_code
+from knuckle.engine.native import python_abi, rolled_code
 from knuckle.engine.native import target as native
 from knuckle.model import Model
 
 from ..engine.calls.mechanisms import MODELS, State, arm, chain, closed, geared, states
 
-HAS_GATE = (
+HAS_ENTRY = (
     sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")
 )
 
@@ -97,8 +97,9 @@ def _native(monkeypatch: pytest.MonkeyPatch, _plain: None, _kept: Path) -> None:
 
 
 @pytest.fixture
-def no_gate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fast_call, "gate", lambda: None)
+def no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with another interpreter."""
+    monkeypatch.setattr(python_abi, "_python_abi", lambda: None)
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ def no_python(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise AssertionError("the call came to Python")
 
-    return lambda: monkeypatch.setattr(Function, "__call__", refuse)
+    return lambda: monkeypatch.setattr(Function, "_evaluated", refuse)
 
 
 def close(found: Any, wanted: Any, eps: float = 2.3e-16) -> bool:
@@ -133,7 +134,7 @@ def test_every_function_with_arrays_is_a_method() -> None:
     assert functions <= {name for name in vars(Bound) if not name.startswith("_")}
 
 
-@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 @pytest.mark.parametrize("name", ["inverse_dynamics", "inverse_dynamics with f_ext", "mass_matrix", "kinetic_energy",
                                   "body_poses", "jacobian"])  # fmt: skip
 def test_the_second_call_does_not_come_to_python(name: str, model: Model, no_python: Callable[[], None]) -> None:
@@ -144,7 +145,7 @@ def test_the_second_call_does_not_come_to_python(name: str, model: Model, no_pyt
     assert close(CALLS[name](fast, s), wanted)
 
 
-@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 def test_kept_code_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     model, s = arm(), states(arm())
     wanted = kn.bind(model).gravity_force(s.q)
@@ -157,24 +158,24 @@ def test_kept_code_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_float32(model: Model, no_python: Callable[[], None]) -> None:
-    fast, s = kn.bind(model, np.float32), states(model)
+    fast, s = kn.bind(model), states(model)
     wanted = kn.inverse_dynamics(model, s.q, s.v, s.a)
     q, v, a = (x.astype(np.float32) for x in (s.q, s.v, s.a))
     assert fast.inverse_dynamics(s.q, s.v, s.a).dtype == np.float64
     fast.inverse_dynamics(q, v, a)
-    if HAS_GATE:
+    if HAS_ENTRY:
         no_python()
     found = fast.inverse_dynamics(q, v, a)
     assert found.dtype == np.float32
     assert close(found, wanted, eps=1.2e-7 / 100)
 
 
-@pytest.mark.parametrize("gate", [True, False])
+@pytest.mark.parametrize("entry", [True, False])
 def test_what_the_way_does_not_take_goes_the_general_way(
-    gate: bool, model: Model, request: pytest.FixtureRequest
+    entry: bool, model: Model, request: pytest.FixtureRequest
 ) -> None:
-    if not gate:
-        request.getfixturevalue("no_gate")
+    if not entry:
+        request.getfixturevalue("no_entry")
     fast, s = kn.bind(model), states(model)
     wanted = fast.inverse_dynamics(s.q, s.v, s.a)
     twice = [np.repeat(x, 2) for x in (s.q, s.v, s.a)]
@@ -201,7 +202,7 @@ def test_what_the_way_does_not_take_goes_the_general_way(
     assert close(fast.forward_dynamics(s.q, s.v, s.a, method="crba"), kn.forward_dynamics(model, s.q, s.v, s.a))
 
 
-@pytest.mark.parametrize("gate", [True, False])
+@pytest.mark.parametrize("entry", [True, False])
 @pytest.mark.parametrize(
     "args",
     [
@@ -215,9 +216,9 @@ def test_what_the_way_does_not_take_goes_the_general_way(
         lambda s: (),
     ],
 )
-def test_errors_are_those_of_the_function(args: Any, gate: bool, request: pytest.FixtureRequest) -> None:
-    if not gate:
-        request.getfixturevalue("no_gate")
+def test_errors_are_those_of_the_function(args: Any, entry: bool, request: pytest.FixtureRequest) -> None:
+    if not entry:
+        request.getfixturevalue("no_entry")
     model, s = arm(), states(arm())
     fast = kn.bind(model)
     fast.inverse_dynamics(s.q, s.v, s.a)
@@ -260,7 +261,7 @@ def test_prepared(model: Model, no_python: Callable[[], None]) -> None:
     with pytest.raises(TypeError, match="external_force: missing a required argument: 'wrench'"):
         push(s.q)
     J(s.q), push(s.q, s.w)
-    if HAS_GATE:
+    if HAS_ENTRY:
         no_python()
     assert close(J(s.q), wanted)
     assert close(push(s.q, s.w), pushed)
@@ -298,7 +299,7 @@ def test_options_in_every_spelling(model: Model) -> None:
         assert close(fast.pose(frame="tool", q=s.q), kn.pose(model, s.q, "tool"))
 
 
-def test_without_a_gate_all_methods_work(model: Model, no_gate: None) -> None:
+def test_without_an_entry_all_methods_work(model: Model, no_entry: None) -> None:
     fast, s = kn.bind(model), states(model)
     for call in CALLS.values():
         assert close(call(fast, s), call(Functions(model), s))
@@ -317,7 +318,7 @@ LARGE = ("gravity_force", "inverse_dynamics", "inverse_dynamics with f_ext", "fo
          "body_poses")  # fmt: skip
 
 
-@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_large_mechanisms_have_a_short_way(
     dtype: Any, no_python: Callable[[], None], monkeypatch: pytest.MonkeyPatch
@@ -327,7 +328,7 @@ def test_large_mechanisms_have_a_short_way(
     model = chain(7)
     s, other = ({x: y.astype(dtype) for x, y in vars(states(model, seed=k)).items()} for k in (0, 1))
     s, other = State(**s), State(**other)
-    fast = kn.bind(model, dtype)
+    fast = kn.bind(model)
     monkeypatch.setattr(kernels, "policy", "always")
     wanted = [(CALLS[name](Functions(model), s), CALLS[name](Functions(model), other)) for name in LARGE]
     first = [CALLS[name](fast, s) for name in LARGE]
@@ -339,7 +340,7 @@ def test_large_mechanisms_have_a_short_way(
         assert np.array_equal(CALLS[name](fast, s), here), name
 
 
-@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 def test_large_mechanisms_without_tricks(no_python: Callable[[], None]) -> None:
     model = chain(70)
     s, fast = states(model), kn.bind(model)
@@ -353,7 +354,7 @@ def test_large_mechanisms_without_tricks(no_python: Callable[[], None]) -> None:
     assert close(fast.gravity_force(s.q), wanted)
 
 
-@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+@pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 def test_long_functions_have_a_short_way(monkeypatch: pytest.MonkeyPatch, no_python: Callable[[], None]) -> None:
     """A function too long for straight-line code of its own calls the kernel, rolled or not."""
     monkeypatch.setattr(rolled_code, "NODES", 10)
@@ -483,7 +484,7 @@ def test_names_signatures_and_copies() -> None:
         names = list(inspect.signature(method).parameters)
         assert names == list(function.__signature__.parameters)[1:]
     assert fast.inverse_dynamics is fast.inverse_dynamics
-    assert repr(kn.bind(arm(), "float32")) == "<knuckle functions of 'arm', float32>"
+    assert repr(kn.bind(arm())) == "<knuckle functions of 'arm'>"
     again = pickle.loads(pickle.dumps(fast))
     assert close(again.gravity_force(s.q), fast.gravity_force(s.q))
     q, v = fast.normalize(s.q, s.v)
@@ -494,5 +495,3 @@ def test_names_signatures_and_copies() -> None:
 def test_what_cannot_be_bound() -> None:
     with pytest.raises(TypeError, match=r"bind needs a knuckle\.Model, not str"):
         bind_function("arm.urdf")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="dtype is float64 or float32, not int64"):
-        kn.bind(arm(), np.int64)

@@ -23,9 +23,10 @@ import numpy as np
 import pytest
 
 from knuckle.engine.calls import numpy_arrays
-from knuckle.engine.calls.public_function import ARGUMENTS, Function
+from knuckle.engine.calls.arguments import ARGUMENTS
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.kernels.specialization import Arguments, Recipe
+from knuckle.engine.kernels.specialization import Arguments, Specialization
 from knuckle.engine.trace import Program
 from knuckle.model import Model
 from knuckle.testing import laws, random_state
@@ -39,16 +40,17 @@ FLAGS = ("-std=c99", "-Wall", "-Wextra", "-Werror", "-pedantic", "-O2", "-shared
 class Call:
     """A call of a function with real numbers: its arrays and options by name."""
 
-    function: Function[...]
+    function: Function[..., Any]
     model: Model
     arrays: Mapping[str, Array]
     options: Mapping[str, Any]
 
     @classmethod
-    def of(cls, function: Function[...], model: Model, *args: Any, **kwargs: Any) -> Call:
-        values = function._bound(model, *args, **kwargs)
-        given = {name: np.asarray(values.pop(name)) for name in function._arguments if values[name] is not None}
-        return cls(function, model, given, {k: v for k, v in values.items() if k not in function._arguments})
+    def of(cls, function: Function[..., Any], model: Model, *args: Any, **kwargs: Any) -> Call:
+        call = function._arguments.sort(model, args, kwargs)
+        arrays = {name: np.asarray(value) for name, (value, _) in call.arrays.items()}
+        kinds = function._arguments.kinds
+        return cls(function, model, arrays, {k: v for k, v in call.options.items() if k not in kinds})
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -57,7 +59,7 @@ class Call:
 
     def shape(self, name: str) -> Shape:
         """The shape of one state of an array."""
-        return ARGUMENTS[self.function._arguments[name]](self.model)
+        return ARGUMENTS[self.function._arguments.kinds[name]](self.model)
 
     def on(self, model: Model) -> Call:
         """The same call on another mechanism."""
@@ -80,7 +82,7 @@ Way: TypeAlias = Callable[[Call], Array]
 def computed_by(way: Way) -> Generator[None]:
     """While it lasts, the laws compute every function of real numbers that way. Complex steps go by the text."""
 
-    def stand_in(function: Function[...]) -> Callable[..., Any]:
+    def stand_in(function: Function[..., Any]) -> Callable[..., Any]:
         def compute(model: Model, *args: Any, **kwargs: Any) -> Any:
             call = Call.of(function, model, *args, **kwargs)
             if any(x.dtype.kind == "c" for x in call.arrays.values()):
@@ -99,17 +101,17 @@ def computed_by(way: Way) -> Generator[None]:
 @contextlib.contextmanager
 def traced_once() -> Generator[None]:
     """While it lasts, a text is traced once for all precisions and languages."""
-    known: dict[Any, Program] = {}
-    trace = Recipe.program
+    known: dict[Any, Any] = {}
+    trace = Specialization.traced
 
-    def program(self: Recipe, arguments: Arguments) -> Program:
+    def traced(self: Specialization, arguments: Arguments) -> Any:
         key = self.text, frozenset(self.options), id(self.model), tuple(arguments.items())
         if key not in known:
             known[key] = trace(self, arguments)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Recipe, "program", program)
+        patch.setattr(Specialization, "traced", traced)
         yield
 
 
@@ -130,7 +132,7 @@ class InBatches:
         return result[place]
 
     def _among_others(self, call: Call, name: str, place: tuple[Any, ...]) -> Array:
-        kind = call.function._arguments[name]
+        kind = call.function._arguments.kinds[name]
         key = id(call.model), kind
         if key not in self._others:
             states = [random_state(call.model, 50 + k) for k in range(math.prod(self.batch))]

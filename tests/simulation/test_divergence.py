@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.calls import user_specialization
+from knuckle.engine.calls import numpy_arrays
 from knuckle.integrators import BDF1
 from knuckle.testing import auto_tree, random_state
 
@@ -34,7 +34,7 @@ def no_python(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: Any) -> Any:
         raise AssertionError("a state left native code")
 
-    monkeypatch.setattr(user_specialization, "state_by_state", fails)
+    monkeypatch.setattr(numpy_arrays, "_state_by_state", fails)
 
 
 def exploding(count: int) -> tuple[Array, Array, Array]:

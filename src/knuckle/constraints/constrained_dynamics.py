@@ -18,6 +18,7 @@ from knuckle.engine.arrays.base import in_one_row
 from knuckle.engine.calls.numpy_arrays import numbers
 from knuckle.functions.dynamics import forward_dynamics
 from knuckle.model import Model
+from knuckle.public_names import public
 
 from .base import Constraint
 from .constraint_rows import Rows, rows_of, tree_of
@@ -51,6 +52,7 @@ class Constrained:
         return bool((self.status == "solved").all())
 
 
+@public
 @dataclass(frozen=True)
 class ConstrainedMotion(Constrained):
     """What constraints did to the acceleration `a` (..., nv)."""
@@ -58,6 +60,7 @@ class ConstrainedMotion(Constrained):
     a: Array
 
 
+@public
 @dataclass(frozen=True)
 class ConstrainedVelocity(Constrained):
     """What constraints did to the velocity `v` (..., nv) at the end of a step; the multipliers are impulses."""
@@ -65,6 +68,7 @@ class ConstrainedVelocity(Constrained):
     v: Array
 
 
+@public
 def constrained_dynamics(
     model: Model,
     q: ArrayLike,
@@ -108,6 +112,7 @@ def constrained_dynamics(
     return ConstrainedMotion(**given.shaped(rows, found), a=found.x.reshape(*given.batch, model.nv))
 
 
+@public
 def constrained_velocity(
     model: Model,
     q: ArrayLike,

@@ -10,11 +10,12 @@ from knuckle.algorithms.dynamics import branch_sparsity, inertia_inverse
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.constraint_rank import Constraints as Judged
 from knuckle.algorithms.loops.constraint_rank import doubt_of
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import bias_force, mass_matrix, tree_parents
 from knuckle.functions.loops.loop_terms import loop_constraints, stabilized_bias
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
+from knuckle.public_names import public
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Matrix, Vector
 
@@ -52,6 +53,7 @@ def body_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constra
     return Matrix(found, 2 * model.algebra.dimension + 4)
 
 
+@public
 @function(q="q", x="v", joint_space=True)
 def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """H⁻¹ x (..., nv) in O(n), without H (notes 2.13, algorithm 10); through H where couplings tie branches."""
@@ -84,6 +86,7 @@ def term_sizes(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constra
     return Matrix(found, model.nv + 1)
 
 
+@public
 @function(q="q", v="v", tau="v", f_ext="f", loops=True)
 def constrained_acceleration(
     model: Model,

@@ -1,5 +1,7 @@
 """The public functions: algorithms called with arrays of any kind and any batch axes, one file per subject."""
 
+# ruff: noqa: F401
+# pyright: reportUnusedImport=false
 from .configuration import (
     configuration_rate,
     difference,
@@ -45,15 +47,7 @@ from .jacobian_products import (
     jacobian_rate_product,
     jacobian_transpose_product,
 )
-from .kinematics import (
-    acceleration,
-    body_poses,
-    external_force,
-    jacobian,
-    jacobian_rate,
-    pose,
-    velocity,
-)
+from .kinematics import acceleration, body_poses, external_force, jacobian, jacobian_rate, pose, velocity
 from .loops.actuation import Actuation, actuation, actuator_forces
 from .loops.assembly import Assembly, close_loops, project
 from .loops.loop_closure import followed_velocity, loop_closure, with_loop_closure
@@ -70,77 +64,3 @@ from .loops.loop_terms import (
 )
 from .loops.loop_wrenches import loop_wrenches
 from .loops.mobility import Mobility, mobility
-
-__all__ = [
-    "Actuation",
-    "Assembly",
-    "BaseParameters",
-    "Mobility",
-    "acceleration",
-    "active_loop_jacobian",
-    "actuation",
-    "actuator_forces",
-    "base_parameters",
-    "bias_force",
-    "body_jacobian_product",
-    "body_jacobian_rate_product",
-    "body_jacobian_transpose_product",
-    "body_poses",
-    "center_of_mass",
-    "centroidal_bias",
-    "centroidal_matrix",
-    "centroidal_momentum",
-    "close_loops",
-    "configuration_rate",
-    "constraint_bias",
-    "constraint_forces",
-    "constraint_jacobian",
-    "coriolis_force",
-    "coriolis_matrix",
-    "coupling_bias",
-    "coupling_forces",
-    "coupling_matrix",
-    "dependence",
-    "dependence_bias",
-    "difference",
-    "displacement_rate",
-    "external_force",
-    "floating_jacobian",
-    "followed_velocity",
-    "forward_dynamics",
-    "gravity_force",
-    "hybrid_dynamics",
-    "independent_variables",
-    "inertial_parameters",
-    "integrate",
-    "inverse_dynamics",
-    "jacobian",
-    "jacobian_product",
-    "jacobian_rate",
-    "jacobian_rate_product",
-    "jacobian_transpose_product",
-    "joint_resistance",
-    "kinetic_energy",
-    "loop_closure",
-    "loop_error",
-    "loop_error_rate",
-    "loop_gap",
-    "loop_wrenches",
-    "mass_matrix",
-    "mass_matrix_inverse",
-    "mobility",
-    "momentum",
-    "neutral",
-    "normalize",
-    "operational_space_inertia",
-    "operational_space_mobility",
-    "pose",
-    "potential_energy",
-    "project",
-    "random_configuration",
-    "regressor",
-    "total_mass",
-    "tree_positions",
-    "velocity",
-    "with_loop_closure",
-]

@@ -9,9 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function, pair_function
 from knuckle.joints import Joint
 from knuckle.model import Model, TreeJoint
+from knuckle.public_names import public
 from knuckle.spatial import Vector
 
 from .per_joint import as_vector
@@ -32,6 +33,7 @@ def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
     return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.kind, qs, vs))
 
 
+@public
 def neutral(model: Model) -> NDArray[Any]:
     """The position (nq,) in which the model starts.
 
@@ -41,6 +43,7 @@ def neutral(model: Model) -> NDArray[Any]:
     return np.array(model.start, dtype=float)
 
 
+@public
 def random_configuration(model: Model, rng: np.random.Generator | int | None = None) -> NDArray[Any]:
     """A random position (nq,): within the limits where a joint has them, else over all rotations, ±π rad and ±1 m."""
     generator = np.random.default_rng(rng)
@@ -53,6 +56,7 @@ def random_configuration(model: Model, rng: np.random.Generator | int | None = N
     return np.array(values)
 
 
+@public
 @function(q="q", dv="v", loops=True)
 def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     """The position after moving with the constant velocity variables `dv` for a unit of time."""
@@ -60,6 +64,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.integrate(Q[qs], V[vs]))
 
 
+@public
 @function(q0="q", q1="q", loops=True)
 def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     """`dv` (..., nv) with integrate(q0, dv) = q1, the short way round."""
@@ -67,6 +72,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.difference(Q0[qs], Q1[qs]))
 
 
+@public
 @function(q="q", v="v", loops=True)
 def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """q̇ (..., nq) for the velocity variables v (RBDA 3.6): equal to v only for joints without quaternions."""
@@ -74,6 +80,7 @@ def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.rate(Q[qs], V[vs]))
 
 
+@public
 @function(u="v", v="v", loops=True)
 def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     """u̇ (..., nv) of the displacement u = difference(q0, q) while q moves with v: equal to v only without quaternions.
@@ -84,13 +91,10 @@ def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
 
 
-def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
+@public
+@pair_function(q="q", v="v", loops=True)
+def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The same state with unit quaternions and every chart far from its singularities: (q, v)."""
-    return _split(model, _normalize(model, q, v))
-
-
-@function(q="q", v="v", loops=True)
-def _normalize(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     Q, V = as_vector(q), as_vector(v)
     followed = _followed(model)
     return _joined([
@@ -105,29 +109,21 @@ def has_charts(model: Model) -> bool:
     return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
 
 
-def in_charts(model: Model, q: Any, v: Any) -> tuple[Any, Any]:
+@pair_function(q="q", v="v", loops=True)
+def in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     """The same state with every chart far from its singularities; quaternions stay as they are."""
-    return _split(model, _in_charts(model, q, v))
-
-
-def alongside(model: Model, q0: Any, q: Any, v: Any) -> tuple[Any, Any]:
-    """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
-    return _split(model, _alongside(model, q0, q, v))
-
-
-@function(q="q", v="v", loops=True)
-def _in_charts(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     Q, V = as_vector(q), as_vector(v)
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.normalized(Q[qs], V[vs]))
 
 
-@function(q0="q", q="q", v="v", loops=True)
-def _alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> Array:
+@pair_function(q0="q", q="q", v="v", loops=True)
+def alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+    """The state (q, v) in the charts of q0: what a displacement from q0 and its rates can be taken of."""
     Q0, Q, V = as_vector(q0), as_vector(q), as_vector(v)
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.alongside(Q0[qs], Q[qs], V[vs]))
 
 
-def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> Vector:
+def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> State:
     """What f makes of the states of joints with charts; the others stay as they are."""
     followed = _followed(model)
     return _joined([
@@ -141,11 +137,5 @@ def _followed(model: Model) -> set[str]:
     return {model.joints[source].name for coupling in model.couplings for source in coupling.sources}
 
 
-def _joined(parts: list[State]) -> Vector:
-    return Vector([*(x for part, _ in parts for x in part), *(x for _, part in parts for x in part)])
-
-
-def _split(model: Model, both: Any) -> tuple[Any, Any]:
-    if isinstance(both, Vector):
-        return both[: model.nq], both[model.nq :]
-    return both[..., : model.nq], both[..., model.nq :]
+def _joined(parts: list[State]) -> State:
+    return Vector(x for q, _ in parts for x in q), Vector(x for _, v in parts for x in v)

@@ -7,15 +7,17 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.dynamics import coriolis, joint_resistance, rnea
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.model.reduction import row_rates, rows
+from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .per_joint import drift, plus, wrenches
 
 
+@public
 @function(q="q", loops=True)
 def tree_positions(model: Model, q: ArrayLike) -> Array:
     """The position variables of all joints of the tree (..., n), also of those that follow others: γ(q) (RBDA 8.11).
@@ -25,6 +27,7 @@ def tree_positions(model: Model, q: ArrayLike) -> Array:
     return Vector(x for part in model.positions(q) for x in part)
 
 
+@public
 @function(q="q", loops=True)
 def coupling_matrix(model: Model, q: ArrayLike) -> Array:
     """G (..., n, nv): the velocity variables of all joints of the tree are G v (RBDA 8.42, 9.26).
@@ -37,12 +40,14 @@ def coupling_matrix(model: Model, q: ArrayLike) -> Array:
     return Matrix(made, model.nv)
 
 
+@public
 @function(q="q", v="v", loops=True)
 def coupling_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """g (..., n): the rates of the tree's velocity variables are G a + g, with g = Ġ v; zero for constant ratios."""
     return Vector(x for part in drift(model, q, v) for x in part)
 
 
+@public
 @function(q="q", v="v", a="v", f_ext="f")
 def coupling_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """The forces (..., number of couplings) that make the joints that follow do so, in the order of `model.couplings`.

@@ -10,10 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.dynamics import rnea
 from knuckle.algorithms.loops import loop_constraints
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.errors import ModelError
 from knuckle.joints import Driven
 from knuckle.model import Limits, Model, TreeJoint
+from knuckle.public_names import public
 from knuckle.scalar import is_inside
 from knuckle.spatial import Vector
 
@@ -23,6 +24,7 @@ from .per_joint import wrenches
 Array = NDArray[Any]
 
 
+@public
 def drive_forces(
     model: Model,
     t: ArrayLike,

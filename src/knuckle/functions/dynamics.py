@@ -19,8 +19,9 @@ from knuckle.algorithms.dynamics import (
 from knuckle.algorithms.dynamics import joint_resistance as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
+from knuckle.public_names import public
 
 from . import floating
 from .couplings import coriolis_by_columns, inertia_by_columns, is_slender
@@ -30,6 +31,7 @@ from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
 from .per_joint import as_vector, drift, minus, plus, wrenches
 
 
+@public
 @function(
     q="q", v="v", a="v", f_ext="f", joint_space=True,
     instead="kn.actuator_forces gives the forces of its actuators",
@@ -52,6 +54,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
 
 
+@public
 @function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
 def forward_dynamics(
     model: Model,
@@ -128,6 +131,7 @@ def closed_loop_dynamics(
     return constrained_motion.multipliers(H, tree_parents(model), rows, k, force, redundant=is_redundant(model))
 
 
+@public
 @function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
 def constraint_forces(
     model: Model,
@@ -146,6 +150,7 @@ def constraint_forces(
     return constrained_motion.least_norm(loop_constraints(model, q), lam)
 
 
+@public
 @function(q="q", joint_space=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
@@ -154,6 +159,7 @@ def mass_matrix(model: Model, q: ArrayLike) -> Array:
     return model.square(q, crba.mass_matrix(model, model.positions(q)))
 
 
+@public
 @function(q="q", joint_space=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     """H⁻¹ (..., nv, nv) in O(n²), without forming H (notes, algorithm 10)."""
@@ -162,6 +168,7 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     return model.square(q, inertia_inverse.mass_matrix_inverse(model, model.positions(q)))
 
 
+@public
 @function(q="q", v="v", joint_space=True)
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
@@ -172,6 +179,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C
 
 
+@public
 @function(q="q", v="v", f_ext="f", joint_space=True)
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction and external forces (RBDA 3.1)."""
@@ -180,6 +188,7 @@ def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None
     return model.forces(q, plus(C, resistance.resistance(model, Q, V)))
 
 
+@public
 @function(q="q", v="v", joint_space=True)
 def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
@@ -188,18 +197,21 @@ def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return model.forces(q, rnea.inverse_dynamics(weightless, Q, V, drift(model, q, v), wrenches(model, None)))
 
 
+@public
 @function(q="q", joint_space=True)
 def gravity_force(model: Model, q: ArrayLike) -> Array:
     """The joint forces (..., nv) that hold the mechanism against gravity (RBDA 5.12-5.13)."""
     return model.forces(q, rnea.gravity_force(model, model.positions(q)))
 
 
+@public
 @function(q="q", v="v", loops=True)
 def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """What damping, dry friction and springs at the joints ask for (..., nv). Friction at rest counts as none."""
     return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))
 
 
+@public
 @function(q="q")
 def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
     """Φ = J H⁻¹ Jᵀ (..., 6, 6) at a frame, in its coordinates: the acceleration per unit wrench (RBDA 7.9)."""
@@ -210,6 +222,7 @@ def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
     return operational_space.operational_mobility(model, model.positions(q), place)
 
 
+@public
 @function(q="q")
 def operational_space_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
     """Λ = (J H⁻¹ Jᵀ)⁻¹ (..., 6, 6) at a frame, in its coordinates: the inertia a hand feels there (RBDA 7.12).

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms.dynamics import floating_base
 from knuckle.algorithms.kinematics.jacobians import pose
 from knuckle.algorithms.types import PerBody, PerJoint
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Frame, Model
+from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -98,6 +99,7 @@ def _after(model: Model, parts: PerJoint) -> dict[int, Vector]:
     return {i - 1: parts[i] for i in range(1, model.nb)}
 
 
+@public
 @function(q="q", loops=True)
 def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J^fl (..., 6, nv − 6): how a frame moves with the joints while the floating base recoils (RBDA example 9.4).

@@ -11,10 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
 from knuckle.algorithms.dynamics import joint_resistance
 from knuckle.algorithms.loops import constrained_motion
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.connectivity import expand_parents
+from knuckle.public_names import public
 from knuckle.scalar import ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
@@ -32,6 +33,7 @@ second number.
 """
 
 
+@public
 def hybrid_dynamics(
     model: Model,
     q: ArrayLike,

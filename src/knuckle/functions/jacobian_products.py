@@ -8,9 +8,10 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.kinematics import body_jacobian_products
 from knuckle.algorithms.kinematics.jacobians import pose
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Model
 from knuckle.model.reduction import row_rates
+from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -18,6 +19,7 @@ from .kinematics import Expression, moving_part, to_expression
 from .per_joint import wrenches
 
 
+@public
 @function(q="q", x="v", loops=True)
 def jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J x (..., 6) for the `jacobian` J of a frame, at a cost that is linear in the number of joints."""
@@ -26,6 +28,7 @@ def jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expre
     return to @ (place.X @ body_jacobian_products.jacobian_product(model, Q, model.velocities(q, x))[place.body])
 
 
+@public
 @function(q="q", v="v", x="v", loops=True)
 def jacobian_rate_product(
     model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body"
@@ -37,6 +40,7 @@ def jacobian_rate_product(
     return to @ (z + (V - moving_part(model, V, expressed_in)).cross(y))
 
 
+@public
 @function(q="q", y="w", loops=True)
 def jacobian_transpose_product(
     model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: Expression = "body"
@@ -50,18 +54,21 @@ def jacobian_transpose_product(
     return model.forces(q, body_jacobian_products.jacobian_transpose_product(model, Q, pushed))
 
 
+@public
 @function(q="q", x="v", loops=True)
 def body_jacobian_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """J x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates: their twists for x = v."""
     return _rows(model, body_jacobian_products.jacobian_product(model, model.positions(q), model.velocities(q, x)))
 
 
+@public
 @function(q="q", v="v", x="v", loops=True)
 def body_jacobian_rate_product(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike) -> Array:
     """J̇ x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates, while they move with v."""
     return _rows(model, _rate_products(model, q, v, x)[1])
 
 
+@public
 @function(q="q", y="f", loops=True)
 def body_jacobian_transpose_product(model: Model, q: ArrayLike, y: ArrayLike) -> Array:
     """Jᵀ y (..., nv): the joint forces of one wrench (..., nb, 6) on each body, in its own coordinates."""

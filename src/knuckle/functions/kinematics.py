@@ -7,8 +7,9 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.kinematics import body_motions, external_forces, jacobians
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Frame, Model
+from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
 
@@ -38,12 +39,14 @@ def moving_part(model: Model, V: Any, expressed_in: str) -> Any:
     return model.algebra.Motion.of((*(ZERO,) * turning, *V.linear))
 
 
+@public
 @function(q="q", loops=True)
 def pose(model: Model, q: ArrayLike, frame: str) -> Array:
     """The homogeneous matrix (..., 4, 4) of a frame in the base: its axes and origin in base coordinates."""
     return jacobians.pose(model, model.positions(q), model.frame(frame)).homogeneous
 
 
+@public
 @function(q="q", loops=True)
 def body_poses(model: Model, q: ArrayLike) -> Array:
     """The homogeneous matrices (..., nb, 4, 4) of all moving bodies in the base."""
@@ -51,6 +54,7 @@ def body_poses(model: Model, q: ArrayLike) -> Array:
     return [X0[i].homogeneous for i in range(model.nb)]
 
 
+@public
 @function(q="q", loops=True)
 def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
@@ -65,6 +69,7 @@ def _dense(model: Model, columns: Any) -> Matrix:
     return Matrix.columns((column.components for column in columns), model.algebra.dimension)
 
 
+@public
 @function(q="q", v="v", loops=True)
 def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
@@ -83,6 +88,7 @@ def place_velocity(model: Model, Q: Any, V: Any, place: Frame) -> Any:
     return place.X @ body_motions.velocities(model, Q, V)[place.body]
 
 
+@public
 @function(q="q", v="v", loops=True)
 def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """The twist (ω, v) of a frame (..., 6)."""
@@ -91,6 +97,7 @@ def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in:
     return to @ place_velocity(model, Q, model.velocities(q, v), place)
 
 
+@public
 @function(q="q", v="v", a="v", loops=True)
 def acceleration(
     model: Model,
@@ -115,6 +122,7 @@ def acceleration(
     return to @ (spatial + centripetal)
 
 
+@public
 @function(q="q", wrench="w", loops=True)
 def external_force(
     model: Model, q: ArrayLike, frame: str, wrench: ArrayLike, expressed_in: Expression = "aligned"

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 
+from knuckle.public_names import public
 from knuckle.scalar import is_of_one_state, select
 from knuckle.spatial import Matrix, Vector
 
@@ -13,6 +14,7 @@ _COMPOSED = (Vector, Matrix, np.ndarray)
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
+@public
 def where(condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, else `y`. Both are computed.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.bound import Bound, bind
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from knuckle.engine.calls.numpy_arrays import Lanes
-from knuckle.engine.kernels.specialization import Recipe
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Frame, Model
 from knuckle.scalar import is_inside
 
@@ -43,8 +43,9 @@ def on_arrays(model: Model, q: Array, points: tuple[Frame, ...]) -> Callable[[Ex
 
     def apply(expression: Expression, x: Any) -> Array:
         here = q if np.ndim(x) <= q.ndim else q[..., None, :]
-        recipe = Recipe("operators.apply", apply_operator, model, (("expression", expression), ("points", points)))
-        return Lanes().compute(recipe, {"q": (here, (model.nq,)), "x": (x, (np.shape(x)[-1],))})
+        options = ("expression", expression), ("points", points)
+        specialization = Specialization("operators.apply", apply_operator, model, options)
+        return Lanes().compute(specialization, {"q": (here, (model.nq,)), "x": (x, (np.shape(x)[-1],))})
 
     return apply
 

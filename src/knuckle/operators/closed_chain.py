@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from knuckle.algorithms.loops.constraint_rank import RANK
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.solvers.numeric_rank import Factor
 from knuckle.spatial import Transform

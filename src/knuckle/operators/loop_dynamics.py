@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import loop_constraints
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import bias_force
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import judged_constraints

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.engine.arrays.base import must_end_in
+from knuckle.engine.arrays.result_layout import Layout, laid_out
 from knuckle.engine.calls.choose_container import container_of, unpacked
 from knuckle.engine.calls.numpy_arrays import Lanes
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.kernels.specialization import Recipe
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Frame, Model
 from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
@@ -178,15 +179,19 @@ class Operator:
         if isinstance(container, Lanes):
             array = np.asarray(value)
             must_end_in("x", array.shape, (size,))
-            recipe = Recipe("operators.apply", apply_operator, at.model, self._options())
-            if compile and self._is_worth_a_kernel(recipe, arrays, array):
-                return container.compute(recipe, arrays)
-        return container.compute(lambda scalars: applied(self.expression, at.configuration, scalars["x"]), arrays)
+            specialization = Specialization("operators.apply", apply_operator, at.model, self._options())
+            if compile and self._is_worth_a_kernel(specialization, arrays, array):
+                return container.compute(specialization, arrays)
+        return container.compute(self._applied, arrays)
+
+    def _applied(self, scalars: Mapping[str, Any]) -> tuple[list[Any], Layout]:
+        result = applied(self.expression, self.at.configuration, scalars["x"])
+        return laid_out(result, "operators.apply", of_one_state=False)
 
     def _options(self) -> tuple[tuple[str, Any], ...]:
         return ("expression", self.expression), ("points", self.at.points)
 
-    def _is_worth_a_kernel(self, recipe: Recipe, arrays: Any, x: Array) -> bool:
+    def _is_worth_a_kernel(self, specialization: Specialization, arrays: Any, x: Array) -> bool:
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         dtype = np.result_type(self.dtype, x.dtype, np.float32)
-        return kernels.find(recipe, shapes, np.dtype(dtype), math.prod(x.shape[:-1])) is not None
+        return kernels.find(specialization, shapes, np.dtype(dtype), x.shape[:-1]) is not None

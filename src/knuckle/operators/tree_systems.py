@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.errors import ModelError
 from knuckle.model import Frame, Model

@@ -6,7 +6,7 @@ arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or 
 
 from .dual import Dual, derivative, parts
 from .elementary import absolute, arctan2, cos, less, maximum, minimum, select, sign, sin, sqrt, value_of
-from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state
+from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state, running_texts
 from .kinds import Kind, kind_of
 from .structural import ONE, ZERO, Composite, StructuralDivisionError, constant
 
@@ -30,6 +30,7 @@ __all__ = [
     "maximum",
     "minimum",
     "parts",
+    "running_texts",
     "select",
     "sign",
     "sin",

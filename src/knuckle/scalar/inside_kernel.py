@@ -7,6 +7,7 @@ many states.
 from __future__ import annotations
 
 import contextlib
+import os
 import threading
 from collections.abc import Generator
 
@@ -17,6 +18,17 @@ class _Inside(threading.local):
 
 
 _inside = _Inside()
+running_texts: list[None] = []
+"""An entry for every text that is running in some thread. Lists change in one step, so that threads need no lock."""
+
+
+def _after_fork() -> None:
+    """In a forked process only the thread that forked goes on."""
+    running_texts[:] = [None] * _inside.depth
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 @contextlib.contextmanager
@@ -25,9 +37,11 @@ def inside_a_kernel(*, one_state: bool = True) -> Generator[None]:
     before = _inside.one_state
     _inside.depth += 1
     _inside.one_state = one_state or before
+    running_texts.append(None)
     try:
         yield
     finally:
+        running_texts.pop()
         _inside.depth -= 1
         _inside.one_state = before
 

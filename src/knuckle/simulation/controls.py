@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.arrays.base import must_end_in
+from knuckle.engine.calls.function import Function
+from knuckle.engine.calls.numpy_arrays import Lanes
 from knuckle.engine.calls.traced_scalars import composed
-from knuckle.engine.calls.user_kernel import Compiled
-from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Model
 from knuckle.scalar import is_inside
 
@@ -36,7 +37,7 @@ class Control:
     @property
     def is_text(self) -> bool:
         """Whether it can become part of a kernel."""
-        return self.function is None or isinstance(self.function, (Compiled, Constant))
+        return self.function is None or isinstance(self.function, (Function, Constant))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -181,4 +182,5 @@ def forces_along(model: Model, control: Control, parameters: Parameters, times: 
     for parameter in control.parameters:
         value = np.atleast_1d(parameters[parameter])
         arrays[parameter] = value, value.shape
-    return np.asarray(compute_numbers(UserRecipe(name, text, model, (), single), arrays, set()))
+    specialization = Specialization(name, text, model, numbers=single, is_users=True)
+    return np.asarray(Lanes().compute(specialization, arrays))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.calls.public_function import Function, function
+from knuckle.engine.calls.function import Function, function
 from knuckle.model import Model
 from knuckle.scalar import cos
 from knuckle.spatial import Vector

@@ -13,8 +13,7 @@ import pytest
 import sympy as sp
 
 import knuckle as kn
-from knuckle.engine.calls.public_function import Function
-from knuckle.engine.calls.user_kernel import Compiled
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import target
 from knuckle.model import Model
@@ -303,7 +302,7 @@ def test_reference_is_the_text():
 def test_name_signature_and_pickle():
     assert (pd.__name__, pd.__doc__) == ("pd", "Gravity-compensated control.")
     assert repr(pd).startswith("<knuckle kernel pd(model: ")
-    assert isinstance(pd, Compiled)
+    assert isinstance(pd, Function)
     assert copy.deepcopy(pd) is pd
     assert pickle.loads(pickle.dumps(kn.inverse_dynamics)) is kn.inverse_dynamics
 

@@ -13,6 +13,7 @@ import pytest
 import knuckle as kn
 from knuckle.engine.calls import time_loop
 from knuckle.engine.calls.trajectory_batches import Clock, Input
+from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import disk_cache, target, threads
 from knuckle.testing import random_state
@@ -122,7 +123,8 @@ def test_loops_are_kept_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         raise AssertionError("compiled again")
 
     monkeypatch.setattr(target, "compile_text", fails)
-    time_loop._loops.clear()
+    kernels._slots.clear()
+    fetch_or_compile._in_use.clear()
     np.testing.assert_array_equal(go(model).v, expected.v)
 
 
@@ -134,7 +136,8 @@ def test_damaged_code_on_the_disk_is_made_again(tmp_path: Path, monkeypatch: pyt
     file = tmp_path / f"{name}.kernel"
     data = file.read_bytes()
     file.write_bytes(data[:-100] + bytes(100))
-    time_loop._loops.clear()
+    kernels._slots.clear()
+    fetch_or_compile._in_use.clear()
     np.testing.assert_array_equal(go(model).v, expected.v)
     assert file.read_bytes() == data
 
@@ -143,20 +146,22 @@ def test_loops_are_forgotten_with_their_model():
     model = PENDULUM.with_gravity((0.1, 0.2, -9.7))
     go(model)
     number = id(model)
-    assert number in time_loop._loops
+    assert number in kernels._slots
     del model
     gc.collect()
-    assert number not in time_loop._loops
+    assert number not in kernels._slots
 
 
-def test_long_steps_are_called_one_by_one(monkeypatch: pytest.MonkeyPatch):
+def test_long_steps_are_called_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """And give the same bits."""
     model = PENDULUM.with_gravity((0.1, 0.2, -9.9))
     expected = go(model)
-    time_loop._loops.clear()
+    kernels._slots.clear()
+    fetch_or_compile._in_use.clear()
+    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(time_loop, "MOST", 10)
     found = go(model)
-    assert time_loop.loops_of(model) == [None]
+    assert not any(isinstance(slot.kernel, time_loop.Loop) for slot in kernels._slots.values(model))
     np.testing.assert_array_equal(found.q, expected.q)
     np.testing.assert_array_equal(found.v, expected.v)
 
@@ -181,7 +186,8 @@ def test_a_compiler_that_fails_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPa
     expected = go(PENDULUM.with_gravity((0.1, 0.2, -9.8)))
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", "/nowhere")
     monkeypatch.setattr(target, "compile_text", fails)
-    time_loop._loops.clear()
-    with pytest.warns(RuntimeWarning, match="Python at every step, which is slow: RuntimeError: no compiler"):
+    kernels._slots.clear()
+    fetch_or_compile._in_use.clear()
+    with pytest.warns(RuntimeWarning, match="plain Python, which is slow: no native code .RuntimeError: no compiler"):
         found = go(model)
     np.testing.assert_allclose(found.v, expected.v, rtol=0, atol=1e-12)

@@ -88,9 +88,9 @@ def traces(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     from knuckle.engine.kernels import specialization
 
     found: list[str] = []
-    build = specialization.Recipe.code
+    trace = specialization.Specialization.traced
     monkeypatch.setattr(
-        specialization.Recipe, "code", lambda self, *args: found.append(self.name) or build(self, *args)
+        specialization.Specialization, "traced", lambda self, *args: found.append(self.name) or trace(self, *args)
     )
     return found
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.kernels import kept_kernels
-from knuckle.engine.kernels.kept_kernels import PerModel
+from knuckle.engine.kernels import per_model
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.native import target as native
 
 from ..calls.mechanisms import chain
@@ -22,7 +22,7 @@ from ..calls.mechanisms import chain
 @pytest.fixture(autouse=True)
 def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None) -> None:
     monkeypatch.setattr(kernels, "policy", "auto")
-    monkeypatch.setattr(kept_kernels._Limit, "count", kept_kernels.DEFAULT)
+    monkeypatch.setattr(per_model._Limit, "count", per_model.DEFAULT)
 
 
 @pytest.fixture
@@ -161,8 +161,8 @@ def test_limits_that_are_none(count: Any):
 def test_the_limit_of_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KNUCKLE_KERNEL_LIMIT", "77")
     kn.set_kernel_limit(None)
-    assert kept_kernels._Limit.count == 77
+    assert per_model._Limit.count == 77
     monkeypatch.setenv("KNUCKLE_KERNEL_LIMIT", "few")
     with pytest.warns(RuntimeWarning, match="KNUCKLE_KERNEL_LIMIT is 'few', and must be a whole number from 1"):
         kn.set_kernel_limit(None)
-    assert kept_kernels._Limit.count == kept_kernels.DEFAULT
+    assert per_model._Limit.count == per_model.DEFAULT

@@ -13,8 +13,9 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.calls import numpy_arrays
-from knuckle.engine.calls.public_function import function
-from knuckle.engine.kernels import specialization as recipe
+from knuckle.engine.calls.function import function
+from knuckle.engine.kernels import fetch_or_compile, one_state
+from knuckle.engine.kernels.compile_notice import CompileNotice
 from knuckle.engine.kernels.kernel_registry import CALLS, STATES, Kernel, kernels
 from knuckle.engine.native import rolled_code, target
 from knuckle.joints import Revolute
@@ -40,11 +41,18 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     build = Kernel.build.__func__  # type: ignore[attr-defined]
 
-    def spy(cls: type[Kernel], recipe: Any, arguments: Any, dtype: Any) -> Kernel:
-        names.append(recipe.name)
-        return build(cls, recipe, arguments, dtype)
+    straight = one_state.straight
+
+    def spy(cls: type[Kernel], specialization: Any, arguments: Any, dtype: Any) -> Kernel:
+        names.append(specialization.name)
+        return build(cls, specialization, arguments, dtype)
+
+    def spy_on_one(specialization: Any, arguments: Any, dtype: Any) -> Any:
+        names.append(specialization.name)
+        return straight(specialization, arguments, dtype)
 
     monkeypatch.setattr(Kernel, "build", classmethod(spy))
+    monkeypatch.setattr(one_state, "straight", spy_on_one)
     return names
 
 
@@ -246,7 +254,7 @@ def test_straight_and_rolled_code_are_equal(dtype: Any, monkeypatch: pytest.Monk
     monkeypatch.setattr(rolled_code, "compile_rolled", spy)
     assert_close(kn.forward_dynamics(again, s.q, s.v, s.a), straight, condition)
     assert rolled == [again]
-    recipe._natives.clear()
+    fetch_or_compile._in_use.clear()
     once_more = chain(5)
     np.testing.assert_array_equal(
         kn.forward_dynamics(once_more, s.q, s.v, s.a), kn.forward_dynamics(again, s.q, s.v, s.a)
@@ -278,12 +286,12 @@ def test_a_long_text_over_few_bodies_is_rolled(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(rolled_code, "compile_rolled", spy)
     monkeypatch.setattr(rolled_code, "NODES", 10)
-    recipe._natives.clear()
+    fetch_or_compile._in_use.clear()
     assert_close(kn.mass_matrix(again, q), straight, 1.0)
     assert rolled == [again]
     monkeypatch.setattr(rolled_code, "MOST_STEPS", 3)
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path / "other"))
-    recipe._natives.clear()
+    fetch_or_compile._in_use.clear()
     np.testing.assert_array_equal(kn.mass_matrix(once_more, q), straight)
 
 
@@ -451,7 +459,7 @@ def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool,
 
     screen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(target, "compile_text", slowly)
-    monkeypatch.setattr(recipe.Announced, "DELAY", 0.1 if slow else 60.0)
+    monkeypatch.setattr(CompileNotice, "DELAY", 0.1 if slow else 60.0)
     monkeypatch.setattr(sys, "stderr", screen)
     model = chain(2).with_gravity((0, 0, -float(1 + terminal + 2 * slow)))
     kn.gravity_force(model, np.zeros(2))

@@ -10,6 +10,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.engine.arrays.result_layout import laid_out
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm import streaming_stores
 from knuckle.engine.native import rolled_code
@@ -22,12 +23,16 @@ from knuckle.testing import auto_tree, general_chain, random_state, random_tree
 Call = Callable[[list[np.ndarray]], np.ndarray]
 
 
+def text(function: Any, model: Any, **symbols: Any) -> Any:
+    return laid_out(function.reference(model, **symbols), "", of_one_state=False)
+
+
 def rolled(function: Any, model: kn.Model, names: tuple[str, ...], dtype: str = "f64", width: int = 4) -> Call:
     """The rolled kernel of a function, called with arrays of states."""
     sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
     lanes = Lanes(dtype, width)
     arguments = {name: (sizes[name],) for name in names}
-    description, payload = compile_rolled(lambda m, **s: function.reference(m, **s), model, arguments, lanes)
+    description, payload = compile_rolled(lambda m, **s: text(function, m, **s), model, arguments, lanes)
     entry = rolled_entry(description, payload, lanes, len(names))
 
     def call(arrays: list[np.ndarray]) -> np.ndarray:

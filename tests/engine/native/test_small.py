@@ -1,4 +1,4 @@
-"""The way in from Python for one state: where it is, what it refuses; and the code for one state."""
+"""The entry from Python: where there is one, and what it refuses; and the code for one state."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes
-from knuckle.engine.emit.llvm.python_entry import Offsets
+from knuckle.engine.emit.llvm.call_form import Offsets
 from knuckle.engine.emit.llvm.single_state import to_one_state
-from knuckle.engine.native import fast_call, target
+from knuckle.engine.native import fast_call, python_abi, target
 from knuckle.engine.trace import Program, trace
 from knuckle.scalar import absolute, arctan2, cos, less, maximum, minimum, select, sin, sqrt
 
@@ -24,25 +24,25 @@ HAS_GATE = (
 
 
 @pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
-def test_there_is_a_way_in() -> None:
-    assert fast_call.gate() is not None
+def test_there_is_an_entry() -> None:
+    assert python_abi.python_abi() is not None
 
 
 @pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
 @pytest.mark.parametrize("header", [8, 24, 32])
 def test_another_layout_is_refused(header: int) -> None:
-    assert fast_call._is_laid_out(Offsets.after(object.__basicsize__))
-    assert not fast_call._is_laid_out(Offsets.after(header))
+    assert python_abi._is_laid_out(Offsets.after(object.__basicsize__))
+    assert not python_abi._is_laid_out(Offsets.after(header))
 
 
 @pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
-@pytest.mark.parametrize("place", ["_python", "_loaded", "_works"])
-def test_a_failure_on_the_way_closes_the_gate(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("place", [(python_abi, "_python"), (python_abi, "_loaded"), (fast_call, "works")])
+def test_where_something_fails_there_is_no_entry(place: tuple[Any, str], monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*args: Any) -> Any:
         raise OSError("not here")
 
-    monkeypatch.setattr(fast_call, place, fails)
-    assert fast_call._gate.__wrapped__() is None
+    monkeypatch.setattr(*place, fails)
+    assert python_abi._python_abi.__wrapped__() is None
 
 
 def _everything(x: Any) -> Any:

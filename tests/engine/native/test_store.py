@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.kernels import specialization
+from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import disk_cache
 from knuckle.engine.native import target as native
@@ -47,7 +47,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def compute(n: int = 3) -> Any:
     """A result on a new model, as another process would compute it: nothing is in memory."""
-    specialization._natives.clear()
+    fetch_or_compile._in_use.clear()
     return kn.gravity_force(chain(n), np.linspace(0, 1, n))
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.emit.llvm import streaming_stores
-from knuckle.engine.kernels import specialization
+from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import result_memory, threads
 from knuckle.engine.native import target as native
@@ -60,7 +60,7 @@ def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(streaming_stores, "BYTES", 0)
     monkeypatch.setattr(result_memory, "LEAST", 1)
-    specialization._natives.clear()
+    fetch_or_compile._in_use.clear()
     streamed = auto_tree(17, 2.0, 0.3, 0.97)
     for count in (1, 2, 3, 7):
         kn.set_threads(count)
@@ -178,7 +178,7 @@ def test_a_kernel_is_compiled_once_by_many_callers(monkeypatch: pytest.MonkeyPat
     texts: list[str] = []
     compile_text = native.compile_text
     monkeypatch.setattr(native, "compile_text", lambda text: texts.append(text) or compile_text(text))
-    specialization._natives.clear()
+    fetch_or_compile._in_use.clear()
     model = chain(3).with_gravity((0.1, 0.2, -9.3))
     start = threading.Barrier(8)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import knuckle as kn
 from knuckle.cli.failures import UnusableError
-from knuckle.engine.calls.public_function import Function
+from knuckle.engine.calls.function import Function
 from knuckle.model import Model
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 
@@ -13,9 +13,13 @@ from knuckle.errors import ModelError
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 
+if TYPE_CHECKING:
+    from .result_layout import Layout
+
 Shape: TypeAlias = tuple[int, ...]
-Text: TypeAlias = Callable[[Mapping[str, Any]], Any]
-"""A function of scalars: vectors and matrices of them by the name of the argument."""
+Text: TypeAlias = "Callable[[Mapping[str, Any]], tuple[list[Any], Layout]]"
+"""A function of scalars, which are vectors and matrices by the name of the argument: the scalars of its results in a
+row, and how they go together."""
 Arrays: TypeAlias = Mapping[str, tuple[Any, Shape]]
 """The array arguments by name, each with the shape it must end in."""
 

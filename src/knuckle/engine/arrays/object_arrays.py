@@ -9,7 +9,7 @@ import numpy as np
 
 from knuckle.scalar import kind_of
 
-from .base import Arrays, Container, Text, apart, common_batch, must_end_in, scalars_of, shape_of
+from .base import Arrays, Container, Text, apart, common_batch, must_end_in
 
 
 class Objects(Container):
@@ -25,11 +25,11 @@ class Objects(Container):
             text({name: apart(array[index].tolist(), arrays[name][1]) for name, array in full.items()})
             for index in np.ndindex(batch)
         ]
-        shape = shape_of(results[0] if results else text(_anything(arrays)))
-        filled = np.empty((len(results), math.prod(shape)), dtype=object)
-        for k, result in enumerate(results):
-            filled[k] = scalars_of(result)
-        return filled.reshape(batch + shape)[()]
+        _, layout = results[0] if results else text(_anything(arrays))
+        filled = np.empty((len(results), layout.size), dtype=object)
+        for k, (scalars, _) in enumerate(results):
+            filled[k] = scalars
+        return layout.together(filled, lambda part, shape: part.reshape(batch + shape)[()])
 
 
 def entries(name: str, value: Any) -> np.ndarray[Any, Any]:

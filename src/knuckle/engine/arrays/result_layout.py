@@ -1,4 +1,4 @@
-"""How the results of a user's function go together: arrays, in tuples and dictionaries."""
+"""How the results of a function go together: arrays, in tuples and dictionaries."""
 
 from __future__ import annotations
 
@@ -32,37 +32,68 @@ class Single:
 
 @dataclass(frozen=True)
 class Several:
-    """Parts side by side, and what they are put into."""
+    """Parts side by side: a dictionary if they have names, else what `collect` makes of a list of them."""
 
     parts: tuple[Layout, ...]
-    collect: Callable[[Sequence[Any]], Any]
+    names: tuple[Any, ...] | None = None
+    collect: Callable[[Sequence[Any]], Any] = tuple
 
     @property
     def size(self) -> int:
         return sum(part.size for part in self.parts)
 
+    @property
+    def shape(self) -> Shape:
+        """Of all scalars in a row."""
+        return (self.size,)
+
     def together(self, flat: Any, make: Callable[[Any, Shape], Any]) -> Any:
-        """The results, each by what makes an array of some scalars and a shape."""
-        made: list[Any] = []
+        """The results, each by what makes an array of some scalars and a shape. The scalars are on the last axis."""
+        results: list[Any] = []
         start = 0
         for part in self.parts:
-            made.append(part.together(flat[..., start : start + part.size], make))
+            place = slice(start, start + part.size)
+            results.append(part.together(flat[place] if isinstance(flat, list) else flat[..., place], make))
             start += part.size
-        return self.collect(made)
+        return self.collect(results) if self.names is None else dict(zip(self.names, results, strict=True))
 
 
 Layout: TypeAlias = Single | Several
 
 
-def laid_out(result: Any, name: str) -> tuple[list[Any], Layout]:
-    """The scalars of what a function returned, and how they go together."""
+def described(layout: Layout) -> Any:
+    """A layout as JSON; None if that cannot be."""
+    if isinstance(layout, Single):
+        return list(layout.shape)
+    parts = [described(part) for part in layout.parts]
+    names = layout.names and list(layout.names)
+    is_plain = layout.collect is tuple and all(isinstance(name, str) for name in names or ())
+    return {"names": names, "parts": parts} if is_plain and None not in parts else None
+
+
+def from_description(description: Any) -> Layout:
+    """The layout that was described."""
+    if isinstance(description, list):
+        return Single(tuple(cast("list[int]", description)))
+    names = description["names"]
+    return Several(tuple(map(from_description, description["parts"])), None if names is None else tuple(names))
+
+
+def laid_out(result: Any, name: str, *, of_one_state: bool = True) -> tuple[list[Any], Layout]:
+    """The scalars of what a function returned in a row, and how they go together.
+
+    In a text of one state NumPy's arrays are vectors and matrices; elsewhere they are scalars of many states.
+    """
     if isinstance(result, Mapping):
         named = cast("Mapping[Any, Any]", result)
-        keys = tuple(named)
-        return _side_by_side(list(named.values()), lambda made: dict(zip(keys, made, strict=True)), name)
+        scalars, parts = _side_by_side(list(named.values()), name, of_one_state)
+        return scalars, Several(parts, tuple(named))
     if isinstance(result, tuple):
         items = cast("tuple[Any, ...]", result)
-        return _side_by_side(list(items), getattr(items, "_make", tuple), name)  # a named tuple stays one
+        scalars, parts = _side_by_side(list(items), name, of_one_state)
+        return scalars, Several(parts, None, getattr(items, "_make", tuple))  # a named tuple stays one
+    if not of_one_state:
+        return scalars_of(result), Single(shape_of(result))
     whole = _whole(result)
     shape, scalars = shape_of(whole), scalars_of(whole)
     for x in scalars:
@@ -72,9 +103,9 @@ def laid_out(result: Any, name: str) -> tuple[list[Any], Layout]:
     return scalars, Single(shape)
 
 
-def _side_by_side(results: list[Any], collect: Callable[[Sequence[Any]], Any], name: str) -> tuple[list[Any], Several]:
-    taken = [laid_out(result, name) for result in results]
-    return [x for scalars, _ in taken for x in scalars], Several(tuple(layout for _, layout in taken), collect)
+def _side_by_side(results: list[Any], name: str, of_one_state: bool) -> tuple[list[Any], tuple[Layout, ...]]:
+    taken = [laid_out(result, name, of_one_state=of_one_state) for result in results]
+    return [x for scalars, _ in taken for x in scalars], tuple(layout for _, layout in taken)
 
 
 def _whole(result: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from knuckle.spatial import Matrix, Vector
 
-from .base import Arrays, Container, Shape, Text, scalars_of, shape_of
+from .base import Arrays, Container, Shape, Text
 
 
 class Symbolic(Container):
@@ -28,8 +28,8 @@ class Symbolic(Container):
         """A number as a scalar of the package."""
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
-        result = text({name: self._apart(name, value, shape) for name, (value, shape) in arrays.items()})
-        return self.together(scalars_of(result), shape_of(result))
+        scalars, layout = text({name: self._apart(name, value, shape) for name, (value, shape) in arrays.items()})
+        return layout.together(scalars, self.together)
 
     def _apart(self, name: str, value: Any, shape: Shape) -> Vector | Matrix:
         found = matrix_shape(value)

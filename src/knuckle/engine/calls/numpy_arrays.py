@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -19,11 +20,10 @@ from knuckle.engine.arrays.base import (
     in_one_row,
     must_end_in,
     never_defined,
-    scalars_of,
-    shape_of,
 )
+from knuckle.engine.arrays.result_layout import Layout
 from knuckle.engine.kernels.kernel_registry import DTYPES, kernels
-from knuckle.engine.kernels.specialization import Recipe
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.spatial import Matrix, Vector
 
 NumPyArray: TypeAlias = np.ndarray[Any, Any]
@@ -37,33 +37,71 @@ _PYTHON = (np.dtype(np.float64), np.dtype(np.complex128))
 """For a single state of these, Python's own numbers are faster than arrays of one entry."""
 
 
+@dataclass(frozen=True)
+class Computed:
+    """The scalars of the results of a batch: on the last axis, or in the shape of the one array that they make."""
+
+    flat: Any
+    layout: Layout
+    batch: Shape
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True)
 class Lanes(Container):
     """NumPy arrays of numbers, with any batch axes before those an argument needs.
 
     The result has the precision that the arguments have together: float32 only if all are, float64 for integers.
+    Arguments that are `weak`, Python's numbers, go with the others. Code is made at once for calls that are `eager`.
     """
 
+    weak: frozenset[str] = frozenset()
+    eager: bool = False
+
     def compute(self, text: Text, arrays: Arrays) -> Any:
+        computed = self.scalars(text, arrays)
+
+        def array(part: Any, shape: Shape) -> Any:
+            """Some of the scalars as an array; a single number as NumPy's scalar, as NumPy's own functions give it."""
+            return np.asarray(part).reshape(computed.batch + shape).astype(computed.dtype, copy=False)[()]
+
+        return computed.layout.together(computed.flat, array)
+
+    def scalars(self, text: Text, arrays: Arrays) -> Computed:
+        """The scalars of the results, by native code or by the text itself."""
         given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
-        batch, asked = common_batch(given, arrays), _precision(given.values())
-        dtype = np.result_type(asked, np.float64) if isinstance(text, Recipe) and text.wide else asked
+        batch = common_batch(given, arrays) if given else ()
+        asked = self.precision(given)
+        needs_double = isinstance(text, Specialization) and text.needs_double
+        dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
         try:
-            result = _native(text, lanes, shapes, batch, dtype)
-            result = _plain(text, lanes, shapes, batch, dtype) if result is None else result[()]
-            return result.astype(asked, copy=False)
+            native = self._native(text, lanes, shapes, batch, dtype)
+            flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
             raise never_defined(error) from error
+        if native is None and isinstance(text, Specialization) and text.is_users:
+            kernels.warn_if_refused(text, shapes, dtype)
+        return Computed(flat, layout, batch, asked)
 
+    def _native(
+        self, text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]
+    ) -> tuple[Any, Layout] | None:
+        """The scalars of the results by native code, and how they go together; None without it."""
+        if not isinstance(text, Specialization):
+            return None
+        code = kernels.find(text, shapes, dtype, batch, eager=self.eager)
+        return None if code is None else (code(list(lanes.values()), batch), code.layout)
 
-def checked(arrays: Arrays) -> tuple[dict[str, NumPyArray], np.dtype[Any]]:
-    """The arguments in double precision, or an error that names the one that does not fit; the precision they have."""
-    given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
-    common_batch(given, arrays)
-    asked = _precision(given.values())
-    wide = np.result_type(asked, np.float64)
-    return {name: array.astype(wide, copy=False) for name, array in given.items()}, asked
+    def precision(self, given: Mapping[str, NumPyArray]) -> np.dtype[Any]:
+        """The precision of a result for these arguments."""
+        strong = {array.dtype for name, array in given.items() if name not in self.weak}
+        if len(strong) == 1 and strong <= DTYPES.keys():
+            return strong.pop()
+        if not strong:
+            return np.dtype(np.float64)
+        return np.result_type(np.float32, *(np.float64 if dtype.kind in "iu" else dtype for dtype in strong))
 
 
 def numbers(name: str, value: Any, shape: Shape) -> NumPyArray:
@@ -88,15 +126,11 @@ def _held(array: NumPyArray) -> str:
     return f"{type(strange[0]).__name__} objects" if strange else "objects"
 
 
-def _native(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> NumPyArray | None:
-    """The result by native code; None without it."""
-    kernel = kernels.find(text, shapes, dtype, math.prod(batch)) if isinstance(text, Recipe) else None
-    return None if kernel is None else kernel(list(lanes.values()), batch)
-
-
-def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:
-    """The result by the text itself."""
+def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> tuple[NumPyArray, Layout]:
+    """The scalars of the results on the last axis, by the text itself."""
     with np.errstate(all="ignore"):
+        if isinstance(text, Specialization) and text.is_users:
+            return _state_by_state(text, lanes, shapes, batch, dtype)
         if batch == () and dtype in _PYTHON:
             try:
                 result = text({name: apart(array.tolist(), shapes[name]) for name, array in lanes.items()})
@@ -106,25 +140,40 @@ def _plain(text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.d
         return _in_blocks(text, lanes, shapes, batch, dtype)
 
 
-def _precision(given: Iterable[NumPyArray]) -> np.dtype[Any]:
-    different = {array.dtype for array in given}
-    if len(different) == 1 and different <= DTYPES.keys():
-        return different.pop()
-    return np.result_type(np.float32, *(np.float64 if dtype.kind in "iu" else dtype for dtype in different))
+def _state_by_state(
+    text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]
+) -> tuple[NumPyArray, Layout]:
+    """The text for one state after the other: it may look at values."""
+    flat = {name: in_one_row(array, batch, shapes[name]) for name, array in lanes.items()}
+    results = [_one(text, {name: array[k] for name, array in flat.items()}, shapes) for k in range(math.prod(batch))]
+    if not results:
+        anything = {name: apart(np.full(shape, math.nan).tolist(), shape) for name, shape in shapes.items()}
+        _, layout = text(anything)
+        return np.empty((*batch, layout.size), dtype), layout
+    return np.array([scalars for scalars, _ in results], dtype).reshape(*batch, -1), results[-1][1]
 
 
-def _in_blocks(text: Text, arrays: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Any:
+def _one(text: Text, state: _Lanes, shapes: _Shapes) -> tuple[list[Any], Layout]:
+    try:
+        return text({name: apart(x.tolist(), shapes[name]) for name, x in state.items()})
+    except (ArithmeticError, ValueError):  # Python's numbers stop at a division by zero; NumPy's go on with inf and nan
+        return text({name: apart(list(x), shapes[name]) for name, x in state.items()})
+
+
+def _in_blocks(
+    text: Text, arrays: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]
+) -> tuple[NumPyArray, Layout]:
     size = math.prod(batch)
     if size <= BLOCK:
         return _filled(text({name: _lanes(array, shapes[name]) for name, array in arrays.items()}), batch, dtype)
     flat = {name: _flat(array, batch, shapes[name]) for name, array in arrays.items()}
-    parts: list[NumPyArray] = []
+    parts: list[tuple[NumPyArray, Layout]] = []
     for start in range(0, size, BLOCK):
         block = {name: array[start : start + BLOCK] if array.ndim > len(shapes[name]) else array
                  for name, array in flat.items()}  # fmt: skip
         result = text({name: _lanes(array, shapes[name]) for name, array in block.items()})
         parts.append(_filled(result, (min(BLOCK, size - start),), dtype))
-    return np.concatenate(parts).reshape(batch + parts[0].shape[1:])
+    return np.concatenate([part for part, _ in parts]).reshape(*batch, -1), parts[-1][1]
 
 
 def _flat(array: NumPyArray, batch: Shape, shape: Shape) -> NumPyArray:
@@ -141,10 +190,10 @@ def _lanes(array: NumPyArray, shape: Shape) -> Vector | Matrix:
     return Matrix(rows, shape[1])
 
 
-def _filled(result: Any, batch: Shape, dtype: np.dtype[Any]) -> Any:
-    """The result as an array; a single number as NumPy's scalar, as NumPy's own functions give it."""
-    scalars = scalars_of(result)
+def _filled(result: tuple[list[Any], Layout], batch: Shape, dtype: np.dtype[Any]) -> tuple[NumPyArray, Layout]:
+    """The scalars of a result, lanes or numbers, on the last axis."""
+    scalars, layout = result
     filled = np.empty((*batch, len(scalars)), dtype)
     for k, x in enumerate(scalars):
         filled[..., k] = x
-    return filled.reshape(batch + shape_of(result))[()]
+    return filled, layout

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 from knuckle.engine.arrays.base import never_defined
 from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.kernels.specialization import Arguments, Recipe, UntraceableError
+from knuckle.engine.kernels.specialization import Arguments, Specialization, UntraceableError
 from knuckle.engine.native import target
 from knuckle.engine.trace import Count, Program
 from knuckle.model import Model
@@ -37,10 +37,10 @@ def operation_count(function: HasProgram, model: Model, **options: Any) -> Count
     return function.program(model, **options).count()
 
 
-def traced(recipe: Recipe, shapes: Arguments) -> Program:
-    """The program of a recipe. An error of the text is raised as it is, a division by zero as one of the model."""
+def traced(specialization: Specialization, shapes: Arguments) -> Program:
+    """The program of a specialization. Errors of the text are raised as they are, a division by zero as the model's."""
     try:
-        return recipe.program(shapes)
+        return specialization.program(shapes)
     except UntraceableError as error:
         if isinstance(error.__cause__, ZeroDivisionError):
             raise never_defined(error.__cause__) from error
@@ -48,7 +48,7 @@ def traced(recipe: Recipe, shapes: Arguments) -> Program:
 
 
 def about(model: Model, options: Mapping[str, Any]) -> str:
-    """What a function was printed for, in a line for its head: the mechanism, and the options that were said."""
+    """What a function was printed for, in a line for its head: the mechanism, and the options."""
     return ", ".join([f"for {model.name or 'a mechanism'}", *(f"{name}={value!r}" for name, value in options.items())])
 
 

@@ -6,13 +6,14 @@ one state, and so is every result.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
 
-from knuckle.engine.arrays.base import Arrays, Container, Shape, Text, scalars_of, shape_of
-from knuckle.engine.kernels.specialization import Recipe
+from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Expression
 from knuckle.spatial import Matrix, Vector
 
@@ -22,9 +23,10 @@ class Scalars(Container):
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
         scalars = {name: composed(name, value, shape) for name, (value, shape) in arrays.items()}
-        symbolic = any(isinstance(x, Expression) for value in scalars.values() for x in scalars_of(value))
-        on = text.on_symbols if symbolic and isinstance(text, Recipe) else text
-        return together(on(scalars))
+        symbolic = any(isinstance(x, Expression) for value in scalars.values() for x in _entries(value))
+        on = text.on_symbols if symbolic and isinstance(text, Specialization) else text
+        flat, layout = on(scalars)
+        return layout.together(flat, together)
 
 
 def composed(name: str, value: Any, shape: Shape) -> Vector | Matrix:
@@ -57,15 +59,20 @@ def _shape(value: Any) -> Shape:
     return (len(items), *(_shape(items[0]) if items else ()))
 
 
-def together(result: Any) -> Any:
-    """What a text returned, as a vector, a matrix, a scalar, or a list of matrices."""
-    shape = shape_of(result)
-    if len(shape) > 2:
-        return [together(item) for item in result]
-    scalars = scalars_of(result)
-    if not shape:
-        return scalars[0]
-    if len(shape) == 1:
-        return Vector(scalars)
-    n = shape[1]
-    return Matrix((scalars[i * n : (i + 1) * n] for i in range(shape[0])), n)
+def _entries(value: Vector | Matrix) -> list[Any]:
+    return list(value) if isinstance(value, Vector) else [x for row in value.rows for x in row]
+
+
+def together(scalars: list[Any], shape: Shape) -> Any:
+    """Scalars in a row as a scalar, a vector, a matrix, or a list of matrices."""
+    match shape:
+        case ():
+            return scalars[0]
+        case (_,):
+            return Vector(scalars)
+        case (m, n):
+            return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
+        case _:
+            m, *inner = shape
+            size = math.prod(inner)
+            return [together(scalars[i * size : (i + 1) * size], tuple(inner)) for i in range(m)]

@@ -16,10 +16,11 @@ import numpy as np
 
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.emit.llvm.feedback_loop import Feedback
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import threads
 
+from .numpy_arrays import Lanes
 from .time_loop import Loop, loop_for
-from .user_specialization import UserRecipe, compute_numbers
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -92,7 +93,7 @@ class Trajectories:
     Row k of a kept part, (batch, rows, size), is the state after k · keep steps; the last row is the last state.
     """
 
-    recipe: UserRecipe
+    specialization: Specialization
     batch: Shape
     state: Array
     sizes: Mapping[str, int]
@@ -118,11 +119,10 @@ class Trajectories:
 
     def run(self) -> None:
         """Goes through all steps, and leaves the last state in `state`."""
-        loop = (
-            None
-            if self.ask
-            else loop_for(self.recipe, self.shapes, self.feedback, self.state.dtype, is_single=len(self.state) == 1)
-        )
+        loop = None
+        if not self.ask:
+            is_single = len(self.state) == 1
+            loop = loop_for(self.specialization, self.shapes, self.feedback, self.state.dtype, is_single)
         if loop is None:
             self._step_by_step()
         else:
@@ -145,7 +145,7 @@ class Trajectories:
             given = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
             given |= self.ask(given) if self.ask else {}
             arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
-            now = self._of_sizes(compute_numbers(self.recipe, arrays, set()))
+            now = self._of_sizes(Lanes().compute(self.specialization, arrays))
             if (step + 1) % self.keep == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):
                     kept[:, self.row(step)] = part.reshape(len(self.state), -1)
@@ -188,7 +188,7 @@ class Piece:
 
 
 def through_time(
-    recipe: UserRecipe,
+    specialization: Specialization,
     state: Mapping[str, Array],
     inputs: Mapping[str, Input | Clock],
     batch: Shape,
@@ -201,7 +201,7 @@ def through_time(
     """Writes the leading parts of a state at the steps 0, keep, 2 keep … and the last; returns the last state.
 
     Args:
-        recipe: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next parts.
+        specialization: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next.
         state: the parts at the beginning, (..., size) each, all of one dtype.
         inputs: what else a step takes; one of them may be a clock.
         batch: the batch axes of all together.
@@ -218,6 +218,6 @@ def through_time(
         array[:, 0] = part
     sizes = {name: part.shape[-1] for name, part in state.items()}
     if whole.size and steps:
-        Trajectories(recipe, batch, whole, sizes, inputs, steps, keep, written, ask).run()
+        Trajectories(specialization, batch, whole, sizes, inputs, steps, keep, written, ask).run()
     ends = np.cumsum([*sizes.values()])[:-1]
     return dict(zip(sizes, np.split(whole.reshape(*batch, whole.shape[-1]), ends, axis=-1), strict=True))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias, cast, get_args
@@ -12,53 +14,65 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 import numpy as np
 
 from knuckle.engine.arrays.base import Shape
-from knuckle.engine.native import result_memory
+from knuckle.engine.arrays.result_layout import Layout
+from knuckle.engine.native import fast_call, result_memory, target
+from knuckle.engine.native.fast_call import FastCall, Form
 from knuckle.engine.native.threads import in_parallel
 from knuckle.model import Model
 from knuckle.warning import line_of, warn
 
+from . import one_state
+from .batch_code import batch_code
 from .captured_values import Surroundings
-from .kept_kernels import PerModel
-from .specialization import Arguments, Native, Recipe, UntraceableError
+from .fetch_or_compile import Native
+from .one_state import OneState
+from .per_model import PerModel
+from .specialization import Arguments, Specialization, UntraceableError
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
 DTYPES = {np.dtype(np.float64): "f64", np.dtype(np.float32): "f32"}
 CALLS, STATES = 24, 256
-"""When a text is worth compiling: after so many calls on one model, or with so many states at once."""
+"""When a text is worth compiling: after so many calls on one model with one state, or with batches, or for so many
+states at once. What is compiled for the one does for the other until then."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """Native code of a text: the shapes of its arguments and of its result, and the way in."""
+    """Native code of a text for batches: the shapes of its arguments and how its results go together."""
 
     arguments: tuple[Shape, ...]
     code: Native
+    layout: Layout
     dtype: np.dtype[Any]
     width: int
     entry: Callable[..., None]
-    layout: Any = None
 
     @classmethod
-    def build(cls, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel:
-        """The kernel of a recipe for arguments of these shapes."""
-        code, width = recipe.code(arguments, DTYPES[dtype])
+    def build(cls, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel:
+        """The kernel of a specialization for arguments of these shapes."""
+        code, layout, width = batch_code(specialization, arguments, DTYPES[dtype])
         if code.entry is None:
-            raise RuntimeError(f"the code of {recipe.name} has no way in")
-        return cls(tuple(arguments.values()), code, dtype, width, code.entry, recipe.layout())
+            raise RuntimeError(f"the code of {specialization.name} has no entry")
+        return cls(tuple(arguments.values()), code, layout, dtype, width, code.entry)
+
+    @property
+    def address(self) -> int:
+        """Where the code is that takes the arrays of a batch and nothing else; 0 if there is more to it."""
+        return self.code.loaded.address("kernel") if isinstance(self.code.loaded, target.Loaded) else 0
 
     def __call__(self, arrays: list[Array], batch: Shape) -> Array:
-        """The result for arrays of `batch` and this kernel's shapes and dtype."""
+        """The scalars of the results on the last axis or axes, for arrays of `batch` and this kernel's shapes."""
         states, shape = math.prod(batch), self.code.shape
         out = result_memory.empty((states, math.prod(shape)), self.dtype)
         if not out.size:
             return out.reshape(batch + shape)
         laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
         inputs = [x for flat, stride in laid_out for x in (flat.ctypes.data, stride)]
-        target = out.ctypes.data
+        place = out.ctypes.data
 
         def work(start: int, end: int, _alive: Any = (laid_out, out)) -> None:
-            self.entry(start, end, *inputs, target)
+            self.entry(start, end, *inputs, place)
 
         in_parallel(states, self.width, work)
         return out.reshape(batch + shape)
@@ -84,73 +98,164 @@ Policy: TypeAlias = Literal["auto", "always", "never"]
 POLICIES = cast("tuple[Policy, ...]", get_args(Policy))
 
 
-@dataclass
+@dataclass(eq=False)
 class Slot:
-    """A place for one kernel: what was asked for so far, the kernel, or why there is none."""
+    """A place for the code of one specialization: how often it was called, the code, or why there is none.
+
+    `kernel` is for batches, or a loop through time; `one` is for one state. `forms` are the calls of function objects
+    that go to this code by themselves.
+    """
 
     lock: Any = field(default_factory=threading.Lock)
-    calls: int = 0
-    kernel: Kernel | None = None
+    singles: int = 0
+    batches: int = 0
+    kernel: Any = None
+    one: OneState | None = None
     around: Surroundings | None = None
     refused: str | None = None
+    has_no_one: bool = False
     warned: bool = False
+    forms: dict[Any, tuple[weakref.ref[FastCall], Form]] = field(default_factory=dict[Any, Any])
 
-    def is_current(self) -> bool:
-        """Whether there is a kernel, and nothing has changed that it was made of."""
-        return self.kernel is not None and (self.around is None or self.around.is_same())
+    def has_changed(self) -> bool:
+        """Whether there is code, and something has changed that it was made of."""
+        return self.around is not None and not self.around.is_same()
+
+    def clear(self) -> None:
+        """Forgets all code: no call goes there any more."""
+        self.kernel = self.one = self.around = None
+        self.has_no_one = False
+        self.close()
+
+    def close(self) -> None:
+        """No function object goes to this code by itself any more."""
+        while self.forms:
+            with contextlib.suppress(KeyError):  # another thread was faster
+                _, (fast_call, form) = self.forms.popitem()
+                form.close()
+                owner = fast_call()
+                if owner is not None:
+                    owner.remove(form)
 
 
 class Kernels:
     """The kernels of this process, by model object: compiled when they are worth it, forgotten with their model."""
 
     def __init__(self, policy: Policy) -> None:
-        self.policy: Policy = policy
-        self._slots: PerModel[Slot] = PerModel()
+        self._slots: PerModel[Slot] = PerModel(Slot.close)
+        self.policy = policy
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._unlock)
 
-    def find(self, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any], states: int) -> Kernel | None:
-        """The kernel for a call, if there is one or the call makes it worth having."""
+    @property
+    def policy(self) -> Policy:
+        """When native code is made."""
+        return self._policy
+
+    @policy.setter
+    def policy(self, policy: Policy) -> None:
+        self._policy: Policy = policy
+        fast_call.allowed.value = policy != "never"
+
+    def find(
+        self,
+        specialization: Specialization,
+        arguments: Arguments,
+        dtype: np.dtype[Any],
+        batch: Shape,
+        *,
+        eager: bool = False,
+    ) -> Kernel | OneState | None:
+        """The code for a call, if there is some or the call makes it worth having.
+
+        Code for one state is made at once for calls that are `eager`.
+        """
         if self.policy == "never" or dtype not in DTYPES:
             return None
         try:
-            slot = self.slot(recipe, arguments, dtype)
+            slot = self.slot(specialization, arguments, dtype)
         except TypeError:  # options that cannot be looked up, such as a list: the text runs as it stands
             return None
-        if slot.kernel is None and slot.refused is None:
-            slot.calls += 1
-            if self.policy == "auto" and states < STATES and slot.calls < CALLS:
-                return None
-        return self.filled(slot, recipe, arguments, dtype)
+        if slot.refused is not None:
+            return None
+        kernel: Callable[[], Kernel | None] = lambda: self.kernel(slot, specialization, arguments, dtype)  # noqa: E731
+        one: Callable[[], OneState | None] = lambda: self.one(slot, specialization, arguments, dtype)  # noqa: E731
+        is_large = math.prod(batch) >= STATES
+        if batch:
+            slot.batches += 1
+            if slot.kernel is not None or is_large or slot.batches >= CALLS or self.policy == "always":
+                return kernel()
+            return one() if slot.one is not None else kernel() if specialization.is_users else None
+        slot.singles += 1
+        if eager or slot.one is not None or slot.singles >= CALLS:
+            return one() or kernel()
+        if slot.kernel is not None:
+            return kernel()
+        return (one() or kernel()) if self.policy == "always" or specialization.is_users else None
 
-    def slot(self, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Slot:
-        """Where the kernel is or will be; a TypeError if options cannot be looked up."""
-        return self._slots.setdefault(recipe.model, (*recipe.key(), tuple(arguments.items()), dtype), Slot)
+    def slot(
+        self, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any], purpose: Any = None
+    ) -> Slot:
+        """Where the code is or will be; a TypeError if options cannot be looked up."""
+        key = (*specialization.key(), tuple(arguments.items()), dtype, purpose)
+        return self._slots.setdefault(specialization.model, key, Slot)
 
-    def filled(self, slot: Slot, recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel | None:
-        """The kernel, built if there is none or what it was made of has changed.
+    def kernel(
+        self, slot: Slot, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
+    ) -> Kernel | None:
+        """The kernel for batches, built if there is none or what it was made of has changed."""
+        return self.filled(slot, specialization, "kernel", lambda: Kernel.build(specialization, arguments, dtype))
+
+    def one(
+        self, slot: Slot, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
+    ) -> OneState | None:
+        """The code for one state; None where there is none besides that for batches."""
+        if slot.has_no_one or not one_state.can_be(arguments, dtype):
+            return None
+
+        def build() -> OneState | None:
+            own = one_state.straight(specialization, arguments, dtype)
+            if own is None:
+                if slot.kernel is None:
+                    slot.kernel = Kernel.build(specialization, arguments, dtype)
+                code, layout = slot.kernel.code, slot.kernel.layout
+                own = one_state.by_kernel(specialization.name, code, layout, arguments, dtype)
+            slot.has_no_one = own is None
+            return own
+
+        return self.filled(slot, specialization, "one", build)
+
+    def filled(self, slot: Slot, specialization: Specialization, which: str, build: Callable[[], Any]) -> Any:
+        """What a slot has, built if there is nothing or what it was made of has changed.
 
         A failure is kept too: the text runs as it stands, and gives the same results.
         """
-        if slot.refused is not None or slot.is_current():
-            return slot.kernel
+        if slot.refused is not None or (getattr(slot, which) is not None and not slot.has_changed()):
+            return getattr(slot, which)
         with slot.lock:
-            if slot.refused is None and not slot.is_current():
+            if slot.has_changed():
+                slot.clear()
+            if slot.refused is None and getattr(slot, which) is None:
                 try:
-                    slot.kernel = None
-                    made = Kernel.build(recipe, arguments, dtype)
-                    slot.around = recipe.surroundings()
-                    slot.kernel = made
+                    code = build()
+                    slot.around = specialization.surroundings()
+                    setattr(slot, which, code)
                 except UntraceableError as error:
                     slot.refused = _reason(error.__cause__ or error)
                 except Exception as error:
                     slot.refused = _reason(error)
-                    warn_plain(slot, recipe.name)
-        return slot.kernel
+                    warn_plain(slot, specialization.name)
+        return getattr(slot, which)
+
+    def warn_if_refused(self, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]) -> None:
+        """Says once that there can be no native code, and why."""
+        slot = self.slot(specialization, arguments, dtype)
+        if slot.refused is not None:
+            warn_plain(slot, specialization.name)
 
     def made(self, model: Model) -> int:
-        """How many kernels there are for a model object."""
-        return sum(slot.kernel is not None for slot in self._slots.values(model))
+        """For how many specializations to a model object there is code."""
+        return sum(slot.kernel is not None or slot.one is not None for slot in self._slots.values(model))
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -174,11 +279,11 @@ def warn_plain(slot: Slot, name: str) -> None:
 
 
 def _policy_of_environment() -> Policy:
-    said = os.environ.get("KNUCKLE_COMPILATION") or "auto"
+    value = os.environ.get("KNUCKLE_COMPILATION") or "auto"
     for policy in POLICIES:
-        if policy == said:
+        if policy == value:
             return policy
-    warn(f"KNUCKLE_COMPILATION is {said!r}, and must be auto, always or never: taken as auto")
+    warn(f"KNUCKLE_COMPILATION is {value!r}, and must be auto, always or never: taken as auto")
     return "auto"
 
 

@@ -1,90 +1,86 @@
-"""The code for one state that `bind` leads to: straight-line code of its own, or a call of the kernel of batches."""
+"""Code for one state: straight-line code of its own, or a call of the kernel of batches."""
 
 from __future__ import annotations
 
-import contextlib
-from dataclasses import dataclass
-from typing import Any
+import math
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.engine.arrays.base import Shape
+from knuckle.engine.arrays.base import Shape, in_one_row
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.emit import Lanes
-from knuckle.engine.native import disk_cache, rolled_code, target
+from knuckle.engine.native import rolled_code, target
+from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, can_give, can_have
+from knuckle.engine.native.python_abi import PythonABI, python_abi
 
-from .kernel_registry import DTYPES, kernels
-from .specialization import Announced, Arguments, Recipe, UntraceableError
+from .fetch_or_compile import Native, TooLongError, Traced, fetch_or_compile
+from .specialization import Arguments, Specialization
+
+Array: TypeAlias = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class OneState:
-    """Code in memory, `i32 one_state(ptr inputs, ptr out)`, the shape of what it computes, and what it needs."""
+    """Code in memory, `void one_state(ptr inputs, ptr out)`, and how its results go together.
 
-    shape: Shape
-    loaded: target.Loaded
-    needs: Any = None
+    `call` takes arrays of the dtype and the shapes for one state, in order in memory.
+    """
 
-    @property
-    def address(self) -> int:
-        """Where it begins."""
-        return self.loaded.address("one_state")
+    address: int
+    layout: Layout
+    shapes: tuple[Shape, ...]
+    dtype: np.dtype[Any]
+    keeps: Any
+    call: Any = field(repr=False)
+
+    def __call__(self, arrays: list[Array], batch: tuple[int, ...]) -> Any:
+        """The scalars of the results, of one state after the other."""
+        if not batch:
+            return self.call(*map(_in_order, arrays))
+        rows = [_in_order(in_one_row(x, batch, shape)) for x, shape in zip(arrays, self.shapes, strict=True)]
+        out = np.empty((math.prod(batch), *self.layout.shape), self.dtype)
+        for k in range(len(out)):
+            out[k] = self.call(*[row[k] for row in rows])
+        return out.reshape(batch + self.layout.shape)
 
 
-def code_of(recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
-    """The code of a recipe for one state of these shapes; None if there can be none."""
-    if recipe.wide and dtype != np.float64:
-        return None
-    try:
-        return _own(recipe, arguments, DTYPES[dtype]) or _of_kernel(recipe, arguments, dtype)
-    except UntraceableError:
-        return None
+def _in_order(x: Array) -> Array:
+    return x if x.flags.carray else np.require(x, requirements=["C", "A"])
 
 
-def _own(recipe: Recipe, arguments: Arguments, dtype: str) -> OneState | None:
-    """Straight-line code, from the disk if it is there; None for what is too long for that."""
+def can_be(arguments: Arguments, dtype: np.dtype[Any]) -> bool:
+    """Whether there can be code for one state that is called with arrays of these shapes."""
+    inputs = [ArrayInput(k, shape) for k, shape in enumerate(arguments.values())]
+    return python_abi() is not None and can_have(inputs, dtype)
+
+
+def straight(specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
+    """Straight-line code; None for what is too long for that."""
     from knuckle.engine.emit.llvm.single_state import to_one_state
 
-    if recipe.model.nb > rolled_code.BODIES:
+    if specialization.model.nb > rolled_code.BODIES:
         return None
-    host = target.host()
-    wide = Lanes(dtype, host.lanes(dtype))
-    inputs = tuple(arguments.items())
-    name = disk_cache.key(
-        disk_cache.library_hash(),
-        host,
-        wide,
-        "one state",
-        recipe.name,
-        recipe.options,
-        inputs,
-        recipe.model.content_hash,
-    )
-    is_named = recipe._is_ours()  # pyright: ignore[reportPrivateUsage]
-    if is_named and (found := _kept(name)):
-        return found
-    with Announced(f"{recipe.name} for {recipe.model.name}"):
-        program = recipe.program(arguments)
-        if len(program.nodes) > rolled_code.NODES:
-            return None
-        if not is_named:
-            name = disk_cache.key(disk_cache.library_hash(), host, wide, "one state", program)
-            if found := _kept(name):
-                return found
-        code = target.compile_text(to_one_state(program, wide))
-    said = {"function": recipe.name, "model": recipe.model.name, "dtype": dtype, "shape": program.shape}
-    disk_cache.write(name, said, code)
-    return OneState(program.shape, target.Loaded(code))
+    short = "f64" if dtype == np.float64 else "f32"
+    lanes = Lanes(short, target.host().lanes(short))
+
+    def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
+        assert traced is not None
+        if len(traced[0].nodes) > rolled_code.NODES:
+            raise TooLongError
+        return {}, target.compile_text(to_one_state(traced[0], lanes))
+
+    try:
+        native, layout = fetch_or_compile(
+            specialization, arguments, lanes, ("one state",), make, lambda _, code: (target.Loaded(code), None)
+        )
+    except TooLongError:
+        return None
+    return _callable(specialization.name, native.loaded, native, layout, arguments, dtype)
 
 
-def _kept(name: str) -> OneState | None:
-    """What the disk has. Code that does not load is as good as none."""
-    if found := disk_cache.read(name):
-        with contextlib.suppress(Exception):
-            return OneState(tuple(found[0]["shape"]), target.Loaded(found[1]))
-    return None
-
-
-def _of_kernel(recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
+def by_kernel(name: str, native: Native, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
     """A call of the kernel, which fills its vectors with the one state.
 
     Rolled code for single numbers would take as long again to make, and save a quarter of the time. Only the thread
@@ -92,15 +88,40 @@ def _of_kernel(recipe: Recipe, arguments: Arguments, dtype: np.dtype[Any]) -> On
     """
     from knuckle.engine.emit.llvm.single_state import kernel_to_one_state
 
-    try:
-        slot = kernels.slot(recipe, arguments, dtype)
-    except TypeError:  # options that cannot be looked up, such as a list
+    kernel = native.loaded if isinstance(native.loaded, target.Loaded) else native.loaded.keeps
+    room, rest = rolled_code.words_after_output(native.entry)
+    text = kernel_to_one_state(kernel.address("kernel"), len(arguments), rest)
+    loaded = target.Loaded(target.compile_text(text))
+    return _callable(name, loaded, (native, room, loaded), layout, arguments, dtype)
+
+
+def _callable(
+    name: str, loaded: target.Loaded, keeps: Any, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
+) -> OneState | None:
+    abi = python_abi()
+    if abi is None or not can_give(Single(layout.shape)):
         return None
-    kernel = kernels.filled(slot, recipe, arguments, dtype)
-    if kernel is None:
-        return None
-    code = kernel.code
-    loaded = code.loaded if isinstance(code.loaded, target.Loaded) else code.loaded.keeps
-    room, rest = rolled_code.words_after_output(code.entry)
-    text = kernel_to_one_state(loaded.address("kernel"), len(arguments), rest)
-    return OneState(code.shape, target.Loaded(target.compile_text(text)), (code, room))
+    address = loaded.address("one_state")
+    call = arrays_call(abi, name, arguments, dtype, _unsuited)
+    call.form.lead_to(Single(layout.shape), one=address, keep=(keeps, loaded))
+    return OneState(address, layout, tuple(arguments.values()), dtype, (keeps, loaded), call.function)
+
+
+@dataclass(frozen=True)
+class ArraysCall:
+    """A function object that takes arrays, and the form of its calls."""
+
+    function: Any
+    form: Form
+
+
+def arrays_call(abi: PythonABI, name: str, arguments: Arguments, dtype: np.dtype[Any], general: Any) -> ArraysCall:
+    """A function object for arrays of these shapes and this dtype, in order; all other calls go to `general`."""
+    fast = FastCall(abi, name, name, general, always=True)
+    form = Form([ArrayInput(k, shape) for k, shape in enumerate(arguments.values())], (), dtype)
+    fast.add(form)
+    return ArraysCall(fast.call, form)
+
+
+def _unsuited(*_: Any) -> Any:
+    raise RuntimeError("code for one state was called with other arrays than it takes")

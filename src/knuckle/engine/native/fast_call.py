@@ -1,233 +1,297 @@
-"""One state per call: a way from Python into native code that takes about as long as making the result.
+"""Function objects of Python that go straight to native code: a call takes about as long as making its result.
 
-A `Way` is a function object of Python whose C function is ours (`python_entry`): it looks at the arguments where
-NumPy keeps what it knows of them, makes the result with NumPy's C interface, and calls the code. What it does not take
-goes on, as it came, to a general callable.
-
-All this rests on how CPython and NumPy lay out their objects. `gate` compares every place with what Python itself says,
-and then tries the way in; where anything is not as expected (another interpreter, a build without the interpreter lock,
-another layout) there is no gate, and all calls go to the general callable.
+A `FastCall` knows forms: ways to write a call for which there is code (`emit.llvm.python_entry`). A call of a known
+form does not come to Python at all; every other one goes, as it came, to a general callable, which may then add a form.
 """
 
 from __future__ import annotations
 
 import ctypes
-import os
+import math
 import sys
-import sysconfig
-import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from knuckle.engine.arrays.base import Shape
-from knuckle.engine.emit.llvm.python_entry import MOST_ARGUMENTS, RECORD, SYMBOLS, Offsets, entry_to_llvm
+from knuckle.engine.arrays.result_layout import Layout, Several, Single
+from knuckle.engine.emit.llvm.call_form import (
+    ARRAY,
+    EQUAL,
+    FLOAT,
+    FORM,
+    MOST_ARGUMENTS,
+    MOST_AXES,
+    MOST_BATCHED,
+    MULTIPLIER,
+    RECORD,
+    THE_OBJECT,
+)
+from knuckle.scalar import running_texts
 
-from . import disk_cache, target
+from .python_abi import PythonABI
 
-Array: TypeAlias = np.ndarray[Any, Any]
+allowed = ctypes.c_int64(1)
+"""Zero while no call may go to native code."""
 
-_FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
-_NUMPY_ABI = 0x02000000
-_VERSION, _NDARRAY, _SCALAR, _NEW = 0, 2, 60, 93
-"""Places in NumPy's table of C functions, which this version of its interface fixes."""
-_FLAGS = 0x0701
-"""Flags that NumPy itself shows: in order in memory, aligned, native bytes, writeable."""
-
-
-class _MethodDef(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
+MOST_STATES = 256
+"""States of a batch that one call computes while it holds Python's lock; larger batches go through Python."""
+MOST_BYTES = 1 << 20
+"""Bytes of such a result."""
+_WORD = (1 << 64) - 1
+_POSITIONAL, _ONE, _BATCH = map(FORM.index, ("positional", "one", "batch"))
+_BY_VALUE = (str, float, int)
 
 
 @dataclass(frozen=True)
-class Gate:
-    """What ways are made with: the code of `enter`, and NumPy's functions."""
+class ArrayInput:
+    """An argument that is an array of the form's dtype, with batch axes or without: input `place` of the code."""
 
-    loaded: target.Loaded
-    new: int
-    scalar: int
+    place: int
+    shape: Shape
 
 
-class Way:
-    """A way into native code for arrays of these shapes and one dtype. All other calls go to `general`.
+@dataclass(frozen=True)
+class FloatInput:
+    """An argument that is a Python float: input `place` of the code."""
 
-    `call` is what Python calls. It passes everything on until `open` gives it code.
+    place: int
+
+
+@dataclass(frozen=True)
+class Option:
+    """An argument that is a certain object, or a name or number equal to it."""
+
+    value: Any
+
+
+Expected: TypeAlias = ArrayInput | FloatInput | Option
+
+
+class Form:
+    """A way to write a call: what is expected of each argument, the last of which have these names.
+
+    Options are kept alive by the form, except for `weakly`: with that object the form ends, before another object can
+    be in its place.
     """
 
     def __init__(
         self,
-        gate: Gate,
-        name: str,
-        doc: str,
-        shapes: Sequence[Shape],
+        expected: Sequence[Expected],
+        names: Sequence[str],
         dtype: np.dtype[Any],
-        general: Callable[..., Any],
+        *,
+        weakly: Any = None,
+        guard: Callable[[], bool] | None = None,
     ) -> None:
-        self.shapes, self.dtype = tuple(shapes), dtype
+        self._words = (ctypes.c_int64 * len(FORM))()
+        names = [sys.intern(name) for name in names]
+        slots = [word for x in expected for word in _slot(x)]
+        values = [x.value for x in expected if isinstance(x, Option) and x.value is not weakly]
+        table, named = (ctypes.c_int64 * len(slots))(*slots), (ctypes.c_int64 * max(1, len(names)))(*map(id, names))
+        self._kept: list[Any] = [names, values, table, named, dtype, guard]
+        if weakly is not None:
+            self._kept.append(weakref.ref(weakly, lambda _, words=self._words: _close(words)))
+        self._dtype = dtype
+        self.hash = _hash([x.value for x in expected if isinstance(x, Option)], names)
+        inputs = sum(not isinstance(x, Option) for x in expected)
+        self._set(positional=len(expected) - len(names), named=len(names), names=ctypes.addressof(named))
+        self._set(slots=ctypes.addressof(table), dtype=id(dtype), number=dtype.num, arguments=inputs)
+        self._set(guard=id(guard) if guard else 0, owner=id(self))
+
+    def _set(self, **words: int) -> None:
+        for name, word in words.items():
+            self._words[FORM.index(name)] = word
+
+    def close(self) -> None:
+        """No call is of this form any more."""
+        _close(self._words)
+
+    def link(self, after: int) -> int:
+        """Puts the form before another of its bucket; where it is."""
+        self._set(next=after)
+        return ctypes.addressof(self._words)
+
+    def lead_to(self, layout: Layout, *, one: int = 0, batch: int = 0, keep: Any = None) -> None:
+        """Gives the form code for one state or for batches, and the layout of its results."""
+        if self._words[_ONE] == one and self._words[_BATCH] == batch:
+            return
+        self._kept.append(keep)
+        if isinstance(layout, Several):
+            self._make_tuples(layout)
+        else:
+            most = min(MOST_STATES, MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
+            self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
+        self._set(one=one, batch=batch)
+
+    def _make_tuples(self, layout: Several) -> None:
+        words = [w for part in layout.parts for w in (len(part.shape), self._lengths(part.shape), part.size)]
+        pieces = (ctypes.c_int64 * len(words))(*words)
+        room = (ctypes.c_int64 * max(1, layout.size))()
+        self._kept += [pieces, room]
+        self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
+        self._set(parts=len(layout.parts))
+
+    def _lengths(self, shape: Shape) -> int:
+        lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
+        self._kept.append(lengths)
+        return ctypes.addressof(lengths)
+
+
+def _close(words: Any) -> None:
+    words[_POSITIONAL] = -1
+
+
+def can_have(expected: Iterable[Expected], dtype: np.dtype[Any]) -> bool:
+    """Whether there can be a form for such arguments."""
+    inputs = [x for x in expected if not isinstance(x, Option)]
+    return 0 < len(inputs) <= MOST_ARGUMENTS and all(
+        len(x.shape) in (1, 2) if isinstance(x, ArrayInput) else dtype == np.float64 for x in inputs
+    )
+
+
+def can_batch(inputs: int, layout: Layout) -> bool:
+    """Whether there can be a form for batches, with so many arrays and results of this layout."""
+    return inputs <= MOST_BATCHED and isinstance(layout, Single)
+
+
+def can_give(layout: Layout) -> bool:
+    """Whether there can be a form for results of this layout: an array or number, or a tuple of such."""
+    if isinstance(layout, Single):
+        return len(layout.shape) <= MOST_AXES
+    is_tuple = layout.collect is tuple and layout.names is None and len(layout.parts) > 0
+    return is_tuple and all(isinstance(part, Single) and can_give(part) for part in layout.parts)
+
+
+def _slot(x: Expected) -> tuple[int, ...]:
+    match x:
+        case ArrayInput(place, shape):
+            return ARRAY, place, len(shape), shape[0], shape[-1], math.prod(shape)
+        case FloatInput(place):
+            return FLOAT, place, 0, 0, 0, 1
+        case Option(value):
+            return EQUAL if type(value) in _BY_VALUE else THE_OBJECT, id(value), 0, 0, 0, 0
+
+
+def _hash(values: Iterable[Any], names: Iterable[str]) -> int:
+    """What `hash` of the LLVM text gives."""
+    h = 0
+    for x in values:
+        if type(x) not in (float, int):
+            h = ((h ^ (hash(x) if type(x) is str else id(x)) & _WORD) * MULTIPLIER) & _WORD
+    for name in names:
+        h = ((h ^ hash(name) & _WORD) * MULTIPLIER) & _WORD
+    return h
+
+
+_TABLE = RECORD.index("table")
+_ALWAYS, _NOTHING = ctypes.c_int64(1), list[None]()
+
+
+class FastCall:
+    """A function object with native code behind it: `call` is what Python calls.
+
+    Calls go to native code while that is `allowed` and no text of a kernel is running, unless they may do so `always`.
+    """
+
+    def __init__(
+        self, abi: PythonABI, name: str, doc: str, general: Callable[..., Any], *, always: bool = False
+    ) -> None:
         self._record = (ctypes.c_int64 * len(RECORD))()
-        numbers = [n for shape in shapes for n in (len(shape), shape[0], shape[-1])]
-        table = (ctypes.c_int64 * len(numbers))(*numbers)
-        definition = _MethodDef(name.encode(), gate.loaded.address("enter"), _FASTCALL_WITH_KEYWORDS, doc.encode())
-        self._set(general=id(general), arguments=len(shapes), shapes=ctypes.addressof(table), ndarray=id(np.ndarray))
-        self._set(dtype=id(dtype), number=dtype.num, new=gate.new, scalar=gate.scalar)
-        self._kept: list[Any] = []
-        self.call = _function_object(
-            definition,
-            (ctypes.addressof(self._record), self._record, table, definition, gate, dtype, general, self._kept),
-        )
+        self._forms: dict[Form, None] = {}
+        self._tables: dict[int, Any] = {}
+        self._lay_out()
+        self._set(general=id(general), allowed=ctypes.addressof(_ALWAYS if always else allowed))
+        self._set(running=id(_NOTHING if always else running_texts))
+        self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int), new=abi.new, scalar=abi.scalar)
+        own = (ctypes.addressof(self._record), self, general)
+        self.call = abi.function_object(name, doc, own)
 
     def _set(self, **words: int) -> None:
         for name, word in words.items():
             self._record[RECORD.index(name)] = word
 
-    @property
-    def is_open(self) -> bool:
-        return bool(self._record[0])
+    def add(self, form: Form) -> None:
+        """From now on calls of this form go to its code."""
+        self._forms[form] = None
+        self._lay_out()
 
-    def fits(self, args: Sequence[Any]) -> bool:
-        """Whether these are arguments that an open way takes."""
-        return len(args) == len(self.shapes) and all(map(self._fits, args, self.shapes))
+    def remove(self, form: Form) -> None:
+        """Calls of this form go to Python again, from this moment on."""
+        form.close()
+        if self._forms.pop(form, form) is not form:
+            self._lay_out()
 
-    def _fits(self, x: Any, shape: Shape) -> bool:
-        return (
-            type(x) is np.ndarray
-            and x.dtype is self.dtype
-            and x.shape == shape
-            and bool(x.flags.c_contiguous and x.flags.aligned)
-        )
+    def __contains__(self, form: Form) -> bool:
+        return form in self._forms
 
-    def open(self, code: int, shape: Shape, *keep: Any) -> None:
-        """Gives the way its code and the shape of its result. What the code needs is kept as long as `call` is."""
-        lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
-        self._kept += [lengths, *keep]
-        self._set(dimensions=len(shape), shape=ctypes.addressof(lengths))
-        self._set(code=code)  # last: from now on calls go there
+    def __len__(self) -> int:
+        return len(self._forms)
 
+    def _lay_out(self) -> None:
+        """Makes the table of forms anew, and puts it in place in one step.
 
-def can_take(shapes: Sequence[Shape]) -> bool:
-    """Whether a way can have arguments of these shapes."""
-    return 0 < len(shapes) <= MOST_ARGUMENTS and all(len(shape) in (1, 2) for shape in shapes)
-
-
-LOCK = threading.RLock()
-"""Held while something is made, which is done once. A fork waits for it, so that no process inherits half a work."""
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
-
-
-def gate() -> Gate | None:
-    """The gate of this process; None where the way in does not work."""
-    with LOCK:
-        return _gate()
-
-
-@cache
-def _gate() -> Gate | None:
-    try:
-        return _opened()
-    except Exception:  # whatever is unusual here, the general path does not need it
-        return None
+        Other threads, and finalizers in this one, may do the same at any moment, and no lock is taken: what is in place
+        is kept, and who finds that the forms have changed meanwhile begins again. Forms are linked to forms that came
+        before them, so that a search in an old table ends too.
+        """
+        forms: tuple[Form, ...] | None = None
+        while forms != tuple(self._forms):
+            forms = tuple(self._forms)
+            count = 1 << max(2, (2 * len(forms) - 1).bit_length())
+            heads = [0] * count
+            for form in forms:
+                bucket = (form.hash >> 40) & (count - 1)
+                heads[bucket] = form.link(heads[bucket])
+            table = (ctypes.c_int64 * (count + 1))(count - 1, *heads)
+            place = ctypes.addressof(table)
+            self._set(table=place)
+            self._tables[place] = table, forms
+            for other in tuple(self._tables):
+                if other != self._record[_TABLE]:
+                    self._tables.pop(other, None)
 
 
-def _opened() -> Gate | None:
-    if sys.implementation.name != "cpython" or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return None
-    if ctypes.sizeof(ctypes.c_void_p) != 8 or sys.platform not in ("linux", "darwin", "win32"):
-        return None
-    offsets, functions = Offsets.after(object.__basicsize__), _numpy_functions()
-    if not functions or not _is_laid_out(offsets):
-        return None
-    found = Gate(_loaded(offsets), functions[_NEW], functions[_SCALAR])
-    return found if _works(found) else None
-
-
-def _numpy_functions() -> dict[int, int] | None:
-    """NumPy's C functions by their place in its table, if the table is the one we know."""
-    capsule: Any = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]  # pyright: ignore
-    pointer = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
-    table = (ctypes.c_void_p * (_NEW + 1)).from_address(pointer)
-    version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_VERSION] or 0)
-    if table[_NDARRAY] != id(np.ndarray) or version() != _NUMPY_ABI:
-        return None
-    return {place: table[place] or 0 for place in (_SCALAR, _NEW)}
-
-
-def _is_laid_out(offsets: Offsets) -> bool:
-    """Whether arrays have their fields where we shall look for them."""
-    if np.ndarray.__basicsize__ < offsets.flags + 4:
+def works(abi: PythonABI) -> bool:
+    """Whether trial calls give what they should, and pass on what they should."""
+    passed_on, double, option = object(), np.dtype(np.float64), "an option"
+    call = FastCall(abi, "trial", "", lambda *args, **names: passed_on, always=True)
+    x, y, many = np.array([1.0, 2.0]), np.array([10.0, 20.0]), np.arange(12.0).reshape(3, 2, 2)
+    if call.call(x, y) is not passed_on:
         return False
-    for array in (np.arange(6.0).reshape(2, 3), np.arange(4, dtype=np.float32)[::2], np.zeros((2, 1, 5)).T):
-        place = id(array)
-
-        def at(kind: Any, offset: int, start: int = place) -> int:
-            return kind.from_address(start + offset).value or 0
-
-        found = (
-            at(ctypes.c_void_p, offsets.type), at(ctypes.c_void_p, offsets.data), at(ctypes.c_int, offsets.axes),
-            at(ctypes.c_void_p, offsets.dtype), at(ctypes.c_int, offsets.flags) & _FLAGS,
-        )  # fmt: skip
-        if found != (id(np.ndarray), array.ctypes.data, array.ndim, id(array.dtype), array.flags.num & _FLAGS):
-            return False
-        lengths = at(ctypes.c_void_p, offsets.lengths)
-        if not lengths or tuple((ctypes.c_ssize_t * array.ndim).from_address(lengths)) != array.shape:
-            return False
-    return True
-
-
-def _loaded(offsets: Offsets) -> target.Loaded:
-    """The code of `enter`, from the disk if it is there."""
-    for symbol in SYMBOLS:
-        address = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value
-        target.add_symbol(symbol, address or 0)
-    name = disk_cache.key(disk_cache.library_hash(), target.host(), "python entry", offsets)
-    found = disk_cache.read(name)
-    if found is None:
-        description = {"function": "the way in from Python", "model": "", "dtype": "", "shape": ()}
-        found = description, target.compile_text(entry_to_llvm(offsets))
-        disk_cache.write(name, *found)
-    return target.Loaded(found[1])
-
-
-def _works(gate: Gate) -> bool:
-    """Whether a trial way gives what it should, and passes on what it should."""
-    passed_on = object()
-    way = Way(gate, "trial", "", [(2,), (2,)], np.dtype(np.float64), lambda *args, **names: passed_on)
-    number = Way(gate, "trial", "", [(2,), (2,)], np.dtype(np.float64), lambda *args, **names: passed_on)
-    x, y = np.array([1.0, 2.0]), np.array([10.0, 20.0])
-    if way.call(x, y) is not passed_on:
+    pair = ArrayInput(0, (2,)), ArrayInput(1, (2,))
+    arrays, number, named = Form(pair, [], double), Form([*pair, Option(None)], [], double), Form(
+        [*pair, Option(option)], ["option"], double, guard=lambda: len(option) > 0
+    )  # fmt: skip
+    mixed = Form([FloatInput(1), ArrayInput(0, (2,))], ["x"], double)
+    arrays.lead_to(Single((2,)), one=abi.loaded.address("trial"), batch=abi.loaded.address("trial_batch"))
+    number.lead_to(Single(()), one=abi.loaded.address("trial_number"))
+    named.lead_to(Single((2,)), one=abi.loaded.address("trial"))
+    mixed.lead_to(Single(()), one=abi.loaded.address("trial_number"))
+    both = Form([*pair, Option(True)], [], double)
+    both.lead_to(Several((Single(()), Single((1, 1)))), one=abi.loaded.address("trial"))
+    for form in (arrays, number, named, mixed, both):
+        call.add(form)
+    before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
+    result, single, batch = call.call(x, y), call.call(x, y, None), call.call(many, y)
+    after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
+    if (*after, sys.getrefcount(result)) != (*before, 2):
         return False
-    way.open(gate.loaded.address("trial"), (2,))
-    number.open(gate.loaded.address("trial"), ())
-    before = sys.getrefcount(x), sys.getrefcount(y)
-    result, single = way.call(x, y), number.call(x, y)
-    if (sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(result)) != (*before, 2):
-        return False
-    others = [
-        (x, y, y), (x,), (), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (x, y.reshape(1, 2)),
-        (x.astype(np.float32), y), (x, y.astype(">f8")),
+    others: list[tuple[Any, ...]] = [
+        (x, y, y), (x,), (), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (many, y.reshape(1, 2)),
+        (x.astype(np.float32), y), (x, y.astype(">f8")), (many[:0], y), (x, y, 0), (x, y, "another"),
     ]  # fmt: skip
     return (
         type(result) is np.ndarray and result.tolist() == [11.0, 22.0]
         and type(single) is np.float64 and single == 11.0
-        and all(way.call(*args) is passed_on for args in others) and way.call(x, y=y) is passed_on
+        and type(batch) is np.ndarray and np.array_equal(batch, many + y)
+        and call.call(x, y, option="".join(["an ", "option"])).tolist() == [11.0, 22.0]
+        and call.call(0.5, x=x) == 1.5
+        and repr(call.call(x, y, True)) == repr((np.float64(11.0), np.array([[22.0]])))
+        and all(call.call(*args) is passed_on for args in others)
+        and call.call(x, y=y) is passed_on and call.call(1, x=x) is passed_on
+        and call.call(x, y, option="other") is passed_on
     )  # fmt: skip
-
-
-def _python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:
-    """A function of Python's C interface."""
-    return ctypes.PYFUNCTYPE(result, *arguments)((name, ctypes.pythonapi))
-
-
-def _function_object(definition: _MethodDef, own: tuple[Any, ...]) -> Callable[..., Any]:
-    """Python's function object for a C function. It holds `own`, and gives it to the function first."""
-    make = _python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-    return make(ctypes.addressof(definition), own, None)

@@ -12,7 +12,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.engine.arrays.base import Shape, scalars_of, shape_of
+from knuckle.engine.arrays.base import Shape
+from knuckle.engine.arrays.result_layout import Layout
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.rolled_loops import rolled_to_llvm, tables
 from knuckle.engine.emit.llvm.streaming_stores import padded, runs
@@ -36,10 +37,10 @@ class NothingToRollError(Exception):
 
 
 def compile_rolled(
-    text: Callable[..., Any], model: Model, arguments: Mapping[str, Shape], lanes: Lanes
+    text: Callable[..., tuple[list[Any], Layout]], model: Model, arguments: Mapping[str, Shape], lanes: Lanes
 ) -> tuple[dict[str, Any], bytes]:
     """What to keep of a text for a large model: a description, and code and tables as bytes."""
-    program = trace_rolled(text, model, arguments, lambda r: (scalars_of(r), shape_of(r)))
+    program = trace_rolled(text, model, arguments, lambda result: (result[0], result[1].shape))
     if sum(len(pattern.steps) for pattern in program.patterns) > MOST_STEPS:
         raise NothingToRollError
     tables = _tables(program, lanes)

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.constraint_rank import Constraints
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import inverse_dynamics
 from knuckle.model import Model
 from knuckle.model.reduction import rows as coupled_rows
+from knuckle.public_names import public
 from knuckle.scalar import ZERO, absolute
 from knuckle.solvers.numeric_rank import Judged
 from knuckle.spatial import Matrix, Vector
@@ -23,6 +24,7 @@ from knuckle.spatial import Matrix, Vector
 from .loop_terms import active_loop_jacobian, active_loop_sizes, judged_constraints, loop_constraints
 
 
+@public
 @function(q="q", v="v", a="v", f_ext="f", loops=True)
 def actuator_forces(
     model: Model,
@@ -56,6 +58,7 @@ def actuator_forces(
     return constrained_motion.least_norm(acting, -made.response(Vector.zero(len(rows)), free(tau))[1])
 
 
+@public
 @dataclass(frozen=True)
 class Actuation:
     """Which freedoms of a mechanism its actuators move, in one position (RBDA 8.12)."""
@@ -91,6 +94,7 @@ class Actuation:
         return "; ".join([*parts, "fully actuated"] if self.is_full else parts)
 
 
+@public
 def actuation(model: Model, q: ArrayLike, actuated: Iterable[str]) -> Actuation:
     """Whether actuators at some joints, of the tree or loop joints, move all freedoms at the position `q` (nq,)."""
     at = np.asarray(q, float)

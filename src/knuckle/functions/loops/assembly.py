@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions.configuration import integrate, neutral, random_configuration
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.model import Model
+from knuckle.public_names import public
 
 from .dense_constraints import Dense, spanning_tree
 from .loop_terms import constraint_jacobian, judged_constraints, loop_error, loop_error_rate, loop_gap
@@ -20,6 +21,7 @@ from .loop_terms import constraint_jacobian, judged_constraints, loop_error, loo
 Array = NDArray[Any]
 
 
+@public
 @dataclass(frozen=True)
 class Assembly:
     """What came of closing the loops: the position `q`, whether they are closed there, and what each loop misses."""
@@ -36,6 +38,7 @@ class Assembly:
         return f"not closed in {self.attempts} attempts: loop {worst} misses by {self.gaps[worst or '']:.2g} (m, rad)"
 
 
+@public
 def close_loops(
     model: Model,
     q: ArrayLike | None = None,
@@ -123,6 +126,7 @@ def _damped(K: Array, error: Array, damping: float) -> Array:
     return np.linalg.lstsq(np.vstack([K, damping * np.eye(n)]), np.concatenate([error, np.zeros(n)]), rcond=None)[0]
 
 
+@public
 def project(
     model: Model, q: ArrayLike, v: ArrayLike | None = None, *, tolerance: float = 1e-12, steps: int = 20
 ) -> tuple[Array, Array]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import weakref
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.loops.constraint_rank import ROUNDING
 from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.engine.kernels.per_model import per_model
 from knuckle.functions.configuration import neutral
 from knuckle.model import Model
 from knuckle.solvers.numeric_rank import Factor, Judged, choice_of
@@ -27,17 +27,11 @@ MET = 1e-9
 CLOSED = 1e-9
 """What counts as closed, in metres and radians."""
 
-_trees: dict[int, tuple[Any, Model]] = {}
-_choices: dict[int, tuple[Any, Choice | None]] = {}
-"""Spanning trees and independent variables by the mechanism's object, forgotten with it."""
 
-
+@per_model
 def spanning_tree(model: Model) -> Model:
     """The mechanism without its loops, always the same object: its kernels are looked up once."""
-    number = id(model)
-    if number not in _trees:
-        _trees[number] = weakref.ref(model, lambda _: _trees.pop(number, None)), model.without_loops()
-    return _trees[number][1]
+    return model.without_loops()
 
 
 class Dense:
@@ -174,15 +168,12 @@ def _rooted(H: Array) -> Array:
         return np.array([_rooted(x) for x in H.reshape(-1, *H.shape[-2:])]).reshape(H.shape)
 
 
+@per_model
 def chosen(model: Model) -> Choice | None:
     """The independent variables at the neutral position, if that closes the loops: elsewhere the rank is another.
 
     They are always the same for a mechanism, so that runs repeat to the last bit.
     """
-    number = id(model)
-    if number not in _choices:
-        q = neutral(model)
-        closed = np.abs(loop_gap(model, q)).max(initial=0.0) <= CLOSED
-        found = choice_of(judged_constraints(model, q)) if closed else None
-        _choices[number] = weakref.ref(model, lambda _: _choices.pop(number, None)), found
-    return _choices[number][1]
+    q = neutral(model)
+    is_closed = np.abs(loop_gap(model, q)).max(initial=0.0) <= CLOSED
+    return choice_of(judged_constraints(model, q)) if is_closed else None

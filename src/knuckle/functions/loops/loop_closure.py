@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.loops.closure_functions import ClosureLaw, Gamma, following
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
 from knuckle.functions.configuration import integrate, neutral
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
 from knuckle.model.coupling import Coupling
+from knuckle.public_names import public
 from knuckle.spatial import Vector
 
 from .loop_terms import constraint_jacobian, loop_error, loop_error_rate, loop_gap
@@ -26,6 +27,7 @@ NEARBY = 0.01
 """How far away a written function is tried too, in metres and radians."""
 
 
+@public
 @function(q="q", loops=True)
 def loop_closure(model: Model, q: ArrayLike, *, choice: Choice, steps: int = 6) -> Array:
     """γ(y) (..., nq): the position with the independent variables of `q`, near it, whose others close the loops.
@@ -43,6 +45,7 @@ def loop_closure(model: Model, q: ArrayLike, *, choice: Choice, steps: int = 6) 
     return at
 
 
+@public
 @function(q="q", v="v", loops=True)
 def followed_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
     """G ẏ (..., nv): the velocity with the independent variables of `v` whose others keep the loops closed."""
@@ -50,6 +53,7 @@ def followed_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choic
     return as_vector(v) + following(K, rate, choice)
 
 
+@public
 def with_loop_closure(model: Model, gamma: Gamma, joints: Iterable[str], at: ArrayLike | None = None) -> Model:
     """The mechanism with its loops closed by a function of yours, q = γ(y) (RBDA 8.56-8.60).
 

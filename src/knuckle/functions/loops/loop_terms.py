@@ -14,11 +14,12 @@ from knuckle.algorithms.loops import constraint_rank
 from knuckle.algorithms.loops import independent_variables as independence
 from knuckle.algorithms.loops import loop_constraints as loops
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.configuration import random_configuration
 from knuckle.functions.per_joint import drift
 from knuckle.model import Model, reduction
 from knuckle.model.loop_clusters import Cluster, clusters
+from knuckle.public_names import public
 from knuckle.scalar import ZERO, absolute, sqrt
 from knuckle.solvers.numeric_rank import Judged, choice_of
 from knuckle.spatial import Matrix, Vector, rotation
@@ -77,6 +78,7 @@ def _freedoms(model: Model, cluster: Cluster) -> int:
     return len({k for j in cluster.joints for k in model.variables(j)})
 
 
+@public
 @function(q="q", loops=True)
 def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
     """K (..., nc, nv): K v is the velocity that the loop joints do not allow (RBDA 8.17, table 8.4)."""
@@ -138,6 +140,7 @@ def active_loop_sizes(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, model.nv)
 
 
+@public
 @function(q="q", v="v", loops=True)
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """k (..., nc) with K a = k where the loops stay closed (RBDA 8.15), without stabilisation."""
@@ -146,6 +149,7 @@ def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     return Vector(x for motion in motions for x in motion.k)
 
 
+@public
 @function(q="q", loops=True)
 def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
     """K_a (..., nl, nv): the velocities at the loop joints' own freedoms are K_a v (RBDA 8.28-8.33).
@@ -160,6 +164,7 @@ def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, model.nv)
 
 
+@public
 @function(q="q", loops=True)
 def loop_error(model: Model, q: ArrayLike) -> Array:
     """δ (..., nc): how far the loop joints are from closing, in radians and metres (RBDA 8.25-8.27, table 8.1)."""
@@ -167,6 +172,7 @@ def loop_error(model: Model, q: ArrayLike) -> Array:
     return Vector(x for loop in model.loops for x in loops.closure(model, Q, loop).delta)
 
 
+@public
 @function(q="q", loops=True)
 def loop_gap(model: Model, q: ArrayLike) -> Array:
     """(..., nl, 6): the turn and the distance, as vectors, from the nearest place that each loop joint allows.
@@ -183,6 +189,7 @@ def loop_gap(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, 6)
 
 
+@public
 @function(q="q", v="v", loops=True)
 def loop_error_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Tᵀ(v_J − σ) (..., nc): how fast the loops open; K v, less what joints that move by a law of time ask for."""
@@ -203,6 +210,7 @@ def stabilized_bias(model: Model, q: Any, v: Any, time: float | None) -> Vector:
     return Vector(entries)
 
 
+@public
 def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()) -> Choice:
     """Velocity variables that determine all others at the position `q` (nq,), and how (RBDA 8.8).
 
@@ -238,6 +246,7 @@ def _variables(model: Model, name: str) -> tuple[int, ...]:
     return _indices(model, model.joint_index(name))
 
 
+@public
 @function(q="q", loops=True)
 def dependence(model: Model, q: ArrayLike, *, choice: Choice) -> Array:
     """G (..., nv, m): v = G ẏ for the independent variables of the choice, with K G = 0 (RBDA 8.42, 8.51)."""
@@ -245,6 +254,7 @@ def dependence(model: Model, q: ArrayLike, *, choice: Choice) -> Array:
     return independence.expressed(K, Vector.zero(K.nrows), choice)[0]
 
 
+@public
 @function(q="q", v="v", loops=True)
 def dependence_bias(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
     """g (..., nv): a = G ÿ + g, with K g = k (RBDA 8.42, 8.51)."""

@@ -8,15 +8,17 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops import loop_constraints as loops
-from knuckle.engine.calls.public_function import Array, function
+from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import closed_loop_dynamics
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
+from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector
 
 from .loop_terms import active_loop_jacobian, loop_constraints
 
 
+@public
 @function(q="q", v="v", tau="v", f_ext="f", tau_loop="l", loops=True)
 def loop_wrenches(
     model: Model,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions.configuration import integrate
 from knuckle.model import Model
 from knuckle.model.loop_clusters import clusters
+from knuckle.public_names import public
 from knuckle.solvers.numeric_rank import Judged
 
 from .assembly import one_position, project
@@ -20,6 +21,7 @@ NEARBY = 1e-3
 """How far away a position counts as nearby, in radians and metres."""
 
 
+@public
 @dataclass(frozen=True)
 class Mobility:
     """The freedoms of a mechanism in one position, and how its constraints depend on each other there."""
@@ -70,6 +72,7 @@ class Mobility:
         return "; ".join(parts)
 
 
+@public
 def mobility(model: Model, q: ArrayLike) -> Mobility:
     """The freedoms of a mechanism with loops in the position `q` (nq,), which closes them (RBDA 8.52-8.55)."""
     at = one_position(model, q)

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.errors import ModelError
 from knuckle.functions import integrate, mass_matrix
 from knuckle.integrators.base import Integrator, State

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.integrators.base import State
 from knuckle.integrators.system import HOLD
 from knuckle.model import Model

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.engine.calls.numpy_arrays import Lanes
 from knuckle.engine.calls.trajectory_batches import Input, through_time
-from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
@@ -186,9 +187,11 @@ def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
     return forces
 
 
-def _specialization(text: StepText | Lasting, model: Model, inputs: Inputs) -> UserRecipe:
+def _specialization(text: StepText | Lasting, model: Model, inputs: Inputs) -> Specialization:
     step = text.step if isinstance(text, Lasting) else text
-    return UserRecipe(f"rollout by {type(step.integrator).__name__}", text, model, (), inputs.single)
+    return Specialization(
+        f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True
+    )
 
 
 def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
@@ -201,7 +204,7 @@ def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | N
     shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
     shapes |= {name: x.shape for name, x in inputs.others.items()}
     arrays = {name: (values[name], shape) for name, shape in shapes.items()}
-    q, v, *memory = compute_numbers(_specialization(text, model, inputs), arrays, set())
+    q, v, *memory = Lanes().compute(_specialization(text, model, inputs), arrays)
     state, single = {"q": q, "v": v}, list(inputs.single)
     for k, x in enumerate(memory):
         is_number = np.ndim(x) == len(inputs.batch)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.arrays.base import Shape, apart
+from knuckle.engine.calls.numpy_arrays import Lanes
 from knuckle.engine.calls.trajectory_batches import Clock, Input
-from knuckle.engine.calls.user_specialization import UserRecipe, compute_numbers
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
 from knuckle.model import Model
 from knuckle.simulation.controls import Along, Control
@@ -119,7 +120,8 @@ class Acting:
             **parameters,
         }
         single = ("t", *(name for name in control.parameters if name in self.single))
-        return np.asarray(compute_numbers(UserRecipe(name, text, self.model, (), single), arrays, set()))
+        specialization = Specialization(name, text, self.model, numbers=single, is_users=True)
+        return np.asarray(Lanes().compute(specialization, arrays))
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.engine.calls.arguments import with_shape
 from knuckle.engine.calls.choose_container import unpacked
-from knuckle.engine.calls.numpy_arrays import numbers
+from knuckle.engine.calls.numpy_arrays import Lanes, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
-from knuckle.engine.calls.user_arguments import given_as
-from knuckle.engine.calls.user_specialization import precision
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
 from knuckle.simulation.controls import STATE, Control, control_of
@@ -61,7 +60,7 @@ def inputs_of(
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
-    dtype = precision({**state, **{name: x.array for name, x in others.items()}}, weak)
+    dtype = Lanes(frozenset(weak)).precision({**state, **{name: x.array for name, x in others.items()}})
     return Inputs(
         {name[0]: np.ascontiguousarray(x, dtype) for name, x in state.items()},
         {"t": Clock(t0, dt, dtype)}
@@ -85,11 +84,12 @@ def _over_time(name: str, array: Array, steps: int) -> Array:
 
 def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, bool]:
     """A parameter, and whether it is a number. `steps` for one that has a value of its own at every step."""
-    given = given_as(name, value)
-    inner, shape = given.carried
-    array = numbers(name, unpacked(inner), shape)
+    value, shape = with_shape(name, value)
+    is_number = not shape
+    array = np.asarray(numbers(name, value, shape))[..., np.newaxis] if is_number else numbers(name, value, shape)
+    shape = shape or (1,)
     if steps is None:
-        return Input(np.expand_dims(array, array.ndim - len(shape)), shape), not given.shape
+        return Input(np.expand_dims(array, array.ndim - len(shape)), shape), is_number
     if array.ndim <= len(shape) or array.shape[-1 - len(shape)] != steps:
         wanted = ", ".join(["...", str(steps), *map(str, shape)])
         raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({wanted})")

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.calls.trajectory_batches import Input, through_time
-from knuckle.engine.calls.user_specialization import UserRecipe
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.integrators.base import State
 from knuckle.model import Model
 
@@ -43,7 +43,7 @@ class NativeSteps:
     def __init__(self, text: StepText, model: Model, parameters: Mapping[str, Array]) -> None:
         self._text, self._model = text, model
         self._parameters = {name: np.asarray(x, float) for name, x in parameters.items()}
-        self._specializations: dict[int, UserRecipe] = {}
+        self._specializations: dict[int, Specialization] = {}
 
     def run(self, times: Array, state: State, dt: float, every: int) -> Rows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""
@@ -57,12 +57,12 @@ class NativeSteps:
         q, v, *memory = (x[1:] for x in saved)
         return Rows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory))
 
-    def _specialization(self, state: State) -> UserRecipe:
+    def _specialization(self, state: State) -> Specialization:
         size = len(state.memory)
         if size not in self._specializations:
             single = ["t", "dt", *(name for name, x in self._parameters.items() if not np.ndim(x))]
             single += [f"memory{k}" for k, x in enumerate(state.memory) if not np.ndim(x)]
             name = f"steps of {type(self._text.integrator).__name__}"
             text = replace(self._text, memory=size)
-            self._specializations[size] = UserRecipe(name, text, self._model, (), tuple(single))
+            self._specializations[size] = Specialization(name, text, self._model, numbers=tuple(single), is_users=True)
         return self._specializations[size]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.arrays.result_layout import Layout, Several
-from knuckle.engine.calls.one_by_one import one_by_one
-from knuckle.engine.calls.user_specialization import UserRecipe
+from knuckle.engine.calls.one_by_one import OneByOne
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, Dense, Integrator, State
@@ -182,9 +182,7 @@ class Stepper:
         q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
         return State(q, v, tuple(memory))
 
-    def _root(
-        self, integrator: Iterative, t: float, state: State, dt: float
-    ) -> tuple[Array, float, tuple[Array, ...]]:
+    def _root(self, integrator: Iterative, t: float, state: State, dt: float) -> tuple[Array, float, tuple[Array, ...]]:
         """x of a step, what is left, and the forces there.
 
         Where the guess is too far off, the root is followed from shorter steps to this one: by as much as it can be
@@ -270,7 +268,8 @@ class Stepper:
         sizes = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
         shapes = {**self._state_shapes(state), **besides, "dt": (), **sizes}
         single = tuple(name for name, shape in shapes.items() if not shape)
-        function = one_by_one(UserRecipe(text.name, text, self.model, (), single), shapes)
+        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
+        function = OneByOne(specialization, shapes)
         call = function.call
         constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
         n = len(besides)
@@ -278,8 +277,8 @@ class Stepper:
         parts: list[tuple[int, int | slice]] = []
 
         def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
-            numbers = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
-            flat = call(*numbers, *others[n:], *constants)
+            arrays = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
+            flat = call(*arrays, *others[n:], *constants)
             if not parts:
                 parts.extend(_places(function.layout))
             return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.calls.user_kernel import Compiled, kernel
+from knuckle.engine.calls.function import Function, kernel
 from knuckle.model import Model
 from knuckle.simulation.controls import STATE, Control
 
@@ -45,7 +45,7 @@ class WithStops:
         return tau + np.asarray(self._push(model, q, v))
 
     @cached_property
-    def _push(self) -> Compiled[...]:
+    def _push(self) -> Function[..., Any]:
         """The force of the stops alone, compiled."""
         stops = self.stops
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from knuckle.engine.calls.user_kernel import kernel
+from knuckle.engine.calls.function import kernel
 from knuckle.functions import difference, forward_dynamics, integrate, pose, velocity
 from knuckle.functions.configuration import has_charts, in_charts
 from knuckle.integrators.system import held_model, with_rotors

@@ -1,193 +1,403 @@
-"""The way in from Python for one state, as LLVM text: a C function with the signature of METH_FASTCALL | METH_KEYWORDS.
+"""The entry from Python into native code, as LLVM text: a C function of the kind METH_FASTCALL | METH_KEYWORDS.
 
     PyObject *enter(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 
-`self` is a tuple whose first item is the address of a `RECORD` as an int. If the arguments are what the record asks for
-(NumPy's own arrays of one dtype and of fixed shapes, contiguous and aligned, none by name) the result is made, the
-record's code fills it in, and it is returned. In every other case the record's general callable gets the call as it
-came.
+`self` is a tuple whose first item is the address of a `RECORD` as an int. The record has a hash table of `FORM`s: ways
+to write a call for which there is native code (`call_form`). If a call is of one of them, the result is made, the
+form's code fills it in, and it is returned. In every other case the record's general callable gets the call as it came.
+The interpreter lock is held all the time.
 
-The same text holds `trial`, code for a record that adds two arrays of two numbers: enough to try the way in before it
-is used.
+The same text holds `trial`, `trial_number` and `trial_batch`, which add two arrays of two numbers or two numbers: code
+for forms to try the entry with before it is used.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-RECORD = (
-    "code",
-    "general",
-    "arguments",
-    "shapes",
-    "dimensions",
-    "shape",
-    "ndarray",
-    "dtype",
-    "number",
-    "new",
-    "scalar",
+from .call_form import (
+    MOST_ARGUMENTS,
+    MOST_AXES,
+    MOST_BATCHED,
+    PIECE,
+    Offsets,
+    hash_text,
+    of_form,
+    of_piece,
+    of_record,
+    takes_text,
 )
-"""The words of a record, 64 bits each.
 
-code: the address of `void code(ptr inputs, ptr out)`, 0 while there is none.
-general: the callable for all other calls.
-arguments, shapes: how many arrays there are; for each its number of axes, the length of the first and of the last.
-dimensions, shape: the number of axes of the result (0: a scalar of NumPy's), and where their lengths are.
-ndarray, dtype, number: the type of arrays, the descriptor of their elements, and its number.
-new, scalar: NumPy's C functions PyArray_New and PyArray_Scalar.
-"""
-
-MOST_ARGUMENTS = 16
-SYMBOLS = ("PyTuple_GetItem", "PyLong_AsVoidPtr", "PyObject_Vectorcall")
+SYMBOLS = (
+    "PyTuple_GetItem",
+    "PyTuple_Size",
+    "PyTuple_New",
+    "PyTuple_SetItem",
+    "PyLong_AsVoidPtr",
+    "PyList_Size",
+    "PyObject_Hash",
+    "PyObject_RichCompareBool",
+    "PyObject_IsTrue",
+    "PyObject_Vectorcall",
+    "Py_IncRef",
+    "Py_DecRef",
+)
 """What is called of Python's C interface."""
-
-SOUND = 0x0101
-"""NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
-
-
-@dataclass(frozen=True)
-class Offsets:
-    """Where the fields of an array object are, in bytes."""
-
-    type: int
-    data: int
-    axes: int
-    lengths: int
-    dtype: int
-    flags: int
-
-    @classmethod
-    def after(cls, header: int) -> Offsets:
-        """The fields in the order of NumPy's C interface, after the header that every object has."""
-        return cls(header - 8, header, header + 8, header + 16, header + 40, header + 48)
-
-
-def _field(name: str, kind: str) -> str:
-    place = RECORD.index(name)
-    return f"  %{name}_at = getelementptr i64, ptr %record, i64 {place}\n  %{name} = load {kind}, ptr %{name}_at"
 
 
 def entry_to_llvm(offsets: Offsets) -> str:
-    """The LLVM text of `enter` and `trial`."""
-    return f"""
-declare ptr @PyTuple_GetItem(ptr, i64)
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+    """The LLVM text of `enter` and of the code that it is tried with."""
+    return "\n".join(
+        [
+            _DECLARATIONS,
+            hash_text(offsets),
+            takes_text(offsets),
+            _run_text(),
+            _tuple_text(offsets),
+            _enter(offsets),
+            _TRIALS,
+        ]
+    )
 
+
+_DECLARATIONS = """
+declare ptr @PyTuple_GetItem(ptr, i64)
+declare i64 @PyTuple_Size(ptr)
+declare ptr @PyTuple_New(i64)
+declare i32 @PyTuple_SetItem(ptr, i64, ptr)
+declare ptr @PyLong_AsVoidPtr(ptr)
+declare i64 @PyList_Size(ptr)
+declare i64 @PyObject_Hash(ptr)
+declare i32 @PyObject_RichCompareBool(ptr, ptr, i32)
+declare i32 @PyObject_IsTrue(ptr)
+declare ptr @PyObject_Vectorcall(ptr, ptr, i64, ptr)
+declare void @Py_IncRef(ptr)
+declare void @Py_DecRef(ptr)
+"""
+
+
+def _run_text() -> str:
+    """A call of a kernel for batches, by the number of its arrays."""
+    counts = range(1, MOST_BATCHED + 1)
+    loads = "".join(
+        f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}\n"
+        f"  %stride_at{k} = getelementptr i64, ptr %strides, i64 {k}\n  %stride{k} = load i64, ptr %stride_at{k}\n"
+        for k in range(MOST_BATCHED)
+    )
+    labels = " ".join(f"i64 {n}, label %of{n}" for n in counts)
+    calls = "".join(
+        f"of{n}:\n  call void %kernel(i64 0, i64 %states, "
+        + "".join(f"ptr %in{k}, i64 %stride{k}, " for k in range(n))
+        + "ptr %out)\n  ret void\n"
+        for n in counts
+    )
+    return f"""
+define internal void @run(ptr %kernel, i64 %arguments, ptr %inputs, ptr %strides, i64 %states, ptr %out) {{
+{loads}  switch i64 %arguments, label %none [{labels}]
+none:
+  ret void
+{calls}}}"""
+
+
+def _tuple_text(offsets: Offsets) -> str:
+    """A tuple of the results for one state. Making the tuple may run other code of Python's, making arrays does not."""
+    return f"""
+define internal ptr @tuple(ptr %form, ptr %record, ptr %inputs) {{
+entry:
+{of_form("one")}
+{of_form("parts", "i64")}
+{of_form("pieces")}
+{of_form("room")}
+{of_form("dtype")}
+{of_form("number", "i32")}
+{of_form("words", "i64")}
+{of_record("new")}
+{of_record("scalar")}
+{of_record("ndarray")}
+  %tuple = call ptr @PyTuple_New(i64 %form_parts)
+  %no_tuple = icmp eq ptr %tuple, null
+  br i1 %no_tuple, label %give, label %compute
+compute:
+  call void %form_one(ptr %inputs, ptr %form_room)
+  br label %each
+each:
+  %k = phi i64 [0, %compute], [%k1, %put]
+  %from = phi ptr [%form_room, %compute], [%after, %put]
+  %more = icmp slt i64 %k, %form_parts
+  br i1 %more, label %make, label %give
+make:
+  %piece_index = mul i64 %k, {len(PIECE)}
+  %piece = getelementptr i64, ptr %form_pieces, i64 %piece_index
+{of_piece("dimensions")}
+{of_piece("shape", "ptr")}
+{of_piece("size")}
+  %units = mul i64 %piece_size, %form_words
+  %after = getelementptr i32, ptr %from, i64 %units
+  %is_number = icmp eq i64 %piece_dimensions, 0
+  br i1 %is_number, label %number, label %array
+number:
+  %made_number = call ptr %record_scalar(ptr %from, ptr %form_dtype, ptr null)
+  br label %made
+array:
+  %axes = trunc i64 %piece_dimensions to i32
+  %made_array = call ptr %record_new(ptr %record_ndarray, i32 %axes, ptr %piece_shape, i32 %form_number,
+                                     ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_array = icmp eq ptr %made_array, null
+  br i1 %no_array, label %fail, label %fill
+fill:
+  %data_at = getelementptr i8, ptr %made_array, i64 {offsets.data}
+  %data = load ptr, ptr %data_at
+  br label %each_unit
+each_unit:
+  %u = phi i64 [0, %fill], [%u1, %copy]
+  %more_units = icmp slt i64 %u, %units
+  br i1 %more_units, label %copy, label %made
+copy:
+  %source = getelementptr i32, ptr %from, i64 %u
+  %unit = load i32, ptr %source
+  %target = getelementptr i32, ptr %data, i64 %u
+  store i32 %unit, ptr %target
+  %u1 = add i64 %u, 1
+  br label %each_unit
+made:
+  %item = phi ptr [%made_number, %number], [%made_array, %each_unit]
+  %failed = icmp eq ptr %item, null
+  br i1 %failed, label %fail, label %put
+put:
+  %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %k, ptr %item)
+  %k1 = add i64 %k, 1
+  br label %each
+fail:
+  call void @Py_DecRef(ptr %tuple)
+  ret ptr null
+give:
+  ret ptr %tuple
+}}"""
+
+
+def _enter(offsets: Offsets) -> str:
+    return f"""
 define ptr @enter(ptr %self, ptr %args, i64 %n, ptr %names) {{
 entry:
   %inputs = alloca [{MOST_ARGUMENTS} x ptr], align 16
-  %one = alloca [2 x i64], align 16
+  %strides = alloca [{MOST_ARGUMENTS} x i64], align 16
+  %lengths = alloca [{2 * MOST_AXES} x i64], align 16
+  %single = alloca [2 x i64], align 16
+  %batch = alloca [2 x i64], align 16
   %first = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %record = call ptr @PyLong_AsVoidPtr(ptr %first)
-{_field("code", "ptr")}
-{_field("arguments", "i64")}
-{_field("shapes", "ptr")}
-{_field("ndarray", "ptr")}
-{_field("dtype", "ptr")}
-  %compiled = icmp ne ptr %code, null
-  %nameless = icmp eq ptr %names, null
-  %counted = icmp eq i64 %n, %arguments
-  %begun = and i1 %compiled, %nameless
-  %ready = and i1 %begun, %counted
-  br i1 %ready, label %check, label %elsewhere
+{of_record("allowed")}
+{of_record("running")}
+{of_record("table")}
+  %allowed = load i64, ptr %record_allowed
+  %running = call i64 @PyList_Size(ptr %record_running)
+  %is_allowed = icmp ne i64 %allowed, 0
+  %is_outside = icmp eq i64 %running, 0
+  %may = and i1 %is_allowed, %is_outside
+  br i1 %may, label %count_names, label %elsewhere
+count_names:
+  %is_nameless = icmp eq ptr %names, null
+  br i1 %is_nameless, label %find, label %with_names
+with_names:
+  %named_count = call i64 @PyTuple_Size(ptr %names)
+  br label %find
+find:
+  %named = phi i64 [0, %count_names], [%named_count, %with_names]
+  %count = add i64 %n, %named
+  %h = call i64 @hash(ptr %record, ptr %args, i64 %count, ptr %names, i64 %named)
+  %high = lshr i64 %h, 40
+  %mask = load i64, ptr %record_table
+  %bucket = and i64 %high, %mask
+  %place = add i64 %bucket, 1
+  %head = getelementptr i64, ptr %record_table, i64 %place
+  br label %search
+search:
+  %form_at = phi ptr [%head, %find], [%form, %other]
+  %form = load ptr, ptr %form_at
+  %ended = icmp eq ptr %form, null
+  br i1 %ended, label %elsewhere, label %candidate
+candidate:
+  %suits = call i1 @takes(ptr %form, ptr %record, ptr %args, i64 %n, ptr %names, i64 %named,
+                          ptr %inputs, ptr %strides, ptr %batch)
+  br i1 %suits, label %found, label %other
+other:
+  br label %search
 
-check:
-  %k = phi i64 [0, %entry], [%k1, %taken]
-  %all = icmp eq i64 %k, %n
-  br i1 %all, label %checked, label %type
-type:
-  %arg_at = getelementptr ptr, ptr %args, i64 %k
-  %arg = load ptr, ptr %arg_at
-  %type_at = getelementptr i8, ptr %arg, i64 {offsets.type}
-  %its_type = load ptr, ptr %type_at
-  %is_array = icmp eq ptr %its_type, %ndarray
-  br i1 %is_array, label %array, label %elsewhere
-array:
-  %dtype_there = getelementptr i8, ptr %arg, i64 {offsets.dtype}
-  %its_dtype = load ptr, ptr %dtype_there
-  %flags_at = getelementptr i8, ptr %arg, i64 {offsets.flags}
-  %flags = load i32, ptr %flags_at
-  %axes_at = getelementptr i8, ptr %arg, i64 {offsets.axes}
-  %axes = load i32, ptr %axes_at
-  %axes_wide = sext i32 %axes to i64
-  %wanted_at = mul i64 %k, 3
-  %wanted = getelementptr i64, ptr %shapes, i64 %wanted_at
-  %axes_wanted = load i64, ptr %wanted
-  %same_dtype = icmp eq ptr %its_dtype, %dtype
-  %masked = and i32 %flags, {SOUND}
-  %sound = icmp eq i32 %masked, {SOUND}
-  %same_axes = icmp eq i64 %axes_wide, %axes_wanted
-  %suits = and i1 %same_dtype, %sound
-  %fits = and i1 %suits, %same_axes
-  br i1 %fits, label %measure, label %elsewhere
-measure:
-  %lengths_at = getelementptr i8, ptr %arg, i64 {offsets.lengths}
-  %lengths = load ptr, ptr %lengths_at
-  %length = load i64, ptr %lengths
-  %last = sub i64 %axes_wide, 1
-  %width_at = getelementptr i64, ptr %lengths, i64 %last
-  %width = load i64, ptr %width_at
-  %length_wanted_at = getelementptr i64, ptr %wanted, i64 1
-  %length_wanted = load i64, ptr %length_wanted_at
-  %width_wanted_at = getelementptr i64, ptr %wanted, i64 2
-  %width_wanted = load i64, ptr %width_wanted_at
-  %same_length = icmp eq i64 %length, %length_wanted
-  %same_width = icmp eq i64 %width, %width_wanted
-  %same = and i1 %same_length, %same_width
-  br i1 %same, label %taken, label %elsewhere
-taken:
-  %data_at = getelementptr i8, ptr %arg, i64 {offsets.data}
-  %data = load ptr, ptr %data_at
-  %input = getelementptr ptr, ptr %inputs, i64 %k
-  store ptr %data, ptr %input
-  %k1 = add i64 %k, 1
-  br label %check
+found:
+{of_form("owner")}
+{of_form("guard")}
+  call void @Py_IncRef(ptr %form_owner)
+  %unguarded = icmp eq ptr %form_guard, null
+  br i1 %unguarded, label %choose, label %ask
+ask:
+  %answer = call ptr @PyObject_Vectorcall(ptr %form_guard, ptr null, i64 0, ptr null)
+  %failed = icmp eq ptr %answer, null
+  br i1 %failed, label %fail, label %answered
+answered:
+  %truth = call i32 @PyObject_IsTrue(ptr %answer)
+  call void @Py_DecRef(ptr %answer)
+  %is_true = icmp eq i32 %truth, 1
+  br i1 %is_true, label %again, label %leave
+again:
+  %still = call i1 @takes(ptr %form, ptr %record, ptr %args, i64 %n, ptr %names, i64 %named,
+                          ptr %inputs, ptr %strides, ptr %batch)
+  br i1 %still, label %choose, label %leave
+fail:
+  call void @Py_DecRef(ptr %form_owner)
+  ret ptr null
+leave:
+  call void @Py_DecRef(ptr %form_owner)
+  br label %elsewhere
 
-checked:
-{_field("dimensions", "i64")}
-  %is_scalar = icmp eq i64 %dimensions, 0
-  br i1 %is_scalar, label %number_wanted, label %array_wanted
+choose:
+{of_form("dimensions", "i64")}
+{of_form("shape")}
+{of_form("one")}
+{of_form("dtype")}
+  %batch_axes = load i64, ptr %batch
+  %is_batch = icmp ne i64 %batch_axes, 0
+  br i1 %is_batch, label %states_of_batch, label %one_state
 
-number_wanted:
-  call void %code(ptr %inputs, ptr %one)
-{_field("scalar", "ptr")}
-  %made_number = call ptr %scalar(ptr %one, ptr %dtype, ptr null)
-  ret ptr %made_number
+one_state:
+  %has_one = icmp ne ptr %form_one, null
+  br i1 %has_one, label %one_result, label %leave
+one_result:
+{of_form("parts", "i64")}
+  %is_tuple = icmp ne i64 %form_parts, 0
+  br i1 %is_tuple, label %give_tuple, label %one_thing
+give_tuple:
+  %tuple = call ptr @tuple(ptr %form, ptr %record, ptr %inputs)
+  call void @Py_DecRef(ptr %form_owner)
+  ret ptr %tuple
+one_thing:
+  %is_number = icmp eq i64 %form_dimensions, 0
+  br i1 %is_number, label %give_number, label %one_array
+give_number:
+  call void %form_one(ptr %inputs, ptr %single)
+{of_record("scalar")}
+  %number = call ptr %record_scalar(ptr %single, ptr %form_dtype, ptr null)
+  call void @Py_DecRef(ptr %form_owner)
+  ret ptr %number
+one_array:
+  br label %create
 
-array_wanted:
-{_field("shape", "ptr")}
-{_field("number", "i64")}
-{_field("new", "ptr")}
-  %dimensions_narrow = trunc i64 %dimensions to i32
-  %number_narrow = trunc i64 %number to i32
-  %result = call ptr %new(ptr %ndarray, i32 %dimensions_narrow, ptr %shape, i32 %number_narrow,
-                          ptr null, ptr null, i32 0, i32 0, ptr null)
-  %failed = icmp eq ptr %result, null
-  br i1 %failed, label %give, label %fill
+states_of_batch:
+{of_form("batch")}
+{of_form("most", "i64")}
+  %has_batch = icmp ne ptr %form_batch, null
+  br i1 %has_batch, label %batch_begin, label %leave
+batch_begin:
+  %batch_lengths_at = getelementptr i64, ptr %batch, i64 1
+  %batch_lengths = load ptr, ptr %batch_lengths_at
+  br label %each_axis
+each_axis:
+  %axis = phi i64 [0, %batch_begin], [%axis1, %go_on]
+  %states = phi i64 [1, %batch_begin], [%states1, %go_on]
+  %more_axes = icmp slt i64 %axis, %batch_axes
+  br i1 %more_axes, label %multiply, label %counted
+multiply:
+  %length_at = getelementptr i64, ptr %batch_lengths, i64 %axis
+  %length = load i64, ptr %length_at
+  %copy_at = getelementptr i64, ptr %lengths, i64 %axis
+  store i64 %length, ptr %copy_at
+  %states1 = mul i64 %states, %length
+  %axis1 = add i64 %axis, 1
+  %small = icmp sle i64 %states1, %form_most
+  %short = icmp sle i64 %length, %form_most
+  %in_bounds = and i1 %small, %short
+  br i1 %in_bounds, label %go_on, label %leave
+go_on:
+  br label %each_axis
+counted:
+  %some = icmp sgt i64 %states, 0
+  br i1 %some, label %each_length, label %leave
+each_length:
+  %d = phi i64 [0, %counted], [%d1, %copy]
+  %more_lengths = icmp slt i64 %d, %form_dimensions
+  br i1 %more_lengths, label %copy, label %create
+copy:
+  %from = getelementptr i64, ptr %form_shape, i64 %d
+  %own = load i64, ptr %from
+  %to_place = add i64 %batch_axes, %d
+  %to = getelementptr i64, ptr %lengths, i64 %to_place
+  store i64 %own, ptr %to
+  %d1 = add i64 %d, 1
+  br label %each_length
+
+create:
+  %shape = phi ptr [%form_shape, %one_array], [%lengths, %each_length]
+  %total = phi i64 [1, %one_array], [%states, %each_length]
+  %all_axes = add i64 %batch_axes, %form_dimensions
+  %axes_narrow = trunc i64 %all_axes to i32
+{of_form("number", "i32")}
+{of_record("new")}
+{of_record("ndarray")}
+  %result = call ptr %record_new(ptr %record_ndarray, i32 %axes_narrow, ptr %shape, i32 %form_number,
+                                 ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_memory = icmp eq ptr %result, null
+  br i1 %no_memory, label %fail, label %fill
 fill:
   %out_at = getelementptr i8, ptr %result, i64 {offsets.data}
   %out = load ptr, ptr %out_at
-  call void %code(ptr %inputs, ptr %out)
+  br i1 %is_batch, label %fill_batch, label %fill_one
+fill_one:
+  call void %form_one(ptr %inputs, ptr %out)
+  br label %give
+fill_batch:
+{of_form("batch").replace("%form_batch", "%kernel")}
+{of_form("arguments", "i64")}
+  call void @run(ptr %kernel, i64 %form_arguments, ptr %inputs, ptr %strides, i64 %total, ptr %out)
   br label %give
 give:
+  call void @Py_DecRef(ptr %form_owner)
   ret ptr %result
 
 elsewhere:
-{_field("general", "ptr")}
-  %other = call ptr @PyObject_Vectorcall(ptr %general, ptr %args, i64 %n, ptr %names)
-  ret ptr %other
-}}
+{of_record("general")}
+  %other_result = call ptr @PyObject_Vectorcall(ptr %record_general, ptr %args, i64 %n, ptr %names)
+  ret ptr %other_result
+}}"""
 
-define void @trial(ptr %inputs, ptr %out) {{
+
+_TRIALS = """
+define void @trial(ptr %inputs, ptr %out) {
   %second_at = getelementptr ptr, ptr %inputs, i64 1
   %x = load ptr, ptr %inputs
   %y = load ptr, ptr %second_at
-  %a = load <2 x double>, ptr %x, align 8
-  %b = load <2 x double>, ptr %y, align 8
-  %sum = fadd <2 x double> %a, %b
-  store <2 x double> %sum, ptr %out, align 8
+  call void @trial_batch(i64 0, i64 1, ptr %x, i64 0, ptr %y, i64 0, ptr %out)
   ret void
-}}
+}
+
+define void @trial_number(ptr %inputs, ptr %out) {
+  %second_at = getelementptr ptr, ptr %inputs, i64 1
+  %x = load ptr, ptr %inputs
+  %y = load ptr, ptr %second_at
+  %a = load double, ptr %x, align 8
+  %b = load double, ptr %y, align 8
+  %sum = fadd double %a, %b
+  store double %sum, ptr %out, align 8
+  ret void
+}
+
+define void @trial_batch(i64 %start, i64 %end, ptr %x, i64 %x_stride, ptr %y, i64 %y_stride, ptr %out) {
+entry:
+  br label %each
+each:
+  %k = phi i64 [%start, %entry], [%k1, %add]
+  %more = icmp slt i64 %k, %end
+  br i1 %more, label %add, label %done
+add:
+  %x_place = mul i64 %k, %x_stride
+  %y_place = mul i64 %k, %y_stride
+  %out_place = mul i64 %k, 2
+  %x_at = getelementptr double, ptr %x, i64 %x_place
+  %y_at = getelementptr double, ptr %y, i64 %y_place
+  %out_at = getelementptr double, ptr %out, i64 %out_place
+  %a = load <2 x double>, ptr %x_at, align 8
+  %b = load <2 x double>, ptr %y_at, align 8
+  %sum = fadd <2 x double> %a, %b
+  store <2 x double> %sum, ptr %out_at, align 8
+  %k1 = add i64 %k, 1
+  br label %each
+done:
+  ret void
+}
 """

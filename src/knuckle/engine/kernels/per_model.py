@@ -6,7 +6,7 @@ many, those that were not used for longest are forgotten. What somebody still ho
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import itertools
 import operator
 import os
@@ -51,10 +51,10 @@ class _Entry(Generic[V]):
 
 
 class PerModel(Generic[V]):
-    """Values by model object and key."""
+    """Values by model object and key. `forget` is called with a value that is no longer kept."""
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
+    def __init__(self, forget: Callable[[V], None] | None = None) -> None:
+        self._lock, self._forget = threading.RLock(), forget
         self._of: dict[int, tuple[Any, dict[Any, _Entry[V]]]] = {}
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._unlock)
@@ -108,8 +108,18 @@ class PerModel(Generic[V]):
     def _mine(self, model: Model) -> dict[Any, _Entry[V]]:
         number = id(model)
         if number not in self._of:
-            self._of[number] = weakref.ref(model, lambda _: self._of.pop(number, None)), {}
+            self._of[number] = weakref.ref(model, lambda _: self._drop(number)), {}
         return self._of[number][1]
+
+    def _drop(self, number: int) -> None:
+        """Forgets everything of a model object, which is about to go: its number may be another's at once."""
+        _, mine = self._of.pop(number, (None, dict[Any, _Entry[V]]()))
+        for entry in mine.values():
+            self._forgotten(entry)
+
+    def _forgotten(self, entry: _Entry[V] | None) -> None:
+        if entry is not None and self._forget is not None:
+            self._forget(entry.value)
 
     def _make_room(self) -> None:
         """Forgets what was not used for longest, if there are too many."""
@@ -118,26 +128,33 @@ class PerModel(Generic[V]):
         every = [(entry.used, mine, key) for _, mine in tuple(self._of.values()) for key, entry in tuple(mine.items())]
         every.sort(key=operator.itemgetter(0))
         for _, mine, key in every[: len(every) - _Limit.count + max(1, _Limit.count // SHARE)]:
-            mine.pop(key, None)
+            self._forgotten(mine.pop(key, None))
 
     def _unlock(self) -> None:
         """In a forked process nobody is left to open what other threads had locked."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
 
 
-def make_room(known: dict[Any, Any]) -> None:
-    """Forgets what was put first into a dictionary, if it has as many entries as there may be kernels."""
-    while len(known) >= _Limit.count:
-        with contextlib.suppress(KeyError, RuntimeError, StopIteration):  # another thread was faster
-            known.pop(next(iter(known)))
+R = TypeVar("R")
+
+
+def per_model(function: Callable[[Model], R]) -> Callable[[Model], R]:
+    """A function of a model whose results are kept: computed once for a model object, and forgotten with it."""
+    known: PerModel[tuple[R]] = PerModel()
+
+    @functools.wraps(function)
+    def kept(model: Model) -> R:
+        return known.setdefault(model, None, lambda: (function(model),))[0]
+
+    return kept
 
 
 def set_kernel_limit(count: int | None = None) -> None:
-    """How many pieces of compiled code of each kind a process keeps: 2048 unless said otherwise; None for that again.
+    """For how many functions a process keeps compiled code: 2048 unless said otherwise; None for that again.
 
-    There are three kinds: kernels of batches, code for one state, and loops through time. Beyond the limit those that
-    were not used for longest are forgotten, and made or read from the disk again when they are needed. The environment
-    variable `KNUCKLE_KERNEL_LIMIT` sets another default.
+    A function counts once for each model and choice of options; its code is for batches, for one state, or both, or for
+    a loop through time. Beyond the limit those that were not used for longest are forgotten, and made or read from the
+    disk again when they are needed. The environment variable `KNUCKLE_KERNEL_LIMIT` sets another default.
     """
     try:
         number = _limit_of_environment() if count is None else operator.index(count)
