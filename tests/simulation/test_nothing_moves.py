@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.calls.function import ARGUMENTS, Function
+from knuckle.engine.calls.arguments import ARGUMENTS, Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Fixed, Revolute
 

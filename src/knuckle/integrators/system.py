@@ -15,6 +15,7 @@ from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
+from knuckle.spatial import called
 
 from .loop_stabilization import Stabilization
 
@@ -38,7 +39,14 @@ class System:
     """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
-        """v̇ under the forces at this instant."""
+        """v̇ under the forces at this instant: one piece of code, however often a step asks for it."""
+        return self._acceleration(t, q, v)
+
+    @cached_property
+    def _acceleration(self) -> Callable[..., Any]:
+        return called(self._accelerated)
+
+    def _accelerated(self, t: Any, q: Any, v: Any) -> Any:
         forces = self.forces(t, q, v)
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
