@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.calls.arguments import ARGUMENTS, Function
+from knuckle.engine.calls.arguments import ARGUMENTS
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Fixed, Revolute
 
