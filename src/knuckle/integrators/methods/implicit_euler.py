@@ -28,7 +28,7 @@ class ImplicitEuler(Integrator):
     PD controllers are, D and K are diagonal and add to H what rotors do: a step is one forward dynamics, in O(n).
     """
 
-    asks_once = True
+    evaluates_forces_once = True
 
     @property
     def order(self) -> int:

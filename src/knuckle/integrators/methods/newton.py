@@ -70,8 +70,8 @@ class Iterative(Integrator):
         """The velocity to begin with."""
 
     @abstractmethod
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
-        """Where the forces are wanted: (t, q, v)."""
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+        """Where the forces are evaluated: (t, q, v)."""
 
     @abstractmethod
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:

@@ -85,14 +85,14 @@ def _over_time(name: str, array: Array, steps: int) -> Array:
 
 def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, bool]:
     """A parameter, and whether it is a number. `steps` for one that has a value of its own at every step."""
-    given = given_as(name, value)
-    inner, shape = given.carried
+    argument = given_as(name, value)
+    inner, shape = argument.carried
     array = numbers(name, unpacked(inner), shape)
     if steps is None:
-        return Input(np.expand_dims(array, array.ndim - len(shape)), shape), not given.shape
+        return Input(np.expand_dims(array, array.ndim - len(shape)), shape), not argument.shape
     if array.ndim <= len(shape) or array.shape[-1 - len(shape)] != steps:
-        wanted = ", ".join(["...", str(steps), *map(str, shape)])
-        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({wanted})")
+        expected = ", ".join(["...", str(steps), *map(str, shape)])
+        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({expected})")
     return Input(array, shape), False
 
 
