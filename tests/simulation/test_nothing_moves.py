@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.calls.function import ARGUMENTS, Function
+from knuckle.engine.calls.arguments import ARGUMENTS
+from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Fixed, Revolute
 
@@ -72,7 +73,7 @@ def functions(m: kn.Model, name: str) -> list[Any]:
         given["choice"] = choice(m)
     arrays = {
         x: q(m) if kind == "q" else np.zeros(ARGUMENTS[kind](m))
-        for x, kind in f._arguments.items()
+        for x, kind in f._arguments.kinds.items()
         if f.__signature__.parameters[x].default is not None
     }
     return [

@@ -73,6 +73,7 @@ class Lanes(Container):
         batch = common_batch(given, arrays) if given else ()
         asked = self.precision(given)
         needs_double = isinstance(text, Specialization) and text.needs_double
+        is_users = isinstance(text, Specialization) and text.is_users
         dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
@@ -80,8 +81,10 @@ class Lanes(Container):
             native = self._native(text, lanes, shapes, batch, dtype)
             flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
+            if is_users:
+                raise
             raise never_defined(error) from error
-        if native is None and isinstance(text, Specialization) and text.is_users:
+        if native is None and is_users and isinstance(text, Specialization):
             kernels.warn_if_refused(text, shapes, dtype)
         return Computed(flat, layout, batch, asked)
 
