@@ -683,7 +683,7 @@ def _bare(model: Model) -> Model:
 
 @row("save, load: JSON")
 def json_file(c: Case) -> Iterator[Pair]:
-    back = kn.loads(kn.formats.json.to_json(c.model))
+    back = kn.loads(kn.formats.to_json(c.model))
     yield back == c.model, True
     yield from _same(c, back, c.q, c.v)
 

@@ -23,8 +23,8 @@ WITHOUT_MODEL = {
     "Actuation", "Assembly", "Audit", "BaseParameters", "Builder", "CompliantStops", "ConstrainedMotion",
     "ConstrainedVelocity", "Event", "Mobility", "Model", "ModelError", "RigidStops", "Rollout", "Trajectory",
     "constraints", "formats", "get_threads", "integrators", "joints", "load", "loads", "model", "replay_html", "resume",
-    "robots", "save", "set_compilation", "set_kernel_limit", "set_threads", "spatial", "testing", "to_planar", "view",
-    "where", "with_loop_closure",
+    "robots", "save", "set_compilation", "set_kernel_limit", "set_threads", "simulation", "spatial", "testing",
+    "to_planar", "view", "viewer", "where", "with_loop_closure",
 }  # fmt: skip
 """Public names that compute nothing of a model (files are rows of their own; `to_planar` is tested with edits; pictures
 are of `body_poses`; `with_loop_closure` makes couplings)."""

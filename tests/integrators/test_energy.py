@@ -5,7 +5,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators import DormandPrince, RungeKutta4, Variational
-from knuckle.simulation.steps.step_size import advance, first_pace
+from knuckle.simulation.steps.step_size import advance, first_step_size
 from knuckle.simulation.steps.stepper import stepper
 
 from .mechanisms import free, mixed, start
@@ -80,7 +80,7 @@ def test_the_adaptive_pair_meets_its_tolerances():
     for rtol in (1e-5, 1e-9):
         stepping = stepper(model, DormandPrince(rtol=rtol, atol_q=rtol / 100, atol_v=rtol / 100))
         state = stepping.start(0.0, *start(model), 0.0)
-        whole, t, pace = energy(model, state.q, state.v), 0.0, first_pace(stepping, 0.0, state)
+        whole, t, pace = energy(model, state.q, state.v), 0.0, first_step_size(stepping, 0.0, state)
         while t < 2.0:
             state, dt, pace = advance(stepping, t, state, pace, 2.0)
             t += dt

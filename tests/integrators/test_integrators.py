@@ -19,7 +19,7 @@ from knuckle.integrators import (
     integrator_of,
 )
 from knuckle.joints import Driven, Revolute, Sinusoid
-from knuckle.simulation.steps.step_size import Pace, advance
+from knuckle.simulation.steps.step_size import StepSize, advance
 from knuckle.simulation.steps.stepper import stepper
 
 from .mechanisms import BODY, ball, distance, pair, run, start
@@ -138,15 +138,15 @@ def test_a_step_is_shortened_until_it_is_good_enough():
     model = ball()
     stepping = stepper(model, DormandPrince(rtol=1e-8))
     state = stepping.start(0.0, *start(model, speed=5.0), 0.0)
-    found = advance(stepping, 0.0, state, Pace(1.0))
+    found = advance(stepping, 0.0, state, StepSize(1.0))
     assert 0 < found.dt < 0.5
-    assert found.pace.dt < 5 * found.dt
+    assert found.size.dt < 5 * found.dt
 
 
 def test_steps_end_where_they_must():
     model = ball()
     stepping = stepper(model, DormandPrince(rtol=1e-3))
-    state, t, pace, lengths = stepping.start(0.0, *start(model), 0.0), 0.0, Pace(0.02), list[float]()
+    state, t, pace, lengths = stepping.start(0.0, *start(model), 0.0), 0.0, StepSize(0.02), list[float]()
     while t < 0.1:
         state, dt, pace = advance(stepping, t, state, pace, 0.1)
         t += dt
@@ -161,7 +161,7 @@ def test_infinite_forces_stop_the_adaptive_pair():
     with pytest.raises(
         RuntimeError, match=r"DormandPrince cannot go on at t = 0 s: .* the forces or accelerations may be"
     ):
-        advance(stepping, 0.0, stepping.start(0.0, *start(model), 0.0), Pace(0.1))
+        advance(stepping, 0.0, stepping.start(0.0, *start(model), 0.0), StepSize(0.1))
 
 
 def test_tolerances_may_differ_by_variable():
@@ -169,7 +169,7 @@ def test_tolerances_may_differ_by_variable():
     strict = stepper(model, DormandPrince(rtol=1e-12, atol_v=(1e-9, 1e-3, 1e-3), atol_q=1e-3))
     loose = stepper(model, DormandPrince(rtol=1e-12, atol_v=1e-3, atol_q=1e-3))
     q, v = start(model)
-    steps = [advance(s, 0.0, s.start(0.0, q, v, 0.0), Pace(0.3)).dt for s in (strict, loose)]
+    steps = [advance(s, 0.0, s.start(0.0, q, v, 0.0), StepSize(0.3)).dt for s in (strict, loose)]
     assert steps[0] < 0.5 * steps[1]
 
 
@@ -216,7 +216,7 @@ def test_wrong_states_are_named():
     with pytest.raises(TypeError, match="RungeKutta4 does not know its error; use step"):
         stepping.attempt(0.0, state, 0.01)
     with pytest.raises(TypeError, match="RungeKutta4 has steps of one length"):
-        advance(stepping, 0.0, state, Pace(0.1))
+        advance(stepping, 0.0, state, StepSize(0.1))
 
 
 def test_wrong_names_are_named():

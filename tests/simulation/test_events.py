@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import knuckle as kn
 from knuckle.joints import Prismatic
-from knuckle.simulation.events.event import events_from, root
+from knuckle.simulation.crossings import root
+from knuckle.simulation.events.event import events_from
 
 G = 9.81
 
@@ -245,3 +246,39 @@ def test_an_action_that_gives_nan_is_an_error():
         ValueError, match=r"the action of event 'height' at t = 0\.45\d* s gives a v that is not finite"
     ):
         kn.simulate(ball(), [1.0], None, 1.0, events=event)
+
+
+# twice within a step
+
+
+@pytest.mark.parametrize(
+    ("integrator", "dt"), [("rk4", 0.01), ("heun", 0.01), ("variational", 0.01), ("adaptive", None)]
+)
+@pytest.mark.parametrize("apex", [0.105, 0.1093, 0.005, 0.2])
+def test_a_function_that_passes_zero_and_comes_back_within_a_step(integrator, dt, apex):
+    """A ball thrown to its highest point, which is above a line by less than it falls in half a step."""
+    rise = 2e-6
+    before = math.sqrt(2 * rise / 9.81)
+    events = {
+        "line": lambda t, q, v: q[0] - (9.81 * apex**2 / 2 - rise),
+        "down": kn.Event(lambda t, q, v: q[0] - (9.81 * apex**2 / 2 - rise), direction=-1),
+    }
+    motion = kn.simulate(ball(), [0.0], [9.81 * apex], 0.4, dt=dt, integrator=integrator, events=events, progress=False)
+    assert [o.time for o in motion.occurrences("line")] == pytest.approx([apex - before, apex + before], abs=1e-9)
+    assert [o.time for o in motion.occurrences("down")] == pytest.approx([apex + before], abs=1e-9)
+
+
+@pytest.mark.parametrize("apex", np.linspace(0.001, 0.399, 41))
+def test_a_function_that_comes_near_to_zero_is_no_event(apex):
+    motion = kn.simulate(
+        ball(),
+        [0.0],
+        [9.81 * apex],
+        0.4,
+        dt=0.01,
+        events=lambda t, q, v: q[0] - (9.81 * apex**2 / 2 + 1e-9),
+        progress=False,
+    )
+    plain = kn.simulate(ball(), [0.0], [9.81 * apex], 0.4, dt=0.01, progress=False)
+    assert not motion.events
+    assert np.array_equal(motion.q, plain.q)

@@ -273,7 +273,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         ValueError,
         rf"the sequence rest has shape \({NV},\), and must have shape \(..., 10, {NV}\)",
     ),
-    "python returns nothing": ({"controller": silent}, TypeError, "what controller silent returns is a NoneType"),
+    "python returns nothing": ({"controller": silent}, TypeError, "controller silent returns a NoneType"),
     "kernel returns two": ({"controller": two}, TypeError, "controller two returns a tuple"),
     "kernel returns too much": ({"controller": long}, ValueError, "what controller long returns has shape"),
     "mechanism of time": (

@@ -129,7 +129,7 @@ def test_forces_of_a_python_function_are_those_that_it_said(keep: int):
     np.testing.assert_allclose(found.tau, np.stack([said[k] + TAU[:, k] for k in rows], 1), rtol=1e-14)
     np.testing.assert_array_equal(found[2].tau, found.tau[2])
     again = kn.rollout(ARM, Q, V, TAU, DT, steps=40, keep=keep, controller=moody, out=found)
-    assert again.tau is found.acting.said
+    assert again.tau is found.acting.saved_forces
 
 
 def test_long_sequences_are_not_held_for_a_few_states():

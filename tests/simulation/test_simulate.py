@@ -15,7 +15,7 @@ from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.integrators.registry import INTEGRATORS, integrator_of
 from knuckle.joints import Driven, Free, Prismatic
 from knuckle.joints.composed.time_laws import Sinusoid
-from knuckle.simulation.run_settings import steps_of
+from knuckle.simulation.steps.step_policy import steps_of
 from knuckle.simulation.steps.stepper import stepper
 
 PENDULUM = kn.robots.load("double_pendulum")

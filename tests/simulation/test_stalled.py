@@ -10,6 +10,7 @@ from knuckle.integrators import ConvergenceError, DormandPrince
 from knuckle.joints import Composite, Prismatic, Revolute, Spherical
 from knuckle.simulation import simulator
 from knuckle.simulation.singular_states import singular_joints, singularity
+from knuckle.simulation.steps import step_policy
 from knuckle.simulation.stops import stop_spec
 from knuckle.solvers import complementarity
 
@@ -55,8 +56,8 @@ def test_steps_down_to_the_rounding_of_the_span_are_taken():
 
 
 def test_a_pace_that_would_never_end_is_the_end(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(simulator, "MANY", 10)
-    monkeypatch.setattr(simulator, "MOST", 1e3)
+    monkeypatch.setattr(step_policy, "MANY", 10)
+    monkeypatch.setattr(step_policy, "MOST", 1e3)
     with pytest.warns(RuntimeWarning, match=r"stalled at t = .*: the last 10 steps took .* s of 1000 s together"):
         motion = kn.simulate(PENDULUM, [1.0, 0.5], None, 1000.0, integrator="adaptive", progress=False)
     assert motion.reason == "stalled"
@@ -81,7 +82,7 @@ def test_endless_events_end_a_run_with_what_was_computed(integrator: str):
         )
     assert motion.reason == "stalled"
     assert motion.times[-1] == pytest.approx(0.1, abs=1e-4)
-    assert len(motion.events) == simulator.HITS + 1
+    assert len(motion.events) == simulator.MOST_INTERRUPTIONS + 1
 
 
 def test_impacts_of_many_stops_are_solved_or_said(monkeypatch: pytest.MonkeyPatch):

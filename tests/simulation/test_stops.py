@@ -344,3 +344,18 @@ def test_wrong_stops():
         kn.simulate(model, stops=kn.RigidStops(joints=["elbow"]))
     with pytest.raises(TypeError, match='stops is None, "rigid", RigidStops'):
         kn.simulate(model, stops=3)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(("integrator", "dt"), [("rk4", 0.01), ("variational", 0.01), ("adaptive", None)])
+@pytest.mark.parametrize("apex", [0.105, 0.1093, 0.005, 0.2])
+def test_a_stop_that_is_passed_and_passed_back_within_a_step_is_hit(integrator, dt, apex):
+    rise, e = 2e-6, 0.5
+    before = math.sqrt(2 * rise / G)
+    model = ball(-math.inf, G * apex**2 / 2 - rise)
+    motion = kn.simulate(
+        model, [0.0], [G * apex], 0.4, dt=dt, integrator=integrator, stops=kn.RigidStops(restitution=e), progress=False
+    )
+    (hit,) = impacts(motion)
+    assert hit.time == pytest.approx(apex - before, abs=1e-9)
+    assert hit.v[0] == pytest.approx(-e * G * before, abs=1e-7)
+    assert motion.q.max() <= model.joints[0].limits.upper[0] * (1 + 1e-15)

@@ -27,17 +27,17 @@ MOST_WORK = 200_000
 """Products between constraints, beyond which equations with matrices of their own are too long for code."""
 
 
-def stabilization_of(given: Any) -> Stabilization:
-    """What was given, if it is one."""
-    if given is None or isinstance(given, Choice) or (isinstance(given, str) and given == "projection"):
-        return given
-    is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    if not is_number or not 0 < float(given) < np.inf:
+def stabilization_of(value: Any) -> Stabilization:
+    """The argument `stabilization`, if it is one."""
+    if value is None or isinstance(value, Choice) or (isinstance(value, str) and value == "projection"):
+        return value
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not 0 < float(value) < np.inf:
         raise ValueError(
             'stabilization is "projection", the seconds in which loop errors decay, what kn.independent_variables '
-            f"chose, or None, not {given!r}"
+            f"chose, or None, not {value!r}"
         )
-    return float(given)
+    return float(value)
 
 
 def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilization, t: float = 0.0) -> None:
@@ -47,7 +47,7 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
     """
     if not model.loops or stabilization is None or isinstance(stabilization, float):
         return
-    now = model.at(t) if is_timed(model) else model
+    now = model.at(t) if model.depends_on_time else model
     gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
     gaps = gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0)
     worst = int(np.argmax(gaps))
@@ -83,13 +83,8 @@ def must_fit(model: Model, name: str, is_explicit: bool, stabilization: Stabiliz
         raise ModelError(f'{name} puts its equations into code, and {size}: use "rk4", "heun", "euler" or "adaptive"')
     if isinstance(stabilization, Choice):
         raise ModelError(f'independent variables are put into code, and {size}: use stabilization="projection"')
-    if is_timed(model):
+    if model.depends_on_time:
         raise ModelError(f"joints that move by a law of time need code for every instant, and {size}")
-
-
-def is_timed(model: Model) -> bool:
-    """Whether some joint, or loop joint, moves by a law of time."""
-    return any(joint.kind.at(0.0) != joint.kind for joint in (*model.joints, *model.loops))
 
 
 def must_be_short(model: Model) -> None:

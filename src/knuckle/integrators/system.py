@@ -15,8 +15,9 @@ from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
+from knuckle.spatial import called
 
-from .loop_stabilization import Stabilization, is_timed
+from .loop_stabilization import Stabilization
 
 HOLD = 1e20
 """The rotor inertia of a joint that is held: nothing moves it, and its velocity tells the impulse against it."""
@@ -38,7 +39,14 @@ class System:
     """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
-        """v̇ under the forces at this instant."""
+        """v̇ under the forces at this instant: one piece of code, however often a step asks for it."""
+        return self._acceleration(t, q, v)
+
+    @cached_property
+    def _acceleration(self) -> Callable[..., Any]:
+        return called(self._accelerated)
+
+    def _accelerated(self, t: Any, q: Any, v: Any) -> Any:
         forces = self.forces(t, q, v)
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
@@ -108,18 +116,24 @@ class System:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
         return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
 
+    def under(self, force: Force, sticking: Any) -> System:
+        """The same mechanism under another force, with some velocity variables held; bound functions are shared."""
+        new = replace(self, force=force, sticking=sticking)
+        new.__dict__["_functions"] = self._functions
+        return new
+
     def _moving(self, t: Any) -> Model:
-        return self.model.at(t) if self.is_timed else self.model
+        return self.model.at(t) if self.depends_on_time else self.model
 
     @property
     def _is_kernel(self) -> bool:
         """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
-        return self.is_timed or self.choice is not None or self.sticking is not None
+        return self.depends_on_time or self.choice is not None or self.sticking is not None
 
     @cached_property
-    def is_timed(self) -> bool:
-        """Whether some joint moves by a law of time."""
-        return is_timed(self.model)
+    def depends_on_time(self) -> bool:
+        """Whether some joint, or loop joint, moves by a law of time."""
+        return self.model.depends_on_time
 
     @cached_property
     def _functions(self) -> Bound:

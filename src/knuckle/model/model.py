@@ -237,6 +237,11 @@ class Model:
             loops=tuple(dataclasses.replace(loop, kind=loop.kind.at(t)) for loop in self.loops),
         )
 
+    @property
+    def depends_on_time(self) -> bool:
+        """Whether some joint, or loop joint, moves by a law of time."""
+        return any(joint.kind.at(0.0) != joint.kind for joint in (*self.joints, *self.loops))
+
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed.
 

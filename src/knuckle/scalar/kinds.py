@@ -20,7 +20,8 @@ class Kind:
     Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the
     real part of a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others
     they are made of `less` and `select`. A kind that records what is done to it may keep a piece of text that is
-    `called` or `repeated` as one operation (`spatial.pieces`).
+    `called` or `repeated` as one operation (`spatial.pieces`), and equations of many unknowns as loops
+    (`spatial.elimination`).
     """
 
     name: str
@@ -35,8 +36,9 @@ class Kind:
     absolute: Callable[[Any], Any] | None = None
     minimum: Callable[[Any, Any], Any] | None = None
     maximum: Callable[[Any, Any], Any] | None = None
-    called: Callable[[dict[Any, Any], Any, list[Any]], list[Any]] | None = None
+    called: Callable[[dict[Any, Any], Any, list[Any], bool], list[Any]] | None = None
     repeated: Callable[[Any, list[Any], int], list[Any] | None] | None = None
+    looped: Callable[[str, int, list[Any]], list[Any]] | None = None
 
 
 def _no_trigonometry(*_: Any) -> Any:

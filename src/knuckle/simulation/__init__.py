@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .events.event import Event
     from .long_runs.run_spec import resume
-    from .steps.step_size import Pace, advance, first_pace
-    from .steps.step_text import Text
+    from .steps.step_size import StepSize, advance, first_step_size
+    from .steps.step_text import StepText
     from .steps.stepper import Stepper, stepper
     from .stops.stop_spec import CompliantStops, RigidStops
 
 __all__ = [
     "CompliantStops",
     "Event",
-    "Pace",
     "RigidStops",
+    "StepSize",
+    "StepText",
     "Stepper",
-    "Text",
     "advance",
-    "first_pace",
+    "first_step_size",
     "resume",
     "stepper",
 ]
@@ -29,12 +29,12 @@ __all__ = [
 _WHERE = {
     "CompliantStops": "stops.stop_spec",
     "Event": "events.event",
-    "Pace": "steps.step_size",
     "RigidStops": "stops.stop_spec",
+    "StepSize": "steps.step_size",
+    "StepText": "steps.step_text",
     "Stepper": "steps.stepper",
-    "Text": "steps.step_text",
     "advance": "steps.step_size",
-    "first_pace": "steps.step_size",
+    "first_step_size": "steps.step_size",
     "resume": "long_runs.run_spec",
     "stepper": "steps.stepper",
 }

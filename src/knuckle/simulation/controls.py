@@ -10,8 +10,11 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.calls.function import Function
+from knuckle.engine.calls.numpy_arrays import Lanes
 from knuckle.engine.calls.traced_scalars import composed
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Model
 from knuckle.scalar import is_inside
 
@@ -24,7 +27,7 @@ Parameters = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Control:
-    """A function (model, t, q, v, parameters) → array made of a user's, which names the arguments that it wants."""
+    """A controller or external force as a function (model, t, q, v, parameters) → array. `names` are its arguments."""
 
     function: Callable[..., Any] | None
     what: str
@@ -42,24 +45,33 @@ class Control:
         return tuple(name for name in self.names if name not in STATE)
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, parameters: Mapping[str, Any], shape: Any) -> Any:
-        """What the function says in a state, as an array of `shape`, inside a kernel as a vector or matrix."""
+        """The function's value in a state, as an array (*shape), inside a kernel as a vector or matrix.
+
+        Of states (..., nq) and (..., nv) the value is an array (..., *shape).
+        """
         if self.function is None:
             return v * 0
-        given = {**parameters, "t": t, "q": q, "v": v}
-        result: Any = self.function(model, **{name: given[name] for name in self.names})
+        values = {**parameters, "t": t, "q": q, "v": v}
+        result: Any = self.function(model, **{name: values[name] for name in self.names})
         if isinstance(result, (dict, tuple)) or result is None:
             kind = type(cast(Any, result)).__name__
-            raise TypeError(f"{self._said} returns a {kind}, and must return an array of shape {shape}")
+            raise TypeError(f"{self.title} returns a {kind}, and must return an array of shape {shape}")
         if is_inside():
-            return composed(f"what {self._said} returns", result, shape)
-        array = np.asarray(result, float)
-        if array.shape != shape:
-            raise ValueError(f"{self._said} returns an array of shape {array.shape}, and must return shape {shape}")
+            return composed(f"what {self.title} returns", result, shape)
+        array = np.asarray(result, q.dtype)
+        if q.ndim > 1:
+            must_end_in(f"what {self.title} returns", array.shape, shape)
+        elif array.shape != shape:
+            raise ValueError(f"{self.title} returns an array of shape {array.shape}, and must return shape {shape}")
         return array
 
     @property
-    def _said(self) -> str:
+    def title(self) -> str:
+        """What it is called in errors."""
         return f"{self.what} {getattr(self.function, '__name__', repr(self.function))}"
+
+
+NO_FORCE = Control(None, "controller")
 
 
 @dataclass(frozen=True)
@@ -73,60 +85,102 @@ class Constant:
 
 
 def control_of(
-    what: str, given: Any, name: str, shape: tuple[int, ...], parameters: Mapping[str, ArrayLike]
+    what: str, value: Any, name: str, shape: tuple[int, ...], parameters: Mapping[str, ArrayLike]
 ) -> tuple[Control, Parameters]:
     """The control of an argument (a function, a kernel, an array or None), and its parameters."""
-    if given is None:
+    if value is None:
         return Control(None, what), {}
-    if not callable(given):
-        array = _array(f"{what} (no function, so an array)", given)
+    if not callable(value):
+        array = _array(f"{what} (no function, so an array)", value)
         if array.shape != shape:
             raise ValueError(f"{what} is an array of shape {array.shape}, and must have shape {shape}")
         return Control(Constant(name), what, (name,)), {name: array}
-    said = f"{what} {getattr(given, '__name__', repr(given))}"
+    title = f"{what} {getattr(value, '__name__', repr(value))}"
     names, missing = list[str](), list[str]()
-    for parameter in _after_model(said, given):
+    for parameter in _after_model(title, value):
         if parameter.name in TAKEN or parameter.name.startswith("memory"):
-            raise TypeError(f"{said}: the argument {parameter.name} needs another name, this one is the integrator's")
+            raise TypeError(f"{title}: the argument {parameter.name} needs another name, this one is the integrator's")
         if parameter.name in STATE or parameter.name in parameters:
             names.append(parameter.name)
         elif parameter.default is parameter.empty:
             missing.append(parameter.name)
     if missing:
         raise TypeError(
-            f"{said} needs {' and '.join(missing)}: besides t, q and v its arguments come from "
+            f"{title} needs {' and '.join(missing)}: besides t, q and v its arguments come from "
             f"parameters, which has {', '.join(parameters) or 'none'}"
         )
-    control = Control(given, what, tuple(names))
+    control = Control(value, what, tuple(names))
     return control, {name: _array(f"parameter {name}", parameters[name]) for name in control.parameters}
 
 
-def _after_model(said: str, given: Callable[..., Any]) -> list[inspect.Parameter]:
+def forces_of(
+    model: Model, controller: Any, external: Any, parameters: Mapping[str, ArrayLike] | None
+) -> tuple[Control, Control, Parameters]:
+    """The controller, the external forces, and the parameters of both; an error for parameters of neither."""
+    named = dict(parameters or {})
+    control, own = control_of("controller", controller, "tau", (model.nv,), named)
+    wrenches, others = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), named)
+    if unused := [name for name in named if name not in own and name not in others]:
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+    return control, wrenches, {**own, **others}
+
+
+def _after_model(title: str, function: Callable[..., Any]) -> list[inspect.Parameter]:
     """The arguments after the model, which must have names."""
     try:
-        arguments = list(inspect.signature(given).parameters.values())
+        arguments = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
-        raise TypeError(f"{said} has no signature to read its arguments from; wrap it in a function") from None
+        raise TypeError(f"{title} has no signature to read its arguments from; wrap it in a function") from None
     if not arguments or arguments[0].kind not in (_NAMED, inspect.Parameter.POSITIONAL_ONLY):
-        raise TypeError(f"{said} must take the model first: {what_form(said)}")
+        raise TypeError(f"{title} must take the model first: {_form(title)}")
     named = [
         a for a in arguments[1:] if a.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     ]
     if any(a.kind is inspect.Parameter.POSITIONAL_ONLY for a in named):
-        raise TypeError(f"{said}: its arguments are passed by name, and some have none")
+        raise TypeError(f"{title}: its arguments are passed by name, and some have none")
     return named
 
 
 _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-def what_form(said: str) -> str:
+def _form(title: str) -> str:
     """How a control is written."""
-    return "controller(model, t, q, v, …) → τ" if said.startswith("controller") else "external(model, t, q, v) → f_ext"
+    return "controller(model, t, q, v, …) → τ" if title.startswith("controller") else "external(model, t, q, v) → f_ext"
 
 
-def _array(said: str, value: Any) -> NDArray[Any]:
+def _array(title: str, value: Any) -> NDArray[Any]:
     try:
         return np.array(value, float)
     except (TypeError, ValueError):
-        raise TypeError(f"{said} must be numbers, not {value!r}") from None
+        raise TypeError(f"{title} must be numbers, not {value!r}") from None
+
+
+@dataclass(frozen=True)
+class Along:
+    """A control as a text (model, t, q, v, parameters …) → array of `shape`, for the states of a trajectory."""
+
+    control: Control
+    shape: tuple[int, ...]
+
+    def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
+        return self.control(model.at(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
+
+
+def forces_along(model: Model, control: Control, parameters: Parameters, times: Any, q: Any, v: Any) -> NDArray[Any]:
+    """τ of a controller (n, nv) in every row of a trajectory: at once for a kernel, row by row for a function."""
+    if control.function is None:
+        return np.zeros((len(times), model.nv))
+    if isinstance(control.function, Constant):
+        return np.broadcast_to(parameters[control.function.name], (len(times), model.nv)).copy()
+    text = Along(control, (model.nv,))
+    if not control.is_text:
+        return np.array([text(model, float(t), x, y, **parameters) for t, x, y in zip(times, q, v, strict=True)])
+    single = ("t", *(name for name in control.parameters if not np.ndim(parameters[name])))
+    name = f"{getattr(control.function, '__name__', 'controller')} along a trajectory"
+    arrays = {"t": (times[:, None], (1,)), "q": (q, (model.nq,)), "v": (v, (model.nv,))}
+    for parameter in control.parameters:
+        value = np.atleast_1d(parameters[parameter])
+        arrays[parameter] = value, value.shape
+    specialization = Specialization(name, text, model, numbers=single, is_users=True)
+    return np.asarray(Lanes().compute(specialization, arrays))

@@ -1,4 +1,4 @@
-"""What is said of motions that do not stay finite."""
+"""Motions that do not stay finite: the mode switch that ends a simulation, and the warnings of rollouts."""
 
 from __future__ import annotations
 
@@ -7,18 +7,57 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.integrators.base import Integrator
+from knuckle.errors import ConvergenceError
+from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.methods.bdf import BDF1, BDF2
 from knuckle.integrators.methods.implicit_euler import ImplicitEuler
 from knuckle.integrators.methods.newton import Iterative
 from knuckle.model import Model
 from knuckle.warning import warn
 
+from .mode_switch import ModeSwitch, Run, Step
+from .steps.native_steps import Rows
+from .steps.stepper import Stepper
+
 Array = NDArray[Any]
 
 
+class Divergence(ModeSwitch):
+    """Ends a simulation whose state is no longer finite."""
+
+    watches_every_state = False  # what is not finite once never is again
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+        def is_sound(k: int) -> bool:
+            try:
+                stepper.integrator.check(run.t, rows.state(k), dt)
+            except ConvergenceError:
+                return False
+            return bool(np.isfinite(rows.q[k]).all() and np.isfinite(rows.v[k]).all())
+
+        if is_sound(-1):
+            return len(times)
+        return next((k for k in range(len(times)) if not is_sound(k)), len(times))
+
+    def adjust(self, run: Run, step: Step) -> State:
+        model, old, new = self._model, step.old, step.new
+        for name, x, before, slices in (("v", new.v, old.v, model.v_slices), ("q", new.q, old.q, model.q_slices)):
+            if not np.isfinite(x).all():
+                k = int(np.argmin(np.isfinite(x)))
+                joint = next(j.name for j, s in zip(model.joints, slices, strict=True) if s.start <= k < s.stop)
+                run.end(
+                    "diverged",
+                    f"at t = {step.end:.9g} s: {name} of joint {joint!r} became {x[k]:g}, from {before[k]:.6g} at "
+                    f"t = {step.t:.9g} s. {advice(step.stepper.integrator)}",
+                )
+        return new
+
+
 def advice(integrator: Integrator) -> str:
-    """What may help, by whatever the motion was computed."""
+    """What may help against divergence."""
     if isinstance(integrator, (ImplicitEuler, BDF1, BDF2)):
         return "A shorter dt or smaller forces may help"
     return (
@@ -34,14 +73,13 @@ def finite(*parts: Array) -> Array:
 def warn_of_divergence(model: Model, diverged_at: Array, t0: float, integrator: Integrator) -> None:
     """A warning if trajectories diverged: how many, which one first, and when. NaN stands for those that did not.
 
-    One that diverged at t0 was given so. An iterative integrator leaves NaN where it did not solve its equations.
+    One that diverged at t0 began so. An iterative integrator leaves NaN where it did not solve its equations.
     """
-    given = diverged_at == t0
-    if given.any():
-        warn(
-            f"{_some(given)} of {model.name} began with a state that is not finite{_first(given, given.argmax())[:-1]}"
-        )
-    diverged = np.isfinite(diverged_at) & ~given
+    at_start = diverged_at == t0
+    if at_start.any():
+        first = _first(at_start, at_start.argmax())[:-1]
+        warn(f"{_some(at_start)} of {model.name} began with a state that is not finite{first}")
+    diverged = np.isfinite(diverged_at) & ~at_start
     if not diverged.any():
         return
     first = np.where(diverged, np.abs(diverged_at - t0), np.inf).argmin()

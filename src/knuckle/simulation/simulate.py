@@ -20,20 +20,23 @@ from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
-from .controls import control_of
-from .events.event import Given, events_from
-from .friction.stick_slip import Sticking
-from .long_runs.checkpoint import Checkpoints, differences, read_start
+from .controls import forces_along, forces_of
+from .divergence import Divergence
+from .events.event import Events, events_from
+from .events.event_monitor import EventMonitor
+from .friction.stick_slip import StickSlip
+from .long_runs.checkpoint import Checkpoints, RunSpec, differences, read_start
 from .long_runs.progress import Interrupt, Progress, Reporter, interruptible
-from .long_runs.run_spec import beginning_of
+from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
-from .run_settings import End, Plan
-from .simulator import March
-from .steps.native_steps import forces_along
+from .mode_switch import EndOfRun, ModeSwitch
+from .run_settings import RunSettings
+from .simulator import Simulator
+from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
 from .stops.compliant_stops import with_stops
 from .stops.joint_ranges import must_keep_coordinates
-from .stops.rigid_stops import Rigid
+from .stops.rigid_stops import JointStops, must_be_inside
 from .stops.stop_spec import CompliantStops, RigidStops, Stops, stops_from
 
 Array = NDArray[Any]
@@ -50,7 +53,7 @@ def simulate(
     parameters: Mapping[str, ArrayLike] | None = None,
     external: Callable[..., Any] | ArrayLike | None = None,
     integrator: str | Integrator | None = None,
-    events: Given = None,
+    events: Events = None,
     stops: Stops | str = None,
     stabilization: Stabilization = "projection",
     keep: int = 1,
@@ -110,105 +113,112 @@ def simulate(
     frames = (frames,) if isinstance(frames, str) else tuple(frames)
     for name in frames:
         model.frame(name)  # says which there are
-    watched, stopping = events_from(events), stops_from(stops, model)
-    if stopping is not None:
-        must_keep_coordinates(model, stopping.joints)
+    watched, limits = events_from(events), stops_from(stops, model)
+    if limits is not None:
+        must_keep_coordinates(model, limits.joints)
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
     steps = default_steps(model, dt, q, integrator=integrator)
-    given = dict(parameters or {})
-    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
-    wrenches, also = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
-    if unused := [name for name in given if name not in asked and name not in also]:
-        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
-    force = with_stops(control, stopping) if isinstance(stopping, CompliantStops) else control
+    control, wrenches, named = forces_of(model, controller, external, parameters)
+    force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
+    length = _positive("duration", duration)
 
-    def planned(steps: Steps) -> Plan:
-        stepper = Stepper(model, steps.integrator, force, wrenches, {**asked, **also}, closing)
-        sticking = Sticking(stepper) if stepper.has_friction else None
-        rigid = Rigid(stopping, stepper, wrenches, sticking) if isinstance(stopping, RigidStops) else None
-        if rigid is not None:
-            _must_be_inside(rigid, q)
-        length = _positive("duration", duration)
-        return Plan(model, stepper, length, steps.dt, keep * steps.parts, watched, rigid, sticking)
+    def settings_for(steps: Steps) -> RunSettings:
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing)
+        switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
+        switches.append(Divergence(model))
+        if isinstance(limits, RigidStops):
+            switches.append(rigid := JointStops(limits, stepper, wrenches))
+            must_be_inside(rigid, q)
+        if watched:
+            switches.append(EventMonitor(watched, model, steps.dt or length))
+        policy = step_policy(stepper, length, steps.dt)
+        return RunSettings(model, stepper, policy, keep * steps.parts, tuple(switches))
 
-    plan = planned(steps)
+    settings = settings_for(steps)
     with steady_digits():
         if checkpoint is None:
             if resume:
                 raise TypeError("resume=True needs checkpoint=, the folder to go on from")
-            march, kept, end = March.begin(plan, q, v), None, None
+            run, checkpoints, end = Simulator.start(settings, q, v), None, None
         else:
-            named = steps.name if integrator is None else integrator
-            begun = beginning_of(
-                model, q, v, plan, controller, external, {**asked, **also}, named, watched, stopping, frames, closing,
+            method = steps.name if integrator is None else integrator
+            spec = run_spec(
+                model, q, v, length, steps.dt, settings.keep, controller, external, named, method, watched, limits,
+                frames, closing,
             )  # fmt: skip
-            march, kept, end = _from_checkpoint(Path(checkpoint), begun, plan, q, v, float(checkpoint_every), resume)
+            every = float(checkpoint_every)
+            run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
         with interruptible() as interrupt:
-            reason, message = end or _go(march, kept, Reporter(progress, f"simulating {model.name}"), interrupt)
-            is_ours = integrator is None and dt is None and kept is None and not any(e.action for e in watched)
-            if reason == "diverged" and is_ours and is_too_stiff(model, steps, march.recorder.rows()[1]):
-                because = f"{model.name} became too stiff for RK4 at t = {march.at.t:.3g} s"
+            reporter = Reporter(progress, f"simulating {model.name}")
+            reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
+            acts, is_rigid = any(event.action for event in watched), isinstance(limits, RigidStops)
+            is_default = integrator is None and dt is None and checkpoints is None and not acts
+            if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
+                because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
                 steps = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
-                plan = planned(steps)
-                march = March.begin(plan, q, v)
-                reason, message = _go(march, None, Reporter(progress, f"simulating {model.name} again"), interrupt)
-            times, q_rows, v_rows = march.recorder.rows()
-            tau = forces_along(model, control, asked, times, q_rows, v_rows)
+                settings = settings_for(steps)
+                run = Simulator.start(settings, q, v)
+                reporter = Reporter(progress, f"simulating {model.name} again")
+                reason, message = _to_the_end(run, None, reporter, interrupt)
+            times, q_rows, v_rows = run.recorder.rows()
+            tau = forces_along(model, control, named, times, q_rows, v_rows)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
-    elif steps.is_coarse and not plan.stepper.is_compiled:
+    elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif integrator is None and plan.stepper.is_compiled and plan.stops is None and reason == "finished":
-        warn_of_error(plan, times, q_rows, v_rows)
+    elif integrator is None and settings.stepper.is_compiled and reason == "finished" and not is_rigid:
+        warn_of_error(settings, not acts, times, q_rows, v_rows)
     return Trajectory(
-        model, times, q_rows, v_rows, tau, tuple(march.occurrences), reason, message or steps.why,
+        model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,
         steps.name, steps.dt,
     ).with_frames(frames)  # fmt: skip
 
 
-def _go(march: March, kept: Checkpoints | None, reporter: Reporter, interrupt: Interrupt) -> tuple[Any, str]:
-    """To the end: why it ended, and that in words."""
+def _to_the_end(
+    run: Simulator, checkpoints: Checkpoints | None, reporter: Reporter, interrupt: Interrupt
+) -> tuple[Any, str]:
+    """Why a simulation ended, and that in words."""
     end: tuple[str, str] = "finished", ""
     with contextlib.closing(reporter):
         try:
-            while not march.is_done:
-                march.go()
-                if kept is not None and not march.is_between and kept.is_due:
-                    kept.write(march)
+            while not run.is_done:
+                run.advance()
+                if checkpoints is not None and not run.is_between and checkpoints.is_due:
+                    checkpoints.write(run)
                 if interrupt.pressed:
                     raise KeyboardInterrupt
-                reporter.report(march.part)
+                reporter.report(run.progress)
         except KeyboardInterrupt:
-            end = "interrupted", f"at t = {march.at.t:.9g} s of {march.plan.duration:.9g} s"
-        except End as over:
+            end = "interrupted", f"at t = {run.t:.9g} s of {run.settings.duration:.9g} s"
+        except EndOfRun as over:
             end = over.reason, over.message
     is_over = end[0] != "interrupted"
     if is_over:
-        march.finish()
-    if kept is not None and (is_over or not march.is_between):
-        kept.write(march, end if is_over else None)
-    march.finish()
+        run.finish()
+    if checkpoints is not None and (is_over or not run.is_between):
+        checkpoints.write(run, end if is_over else None)
+    run.finish()
     return end
 
 
 def _from_checkpoint(
-    folder: Path, begun: Any, plan: Plan, q: Array, v: Array, every: float, resume: bool
-) -> tuple[March, Checkpoints, tuple[Any, str] | None]:
+    folder: Path, spec: RunSpec, settings: RunSettings, q: Array, v: Array, every: float, resume: bool
+) -> tuple[Simulator, Checkpoints, tuple[Any, str] | None]:
     """A run with checkpoints: new, or from where the last sound one stands, or at its end already."""
     there = read_start(folder)
     if there is None:
-        return March.begin(plan, q, v), Checkpoints.new(folder, begun, every), None
+        return Simulator.start(settings, q, v), Checkpoints.new(folder, spec, every), None
     if not resume:
         raise FileExistsError(f"{folder} holds the checkpoints of a run: resume=True goes on with it; or remove it")
-    if different := differences(begun, there):
+    if different := differences(spec, there):
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
-    kept = Checkpoints(folder, there, every)
-    found = kept.read(plan.model)
-    if found.position is None:
-        return March.begin(plan, q, v), kept, None
-    return March(plan, found.position, found.recorder, found.occurrences), kept, found.end
+    checkpoints = Checkpoints(folder, there, every)
+    saved = checkpoints.read(settings.model)
+    if saved.state is None:
+        return Simulator.start(settings, q, v), checkpoints, None
+    return Simulator(settings, saved.state, saved.recorder, saved.events), checkpoints, saved.end
 
 
 def _initial(model: Model, q0: ArrayLike | None, v0: ArrayLike | None) -> tuple[Array, Array]:
@@ -240,14 +250,3 @@ def _positive(name: str, value: Any) -> float:
     if not (number > 0 and np.isfinite(number)):
         raise ValueError(f"{name}={value!r} must be positive and finite: a number of seconds")
     return number
-
-
-def _must_be_inside(rigid: Rigid, q: Array) -> None:
-    gaps = rigid.bounds.gaps(q)
-    for bound, gap, slack in zip(rigid.bounds.bounds, gaps, rigid.bounds.slack, strict=True):
-        if gap < -slack:
-            place = bound.value(rigid.model, q)
-            raise ValueError(
-                f"q0: joint {bound.joint!r} is at {place:.6g}, beyond its {bound.end} limit by {-gap:.6g}; "
-                "rigid stops need a state within the limits"
-            )

@@ -1,10 +1,11 @@
-"""The way through time: steps, and what interrupts them."""
+"""A simulation under way: steps, what is saved of them, and the mode switches that interrupt them."""
 
 from __future__ import annotations
 
 import math
 import time
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -12,80 +13,85 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import State
-from knuckle.trajectory.occurrence import Occurrence
+from knuckle.trajectory.event_record import EventRecord
 from knuckle.trajectory.recorder import Recorder
 
-from .divergence import advice
-from .events.crossings import Crossing, Step, event_crossings, in_order, stop_crossings
-from .events.event_monitor import Watch
-from .run_settings import End, Plan, Position
+from .mode_switch import Crossing, EndOfRun, Step
+from .run_settings import RunSettings, RunState
 from .singular_states import singularity
-from .steps.native_steps import Chunks, Rows
-from .steps.step_size import Pace, StalledError, advance, first_pace
+from .steps.step_size import StalledError
 from .steps.stepper import Stepper
-from .stops.rigid_stops import Rigid
 
 Array = NDArray[Any]
 
 SHORTEST, LONGEST, PATIENCE = 16, 4096, 0.05
 """Steps in one native call: more while nothing happens, fewer if it takes more than so many seconds."""
-BOUNCES, HITS, CHANGES = 1000, 3000, 100
-"""Interruptions of one step after which impacts no longer bounce, after which it is the end, and after which joints
-begin to slide and to stick at the ends of steps only."""
-MANY, MOST = 100_000, 1e12
-"""After so many adaptive steps the pace is looked at; if the whole would take so many of them, it is the end."""
+MOST_INTERRUPTIONS = 3000
+"""Interruptions of one step after which the simulation has stalled."""
 
 
 @dataclass
-class March:
-    """A simulation under way. `go` does a piece of it."""
+class Simulator:
+    """A simulation under way. `advance` does a piece of it. To switches it is a `Run`."""
 
-    plan: Plan
-    at: Position
+    settings: RunSettings
+    at: RunState
     recorder: Recorder
-    occurrences: list[Occurrence] = field(default_factory=list)
+    events: list[EventRecord] = field(default_factory=list[EventRecord])
+    interruptions: int = 0
 
     def __post_init__(self) -> None:
-        self._chunks, self._length = Chunks(self.plan.stepper), SHORTEST
-        self._watch = Watch(self.plan.events, self.plan.model, self.occurrences)
-        self._watch.accept(self._watch.look(self.at.t, self.at.state.q, self.at.state.v))
-        self._hits, self._released, self._held = 0, frozenset[int](), frozenset[int]()
-        self._milestone = -math.inf
-        self._slipping: dict[int, float] = {}
-        """Directions in which joints with dry friction have just begun to slide, 0 for those that have to stick"""
+        self._length = SHORTEST
+        for switch in self.settings.switches:
+            switch.begin(self)
+        if self.at.memory is not None:
+            self.settings.policy.restore(self.at.memory["policy"])
+            for switch, memory in zip(self.settings.switches, self.at.memory["switches"], strict=True):
+                switch.restore(memory)
 
     @classmethod
-    def begin(cls, plan: Plan, q: Array, v: Array) -> March:
+    def start(cls, settings: RunSettings, q: Array, v: Array) -> Simulator:
         """At the first state, which is the first row."""
-        modes = None if plan.sticking is None else plan.sticking.modes(0.0, q, v, {})
-        state = plan.stepper.start(0.0, q, v, plan.step, modes)
-        pace = first_pace(plan.stepper, 0.0, state) if plan.is_adaptive else None
-        recorder = Recorder(plan.model.nq, plan.model.nv)
+        state = settings.begin(settings.stepper, 0.0, q, v, settings.policy.last_time(0))
+        settings.policy.begin(settings.stepper, 0.0, state)
+        recorder = Recorder(settings.model.nq, settings.model.nv)
         recorder.add(0.0, q, v)
-        march = cls(plan, Position(0, 0.0, state, pace=pace), recorder)
-        march.at.pending = tuple(k for k, g in enumerate(march._watch.values) if g == 0)
-        return march
+        return cls(settings, RunState(0, 0.0, state), recorder)
+
+    @property
+    def t(self) -> float:
+        return self.at.t
+
+    @property
+    def state(self) -> State:
+        return self.at.state
 
     @property
     def is_done(self) -> bool:
-        return self.at.t >= self.plan.duration if self.plan.is_adaptive else self.at.n >= self.plan.steps
+        return self.at.t >= self.settings.duration
 
     @property
-    def part(self) -> float:
-        """How much of the way is done."""
-        return min(1.0, self.at.t / self.plan.duration)
+    def progress(self) -> float:
+        """The part of the simulation that is done."""
+        return min(1.0, self.at.t / self.settings.duration)
 
     @property
     def is_between(self) -> bool:
-        """Whether it stands inside of a step, where it cannot be stored."""
-        return self._hits > 0 or (not self.plan.is_adaptive and self.at.t != self.plan.time(self.at.n))
+        """Whether it stands within a step, where it cannot be stored."""
+        return self.interruptions > 0 or self.settings.policy.is_between(self.at.n, self.at.t)
 
-    def go(self) -> None:
-        """Some steps, or one of them or a part of it where something may happen. Raises End if that ends it."""
-        touched = self.plan.stops is not None and self.plan.stops.is_touched(self.at.state.q)
-        native = self.plan.stepper.is_compiled and not self.plan.is_adaptive
-        if not native or touched or self.is_between or self.at.pending or not self._chunk():
-            self._step()
+    @property
+    def memory(self) -> Mapping[str, Any]:
+        """What a checkpoint holds of the policy and the switches."""
+        return {"policy": self.settings.policy.memory, "switches": [s.memory for s in self.settings.switches]}
+
+    def advance(self) -> None:
+        """Some steps, or one of them or a part of it where a switch may act. Raises EndOfRun where one ends it."""
+        try:
+            if not self._take_many():
+                self._take_one()
+        except StalledError as error:
+            self.stall(str(error))
 
     def finish(self) -> None:
         """The state at which it ends is its last row."""
@@ -94,266 +100,158 @@ class March:
 
     # many steps at once
 
-    def _chunk(self) -> bool:
-        """Steps in native code up to one in which something happens; whether nothing does."""
-        at, plan = self.at, self.plan
-        full = plan.even_steps - at.n
-        if full < 1:  # the last step, which is shorter
-            return self._run(1, 1, plan.duration - at.t)
-        count = min(self._length, full)
-        if plan.events or plan.stops is not None or plan.sticking is not None:
-            return self._run(count, 1, plan.step)
-        if at.n % plan.keep or count < plan.keep:
-            count = min(count, plan.keep - at.n % plan.keep)
-            return self._run(count, count, plan.step)
-        return self._run(count // plan.keep * plan.keep, plan.keep, plan.step)
+    def _take_many(self) -> bool:
+        """Steps in native code up to one in which a switch has to act; False if it may have to in the next one."""
+        at, settings, stepper = self.at, self.settings, self._stepper()
+        most, dt = settings.policy.many(at.n, at.t)
+        if most < 1 or self.is_between or not stepper.is_compiled:
+            return False
+        if not all(switch.allows_many(at.state) for switch in settings.switches):
+            return False
+        count, keep = min(self._length, most), settings.keep
+        if any(switch.watches_every_state for switch in settings.switches):
+            return self._run(stepper, count, 1, dt)
+        if at.n % keep or count < keep:
+            count = min(count, keep - at.n % keep)
+            return self._run(stepper, count, count, dt)
+        return self._run(stepper, count // keep * keep, keep, dt)
 
-    def _run(self, count: int, every: int, dt: float) -> bool:
-        at, plan, began = self.at, self.plan, time.monotonic()
-        times = np.arange(at.n, at.n + count) * plan.step
-        rows = self._chunks.run(times, at.state, dt, every)
-        if every > 1 and not self._is_sound(rows, -1, dt):
-            every, rows = 1, self._chunks.run(times, at.state, dt, 1)
-        good = self._undisturbed(rows, dt) if every == 1 else len(rows.q)
-        done = at.n + every * np.arange(1, good + 1)
-        kept = np.flatnonzero((done % plan.keep == 0) | (done == plan.steps))
-        self.recorder.extend(
-            np.where(done < plan.steps, done * plan.step, plan.duration)[kept], rows.q[kept], rows.v[kept]
-        )
+    def _run(self, stepper: Stepper, count: int, every: int, dt: float) -> bool:
+        """`count` steps of dt, of which the state after `every` so many is looked at; whether all were undisturbed."""
+        at, policy, began = self.at, self.settings.policy, time.monotonic()
+        done = np.minimum(np.arange(at.n, at.n + count, every) + every, at.n + count)
+        times = policy.times(done)
+        rows = stepper.steps(policy.times(np.arange(at.n, at.n + count)), at.state, dt, every)
+        good = len(done)
+        for switch in self.settings.switches:
+            if good:
+                good = switch.undisturbed(self, stepper, times[:good], rows.first(good), dt)
+        if good < len(done) and every > 1:
+            return self._run(stepper, count, 1, dt)
+        saved = np.flatnonzero((done[:good] % self.settings.keep == 0) | (times[:good] >= policy.duration))
+        self.recorder.extend(times[saved], rows.q[saved], rows.v[saved])
         if good:
-            at.n, at.t, at.state = int(done[-1]), plan.time(int(done[-1])), rows.state(good - 1)
+            at.n, at.t, at.state = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
         is_slow = time.monotonic() - began > PATIENCE
         self._length = max(1, self._length // 2) if is_slow else min(LONGEST, 2 * self._length)
-        if good < len(rows.q):
+        if good < len(done):
             self._length = min(self._length, SHORTEST)
-        return good == len(rows.q)
-
-    def _is_sound(self, rows: Rows, k: int, dt: float) -> bool:
-        """Whether a state is finite, and the integrator content with the steps up to it."""
-        try:
-            self.plan.stepper.integrator.check(self.at.t, rows.state(k), dt)
-        except ConvergenceError:
-            return False
-        return bool(np.isfinite(rows.q[k]).all() and np.isfinite(rows.v[k]).all())
-
-    def _undisturbed(self, rows: Rows, dt: float) -> int:
-        """How many states follow before one that is not sound, beyond a stop, or beyond an event."""
-        fine = np.ones(len(rows.q), bool)
-        if not self._is_sound(rows, -1, dt):  # then one of them is the first
-            fine[:] = [self._is_sound(rows, k, dt) for k in range(len(fine))]
-        if self.plan.stops is not None:
-            bounds = self.plan.stops.bounds
-            fine &= np.all(bounds.gaps(rows.q) > bounds.slack, axis=-1)
-        if self.plan.sticking is not None:
-            fine &= np.all(rows.memory[0] == self.at.state.memory[0], axis=-1)
-        good = len(fine) if fine.all() else int(np.argmin(fine))
-        for k in range(good if self.plan.events else 0):
-            values = self._watch.look(self.plan.time(self.at.n + k + 1), rows.q[k], rows.v[k])
-            if not self._watch.is_quiet(values):
-                return k
-            self._watch.accept(values)
-        return good
+        return good == len(done)
 
     # one step
 
-    def _step(self) -> None:
-        """One step, or the part of it up to where something happens."""
-        at, plan = self.at, self.plan
-        if plan.stops is not None:
-            self._settle(plan.stops)
-            plan.stops.modes = at.state.memory[0] if plan.sticking is not None else None
-        step, pace = self._taken(self._stepper())
-        values = self._watch.look(step.end, step.new.q, step.new.v)
-        found, held = event_crossings(step, plan.events, self._watch.values, values), []
-        if plan.stops is not None:
-            stopped, held = stop_crossings(step, plan.stops, at.resting)
-            found += stopped
-        if held:
-            self._held |= frozenset(held)
-            self._hit()
-            return
-        if plan.sticking is not None and self._hits < CHANGES:
-            found += plan.sticking.crossings(step)
-        self._watch.left_zero(at.pending, step.t, step.old.q, step.old.v, values)
-        at.pending = ()
-        for crossing in in_order(found):
-            if self._cross(step, crossing):
+    def _take_one(self) -> None:
+        """One step, or the part of it up to where a switch acts."""
+        switches = self.settings.switches
+        for switch in switches:
+            switch.settle(self)
+        step, crossings = self._step(), list[Crossing]()
+        for switch in switches:
+            own = switch.crossings(self, step)
+            if own is None:
+                self._interrupt()
                 return
-        self._accept(step, pace, values)
+            crossings += own
+        for crossing in sorted(crossings):
+            self._save_within(step, step.time(crossing.theta))
+            if crossing.switch.act(self, step, crossing):
+                return
+        self._accept(step)
+
+    def _step(self) -> Step:
+        """A step from here, as long as it may be, with its end corrected by the switches."""
+        at, stepper = self.at, self._stepper()
+        try:
+            new, h, end = self.settings.policy.take(stepper, at.n, at.t, at.state, self.is_between)
+            step = Step(stepper, at.t, end, at.state, new, h)
+            for switch in self.settings.switches:
+                step = replace(step, new=switch.adjust(self, step))
+        except StalledError:
+            raise
+        except ConvergenceError as error:
+            self.end("diverged", f"at t = {at.t:.9g} s: {error}")
+        return step
 
     def _stepper(self) -> Stepper:
-        """What moves the mechanism now: the stops that it rests on push."""
-        return self.plan.stepper if self.plan.stops is None else self.plan.stops.stepper(self.at.resting)
+        """What takes the steps in the present modes."""
+        stepper = self.settings.stepper
+        for switch in self.settings.switches:
+            stepper = switch.stepper(stepper)
+        return stepper
 
-    def _taken(self, stepper: Stepper) -> tuple[Step, Pace | None]:
-        """A step from here, as long as it may be."""
-        at, plan, pace = self.at, self.plan, None
-        try:
-            if at.pace is not None:
-                new, h, pace = advance(stepper, at.t, at.state, at.pace, plan.duration)
-                end = at.t + h if at.t + h < plan.duration else plan.duration
-            else:
-                end = plan.time(at.n + 1)
-                h = plan.step if at.n < plan.even_steps and not self.is_between else end - at.t
-                new = self._stepped(stepper, h)
-                if plan.sticking is not None and self._hits < CHANGES and np.any(new.memory[0] != at.state.memory[0]):
-                    new = stepper.slid(at.t, at.state, h)
-        except StalledError as error:
-            self._stall(str(error))
-        except ConvergenceError as error:
-            raise End("diverged", f"at t = {at.t:.9g} s: {error}") from None
-        self._check(new, end)
-        if at.resting and plan.stops is not None:
-            q, v = plan.stops.held(new.q, new.v, end, at.resting)
-            new = State(q, v if plan.sticking is None else plan.sticking.still(v, new), new.memory)
-        return Step(stepper, at.t, end, at.state, new, h), pace
-
-    def _stepped(self, stepper: Stepper, h: float) -> State:
-        """One step, by the native code for many where there is some: the same to the last bit, and compiled already."""
-        if not stepper.is_compiled:
-            return stepper.step(self.at.t, self.at.state, h)
-        new = self._chunks.run(np.array([self.at.t]), self.at.state, h, 1).state(0)
-        return stepper.checked(self.at.t, self.at.state, new, h)
-
-    def _check(self, new: State, end: float) -> None:
-        """The march is over where the state is no longer finite."""
-        model, old = self.plan.model, self.at.state
-        for name, x, before, slices in (("v", new.v, old.v, model.v_slices), ("q", new.q, old.q, model.q_slices)):
-            if not np.isfinite(x).all():
-                k = int(np.argmin(np.isfinite(x)))
-                joint = next(j.name for j, s in zip(model.joints, slices, strict=True) if s.start <= k < s.stop)
-                raise End(
-                    "diverged",
-                    f"at t = {end:.9g} s: {name} of joint {joint!r} became {x[k]:g}, from {before[k]:.6g} at "
-                    f"t = {self.at.t:.9g} s. {advice(self.plan.stepper.integrator)}",
-                )
-
-    def _cross(self, step: Step, crossing: Crossing) -> bool:
-        """Something happens within a step; whether the motion goes on from there."""
-        t, (q, v), sticking = step.time(crossing.theta), step.state(crossing.theta), self.plan.sticking
-        self._rows_within(step, t)
-        if crossing.kind == "event":
-            new = self._fire(crossing.which, t, q, v, v)
-            if new is None:
-                return False
-            self._go_on_from(t, q, v)
-            self._jump(q, v, *new)
-            return True
-        if crossing.kind == "push":
-            self._released |= {crossing.which}
-        if sticking is not None and crossing.kind == "stop":
-            v = sticking.stopped(v, crossing.which)
-            self._slipping.pop(crossing.which, None)
-            if crossing.theta == 0:
-                self._slipping[crossing.which] = 0.0
-        if sticking is not None and crossing.kind == "slip":
-            self._slipping[crossing.which] = sticking.way(t, q, v, step.old, crossing.which)
-        self._go_on_from(t, q, v)
-        return True
-
-    def _fire(self, k: int, t: float, q: Array, v: Array, v_before: Array) -> tuple[Array, Array] | None:
-        """An event occurs, and may end the march. Gives the state to go on from, if that is another."""
-        new, event = self._watch.fire(k, t, q, v, v_before), self.plan.events[k]
-        if event.stop:
-            self.at.t, self.at.state = t, State(q, v)
-            raise End("event", f"event {event.name!r} at t = {t:.9g} s")
-        return new
-
-    def _hit(self) -> None:
-        self._hits += 1
-        if self._hits > HITS:
-            self._stall(f"the step was interrupted {HITS} times by stops and events")
-
-    def _stall(self, why: str) -> NoReturn:
-        """The march is over: time does not advance."""
-        at, model = self.at, self.plan.model
-        raise End("stalled", f"at t = {at.t:.9g} s: {why}{singularity(model, at.t, at.state.q)}")
-
-    def _must_get_on(self) -> None:
-        """The march is over if adaptive steps have become so short that it would never end."""
-        at, plan = self.at, self.plan
-        if plan.is_adaptive and at.n % MANY == 0:
-            if (at.t - self._milestone) * MOST < MANY * plan.duration:
-                self._stall(
-                    f"the last {MANY} steps took {at.t - self._milestone:.3g} s of {plan.duration:.6g} s together"
-                )
-            self._milestone = at.t
-
-    def _go_on_from(self, t: float, q: Array, v: Array) -> None:
-        """The march goes on from within a step."""
-        self._hit()
-        at, plan = self.at, self.plan
-        end = plan.duration if plan.is_adaptive else plan.time(at.n + 1)
-        at.t = t
-        if end - t <= 4 * math.ulp(end):  # no more than rounding is left of it
-            at.n, at.t = at.n + 1, end
-            if not plan.is_adaptive and at.n % plan.keep == 0:
-                self.recorder.add(at.t, q, v)
-        self._restart(q, v)
-        self._watch.begin_again(at.t, q, v, 1e-12 * (plan.dt or plan.duration))
-
-    def _restart(self, q: Array, v: Array) -> None:
-        """The state is another: the integrator begins anew."""
-        at, plan = self.at, self.plan
-        rest = plan.time(at.n + 1) - at.t if self.is_between and not plan.is_adaptive else plan.step
-        modes = None if plan.sticking is None else plan.sticking.modes(at.t, q, v, self._slipping)
-        at.state = self._stepper().start(at.t, q, v, rest, modes)
-
-    def _settle(self, stops: Rigid) -> None:
-        """Impacts at this instant, and what is rested on from now."""
-        at, v = self.at, self.at.state.v
-        try:
-            settled = stops.settled(at.t, at.state.q, v, self._released, self._held, self._hits < BOUNCES)
-        except ConvergenceError as error:
-            self._stall(str(error))
-        for kind, which in (
-            ("impact", settled.hit),
-            ("rest", sorted({*settled.resting} - {*at.resting})),
-            ("release", sorted({*at.resting} - {*settled.resting})),
-        ):
-            for k in which:
-                self._watch.note(at.t, stops.name(k), kind, settled.q, settled.v, v)
-        if settled.is_changed or settled.resting != at.resting:
-            at.resting = settled.resting
-            if settled.hit:
-                self._jump(settled.q, v, settled.q, settled.v)
-            else:
-                self._restart(settled.q, settled.v)
-
-    def _jump(self, q: Array, v: Array, new_q: Array, new_v: Array) -> None:
-        """The state changes in no time: both are rows, and events may occur in between."""
-        t, watch = self.at.t, self._watch
-        if self.recorder.last_time < t:
-            self.recorder.add(t, q, v)
-        self.recorder.add(t, new_q, new_v)
-        self._restart(new_q, new_v)
-        old, watch.values = watch.values, watch.look(t, new_q, new_v)
-        for k, event in enumerate(self.plan.events):
-            if event.counts(old[k], watch.values[k]) and (again := self._fire(k, t, new_q, new_v, v)) is not None:
-                self.recorder.add(t, *again)
-                self._restart(*again)
-                watch.values = watch.look(t, *again)
-                return
-
-    def _accept(self, step: Step, pace: Pace | None, values: list[float]) -> None:
+    def _accept(self, step: Step) -> None:
         """The step is done."""
-        at, plan = self.at, self.plan
-        self._rows_within(step, step.end)
-        at.n, at.t, at.state, at.pace = at.n + 1, step.end, step.new, pace
-        self._watch.accept(values)
-        self._hits, self._released, self._held, self._slipping = 0, frozenset(), frozenset(), {}
-        if at.state.memory and (at.resting or step.h != plan.step) and not (plan.is_adaptive or self.is_done):
-            self._restart(step.new.q, step.new.v)
-        if not (plan.is_adaptive and plan.dt) and at.n % plan.keep == 0:
-            self.recorder.add(at.t, at.state.q, at.state.v)
-        self._must_get_on()
+        at, settings = self.at, self.settings
+        self._save_within(step, step.end)
+        at.n, at.t, at.state, self.interruptions = at.n + 1, step.end, step.new, 0
+        for switch in settings.switches:
+            switch.accept(step)
+        is_free = step.stepper is settings.stepper
+        if at.state.memory and not settings.policy.keeps_memory(step.h, is_free) and not self.is_done:
+            self.restart(step.new.q, step.new.v)
+        self._save_step()
+        settings.policy.accept(at.n, at.t)
 
-    def _rows_within(self, step: Step, end: float) -> None:
-        """The rows of an even grid that lie in a step of another length."""
-        at, plan = self.at, self.plan
-        if not plan.is_adaptive or plan.dt is None:
-            return
-        while at.rows + 1 < plan.steps and (t := (at.rows + 1) * plan.dt) <= end:
+    def _interrupt(self) -> None:
+        self.interruptions += 1
+        if self.interruptions > MOST_INTERRUPTIONS:
+            self.stall(f"the step was interrupted {MOST_INTERRUPTIONS} times by stops and events")
+
+    # rows
+
+    def _save_step(self) -> None:
+        """The state after a step, if it is to be a row."""
+        at, settings = self.at, self.settings
+        if settings.policy.saves_steps and at.n % settings.keep == 0:
+            self.recorder.add(at.t, at.state.q, at.state.v)
+
+    def _save_within(self, step: Step, end: float) -> None:
+        """The rows between steps that lie in this one, up to `end`."""
+        at, policy = self.at, self.settings.policy
+        while (t := policy.row_time(at.rows + 1)) <= end:
             at.rows += 1
-            if at.rows % plan.keep == 0:
+            if at.rows % self.settings.keep == 0:
                 self.recorder.add(t, *step.state((t - step.t) / step.h))
+
+    # what switches may do
+
+    def begin(self, t: float, q: Array, v: Array) -> State:
+        rest = self.settings.policy.last_time(self.at.n) - t
+        return self.settings.begin(self._stepper(), t, q, v, rest)
+
+    def record(self, name: str, kind: str, q: Array, v: Array, v_before: Array, t: float | None = None) -> None:
+        self.events.append(EventRecord(self.at.t if t is None else t, name, kind, q.copy(), v.copy(), v_before.copy()))
+
+    def restart(self, q: Array, v: Array) -> None:
+        self.at.state = self.begin(self.at.t, q, v)
+
+    def continue_from(self, t: float, q: Array, v: Array) -> None:
+        self._interrupt()
+        at, end = self.at, self.settings.policy.last_time(self.at.n)
+        is_over = end - t <= 4 * math.ulp(end)  # no more than rounding is left of it
+        at.n, at.t = (at.n + 1, end) if is_over else (at.n, t)
+        self.restart(q, v)
+        if is_over:
+            self._save_step()
+        for switch in self.settings.switches:
+            switch.restarted(self)
+
+    def jump(self, before: tuple[Array, Array], after: tuple[Array, Array]) -> None:
+        if self.recorder.last_time < self.at.t:
+            self.recorder.add(self.at.t, *before)
+        self.replace_state(*after)
+        for switch in self.settings.switches:
+            switch.jumped(self, before[1])
+
+    def replace_state(self, q: Array, v: Array) -> None:
+        self.recorder.add(self.at.t, q, v)
+        self.restart(q, v)
+
+    def end(self, reason: str, message: str, at: tuple[float, Array, Array] | None = None) -> NoReturn:
+        if at is not None:
+            self.at.t, self.at.state = at[0], State(*at[1:])
+        raise EndOfRun(reason, message)
+
+    def stall(self, why: str) -> NoReturn:
+        at = self.at
+        self.end("stalled", f"at t = {at.t:.9g} s: {why}{singularity(self.settings.model, at.t, at.state.q)}")

@@ -13,16 +13,17 @@ import numpy as np
 
 from knuckle.scalar import Dual, Kind, kind_of, less, select
 
-from .dense import Matrix, Vector
+from .linear.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""
 
 
-def called(text: Callable[..., Any]) -> Callable[..., Any]:
+def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..., Any]:
     """The text of scalars, vectors and matrices as a piece that is printed once, however often it is called.
 
-    What it takes from around it must stay what it is.
+    What it takes from around it must stay what it is. Where arguments are known numbers, a piece of its own is made for
+    these, unless it is to be a general one.
     """
     memory: dict[Any, Any] = {}
 
@@ -38,7 +39,7 @@ def called(text: Callable[..., Any]) -> Callable[..., Any]:
             together[:] = [result_layout]
             return results
 
-        results = kind.called(memory, flat, leaves)
+        results = kind.called(memory, flat, leaves, is_general)
         return together[0](iter(results))
 
     return call
@@ -49,11 +50,11 @@ def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> t
 
     Where scalars are of many states at once, each of them stops by itself.
     """
-    leaves, layout = taken_apart(state)
+    leaves, layout = taken_apart(state, are_scalars=True)
     kind = _recording(leaves)
 
     def flat(scalars: list[Any]) -> list[Any]:
-        return taken_apart(text(*layout(iter(scalars))))[0]
+        return taken_apart(text(*layout(iter(scalars))), are_scalars=True)[0]
 
     found = kind.repeated(flat, leaves, rounds) if kind is not None and kind.repeated is not None else None
     return layout(iter(_in_a_row(flat, leaves, rounds) if found is None else found))
@@ -82,21 +83,28 @@ def _recording(leaves: Sequence[Any]) -> Kind | None:
     return None
 
 
-def taken_apart(x: Any) -> tuple[list[Any], Layout]:
-    """The scalars of nested tuples, vectors, matrices and duals in a row, and how they go together."""
+def taken_apart(x: Any, *, are_scalars: bool = False) -> tuple[list[Any], Layout]:
+    """The scalars of nested tuples, vectors, matrices and duals in a row, and how they go together.
+
+    An array of NumPy's is a scalar of many states, if arrays `are_scalars`; else it is left as it is.
+    """
+
+    def apart(x: Any) -> tuple[list[Any], Layout]:
+        return taken_apart(x, are_scalars=are_scalars)
+
     if isinstance(x, Vector):
-        items, layout = taken_apart(x.items)
+        items, layout = apart(x.items)
         return items, lambda scalars: Vector(layout(scalars))
     if isinstance(x, Matrix):
-        items, layout = taken_apart(x.rows)
+        items, layout = apart(x.rows)
         return items, lambda scalars: Matrix(layout(scalars), x.ncols)
     if isinstance(x, Dual):
-        items, layout = taken_apart((x.value, x.derivative))
+        items, layout = apart((x.value, x.derivative))
         return items, lambda scalars: Dual(*layout(scalars))
     if isinstance(x, tuple):
-        parts = [taken_apart(item) for item in x]  # pyright: ignore[reportUnknownVariableType]
+        parts = [apart(item) for item in x]  # pyright: ignore[reportUnknownVariableType]
         scalars = [scalar for items, _ in parts for scalar in items]
         return scalars, lambda scalars: tuple(layout(scalars) for _, layout in parts)
-    if x is None or (isinstance(x, np.ndarray) and x.ndim):
-        return [], lambda scalars: x  # nothing, or numbers, of which no code is made
+    if x is None or (isinstance(x, np.ndarray) and x.ndim and not are_scalars):
+        return [], lambda scalars: x
     return [x], next

@@ -1,6 +1,6 @@
 """Trajectories: states over time, their files, plots and interpolation."""
 
-from .occurrence import Occurrence
+from .event_record import EventRecord
 from .trajectory import Instant, Trajectory
 
-__all__ = ["Instant", "Occurrence", "Trajectory"]
+__all__ = ["EventRecord", "Instant", "Trajectory"]

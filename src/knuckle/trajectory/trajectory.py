@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
 
+from .event_record import EventRecord
 from .interpolation import interpolated
-from .occurrence import Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -50,7 +50,7 @@ class Trajectory:
     """(n, nv)"""
     tau: Array
     """(n, nv): the joint forces of the controller; not those of damping, springs and stops"""
-    events: tuple[Occurrence, ...] = ()
+    events: tuple[EventRecord, ...] = ()
     """What occurred, in order: events, and impacts at the stops"""
     reason: Reason = "finished"
     """What ended it: "finished", "event", "interrupted", "diverged" or "stalled" """
@@ -105,7 +105,7 @@ class Trajectory:
 
         return drive_forces(self.model, self.times, self.q, self.v, self.tau, f_ext)
 
-    def occurrences(self, name: str) -> tuple[Occurrence, ...]:
+    def occurrences(self, name: str) -> tuple[EventRecord, ...]:
         """What occurred under a name: an event's, or a joint's for its stops."""
         return tuple(o for o in self.events if o.name == name)
 
@@ -265,12 +265,7 @@ def played(motion: Any, **options: Any) -> Any:
 
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:
     """A function of the model and rows of states (..., n, :): at once, or row by row where time changes the model."""
-    if not depends_on_time(model):
+    if not model.depends_on_time:
         return function(model, *rows)
-    said = [function(model.at(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
-    return np.stack(said, axis=rows[0].ndim - 2)
-
-
-def depends_on_time(model: Model) -> bool:
-    """Whether a joint of the model moves by a law of time."""
-    return any(joint.kind.at(0.0) is not joint.kind for joint in (*model.joints, *model.loops))
+    values = [function(model.at(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
+    return np.stack(values, axis=rows[0].ndim - 2)

@@ -16,8 +16,8 @@ from knuckle.errors import ModelError
 from knuckle.model import Model
 
 from .archive import read_archive, write_archive, written_aside
+from .event_record import EventRecord
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
-from .occurrence import Occurrence
 
 if TYPE_CHECKING:
     from knuckle.simulation.rollout.rollout_result import Rollout
@@ -72,7 +72,7 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
     """A trajectory as arrays and as facts that JSON can say."""
     arrays = {name: getattr(trajectory, name) for name in ("times", "q", "v", "tau")}
     arrays |= {_FRAME + name: poses for name, poses in trajectory.frames.items()}
-    arrays |= occurrence_arrays(trajectory.events, trajectory.model)
+    arrays |= event_arrays(trajectory.events, trajectory.model)
     facts = {
         "format": FORMAT,
         "model": model_text(trajectory.model),
@@ -89,17 +89,16 @@ def together(
     """A trajectory from its parts."""
     from .trajectory import Trajectory
 
-    found = model_from(facts, model, file)
     return Trajectory(
-        found,
+        model_from(facts, model, file),
         *(arrays[name] for name in ("times", "q", "v", "tau")),
-        events=occurrences_from(arrays, facts["events"]),
+        events=events_from_arrays(arrays, facts["events"]),
         **{name: facts[name] for name in ("reason", "message", "integrator", "dt")},
         frames={name.removeprefix(_FRAME): poses for name, poses in arrays.items() if name.startswith(_FRAME)},
     )
 
 
-def occurrence_arrays(events: Iterable[Occurrence], model: Model) -> dict[str, NDArray[Any]]:
+def event_arrays(events: Iterable[EventRecord], model: Model) -> dict[str, NDArray[Any]]:
     """What occurred, as arrays."""
     events = tuple(events)
     return {
@@ -110,11 +109,11 @@ def occurrence_arrays(events: Iterable[Occurrence], model: Model) -> dict[str, N
     }
 
 
-def occurrences_from(arrays: Mapping[str, NDArray[Any]], names: Iterable[Any]) -> tuple[Occurrence, ...]:
+def events_from_arrays(arrays: Mapping[str, NDArray[Any]], names: Iterable[Any]) -> tuple[EventRecord, ...]:
     """What occurred, from its arrays."""
     rows = zip(*(arrays[f"event_{x}"] for x in ("times", "q", "v", "v_before")), strict=True)
     return tuple(
-        Occurrence(float(t), name, kind, q, v, before)
+        EventRecord(float(t), name, kind, q, v, before)
         for (name, kind), (t, q, v, before) in zip(names, rows, strict=True)
     )
 

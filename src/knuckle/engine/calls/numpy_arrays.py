@@ -73,7 +73,6 @@ class Lanes(Container):
         batch = common_batch(given, arrays) if given else ()
         asked = self.precision(given)
         needs_double = isinstance(text, Specialization) and text.needs_double
-        is_users = isinstance(text, Specialization) and text.is_users
         dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
         lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
@@ -81,10 +80,10 @@ class Lanes(Container):
             native = self._native(text, lanes, shapes, batch, dtype)
             flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
-            if is_users:
-                raise
+            if isinstance(text, Specialization) and text.is_users:
+                raise  # a division in the user's own text
             raise never_defined(error) from error
-        if native is None and is_users and isinstance(text, Specialization):
+        if native is None and isinstance(text, Specialization) and text.is_users:
             kernels.warn_if_refused(text, shapes, dtype)
         return Computed(flat, layout, batch, asked)
 

@@ -31,33 +31,46 @@ class Loop:
 
 
 def loop_for(
-    specialization: Specialization, arguments: Arguments, feedback: Feedback, dtype: np.dtype[Any]
+    specialization: Specialization,
+    arguments: Arguments,
+    feedback: Feedback,
+    dtype: np.dtype[Any],
+    is_single: bool = False,
 ) -> Loop | None:
-    """The native loop of a step; None if the step has to be called from Python, one by one."""
+    """The native loop of a step; None if the step has to be called from Python, one by one.
+
+    A single trajectory has no others to fill vectors with, and goes by single numbers.
+    """
     if kernels.policy == "never" or dtype not in DTYPES or not feedback.state:
         return None
-    if specialization.model.nb > rolled_code.BODIES or (specialization.needs_double and dtype != np.float64):
+    if specialization.needs_double and dtype != np.float64:
         return None
-    slot = kernels.slot(specialization, arguments, dtype, feedback)
+    slot = kernels.slot(specialization, arguments, dtype, (feedback, is_single))
     return kernels.filled(
-        slot, specialization, "kernel", lambda: _loop(specialization, arguments, feedback, DTYPES[dtype])
+        slot, specialization, "kernel", lambda: _loop(specialization, arguments, feedback, DTYPES[dtype], is_single)
     )
 
 
-def _loop(specialization: Specialization, arguments: Arguments, feedback: Feedback, dtype: str) -> Loop:
-    lanes = Lanes(dtype, target.host().lanes(dtype))
+def _loop(
+    specialization: Specialization, arguments: Arguments, feedback: Feedback, dtype: str, is_single: bool
+) -> Loop:
+    wide = Lanes(dtype, target.host().lanes(dtype))
+    lanes = Lanes(dtype, 1) if is_single else wide
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
         if traced[0].size() > MOST:
             raise UntraceableError(f"a step of {specialization.name} is too long to be compiled in a row")
-        return {}, target.compile_text(to_loop(traced[0], lanes, feedback))
+        return {}, target.compile_text(to_loop(traced[0], lanes, feedback, wide=wide if is_single else None))
 
     def load(_: Any, code: bytes) -> tuple[Any, Any]:
         entry = _entry(code, feedback, arguments)
         return entry, entry
 
-    code, _ = fetch_or_compile(specialization, arguments, lanes, _sorted(feedback), make, load)
+    is_large = specialization.model.nb > rolled_code.BODIES
+    code, _ = fetch_or_compile(
+        specialization, arguments, lanes, _sorted(feedback), make, load, trace="in blocks" if is_large else "whole"
+    )
     return Loop(code.entry, lanes.width, code.operations, code)
 
 

@@ -119,7 +119,10 @@ class Trajectories:
 
     def run(self) -> None:
         """Goes through all steps, and leaves the last state in `state`."""
-        loop = None if self.ask else loop_for(self.specialization, self.shapes, self.feedback, self.state.dtype)
+        loop = None
+        if not self.ask:
+            is_single = len(self.state) == 1
+            loop = loop_for(self.specialization, self.shapes, self.feedback, self.state.dtype, is_single)
         if loop is None:
             self._step_by_step()
         else:

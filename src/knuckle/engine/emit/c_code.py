@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knuckle.engine.trace import Block, Called, Program, Repeated
+from knuckle.engine.trace import Block, Called, Eliminate, Program, Repeated, Substitute
 from knuckle.engine.trace.operations import CONDITIONS
 
 from .single_precision import single
@@ -243,7 +243,42 @@ class _Blocks:
         if isinstance(block, Repeated):
             round_ = _Printer(block.body, f"{name}_round", self.kind, self).block(f"{name}_round")
             return f"{round_}\n{self._rounds(block, name)}"
+        if isinstance(block, Eliminate):
+            return self._eliminate(block, name)
+        if isinstance(block, Substitute):
+            return self._substitute(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
+
+    def _eliminate(self, block: Eliminate, name: str) -> str:
+        T, n, one = self.kind.name, block.n, self.kind.literal(1.0)
+        return f"""static void {name}(const {T} *in, {T} *a)
+{{
+    int i, j, k;
+    for (k = 0; k < {n * n}; k++) a[k] = in[k];
+    for (k = {n - 1}; k >= 0; k--) {{
+        a[k * {n} + k] = {one} / a[k * {n} + k];
+        for (i = 0; i < k; i++) {{
+            a[i * {n} + k] *= a[k * {n} + k];
+            for (j = 0; j < k; j++) a[i * {n} + j] -= a[i * {n} + k] * a[k * {n} + j];
+        }}
+    }}
+}}
+"""
+
+    def _substitute(self, block: Substitute, name: str) -> str:
+        T, n = self.kind.name, block.n
+        return f"""static void {name}(const {T} *a, {T} *x)
+{{
+    int i, k;
+    for (k = 0; k < {n}; k++) x[k] = a[{n * n} + k];
+    for (k = {n - 1}; k >= 0; k--)
+        for (i = 0; i < k; i++) x[i] -= a[i * {n} + k] * x[k];
+    for (k = 0; k < {n}; k++) {{
+        for (i = 0; i < k; i++) x[k] -= a[k * {n} + i] * x[i];
+        x[k] *= a[k * {n} + k];
+    }}
+}}
+"""
 
     def _rounds(self, block: Repeated, name: str) -> str:
         """The loop around the body of a block that is repeated."""

@@ -37,7 +37,7 @@ def batch_code(specialization: Specialization, arguments: Arguments, dtype: str)
         return loaded, target.entry(loaded, "kernel", len(arguments))
 
     native, layout = fetch_or_compile(
-        specialization, arguments, lanes, ("batch", is_large), make, load, trace=not is_large
+        specialization, arguments, lanes, ("batch", is_large), make, load, trace=None if is_large else "whole"
     )
     return native, layout, lanes.width
 

@@ -6,7 +6,7 @@ import contextlib
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.result_layout import Layout, described, from_description
@@ -18,6 +18,8 @@ from .compile_notice import CompileNotice
 from .specialization import Arguments, Specialization
 
 Traced: TypeAlias = tuple[Program, Layout]
+Tracing: TypeAlias = Literal["whole", "in blocks"] | None
+"""Every operation of a text, or with the loops of the pieces that it calls."""
 TOO_LONG = "too long"
 """Says in a description that there is no code."""
 
@@ -54,7 +56,7 @@ def fetch_or_compile(
     make: Make,
     load: Load,
     *,
-    trace: bool = True,
+    trace: Tracing = "whole",
 ) -> tuple[Native, Layout]:
     """The code of a specialization for arguments of these shapes, and how its results go together.
 
@@ -65,7 +67,7 @@ def fetch_or_compile(
         purpose: what tells this code from other code of the same text.
         make: compiles.
         load: puts code into memory.
-        trace: whether `make` needs the operations; without them code goes by names, or is not kept.
+        trace: how `make` needs the operations; without them code goes by names, or is not kept.
     """
     parts = disk_cache.library_hash(), target.host(), lanes, purpose
     name, traced = None, None
@@ -73,14 +75,14 @@ def fetch_or_compile(
         text, model = specialization.text, specialization.model
         made_from = text.__module__, specialization.name, specialization.options, tuple(arguments.items())
         name = disk_cache.key(*parts, made_from, model.content_hash)
-    elif trace:
-        traced = specialization.traced(arguments)
+    elif trace is not None:
+        traced = specialization.traced(arguments, trace == "in blocks")
         name = disk_cache.key(*parts, traced[0])
     native = (_in_use.get(name) or _from_disk(name, load)) if name else None
     if native is None:
         about = {"function": specialization.name, "model": specialization.model.name, "dtype": lanes.dtype}
         with CompileNotice(f"{specialization.name} for {specialization.model.name}"):
-            traced = traced or (specialization.traced(arguments) if trace else None)
+            traced = traced or (specialization.traced(arguments, trace == "in blocks") if trace else None)
             try:
                 description, code = make(traced)
             except TooLongError:

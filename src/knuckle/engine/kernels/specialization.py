@@ -11,6 +11,8 @@ from typing import Any, TypeAlias, cast
 from knuckle.engine.arrays.base import Shape, never_defined
 from knuckle.engine.arrays.result_layout import Layout, laid_out
 from knuckle.engine.trace import Program, trace
+from knuckle.engine.trace.regions import MarkedModel
+from knuckle.engine.trace.rolled_blocks import trace_in_blocks
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO, StructuralDivisionError, inside_a_kernel
 from knuckle.spatial import SPATIAL, Force, Matrix
@@ -75,7 +77,7 @@ class Specialization:
     def _is_of_joint_space(self) -> bool:
         """Whether the result is about joints only, so that any dynamically equivalent model gives it (RBDA 9.7)."""
         named = getattr(self.text, "joint_space", False) and dict(self.options).get("method") != "divide"
-        return named and type(self.model) is Model and self.model.algebra is SPATIAL
+        return named and type(self.model) in (Model, MarkedModel) and self.model.algebra is SPATIAL
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Result:
         """The text on the equivalent model with the fewest constants."""
@@ -105,8 +107,11 @@ class Specialization:
         """The operations that remain when the text runs on symbols."""
         return self.traced(arguments)[0]
 
-    def traced(self, arguments: Arguments) -> tuple[Program, Layout]:
-        """The operations that remain when the text runs on symbols, and how its results go together."""
+    def traced(self, arguments: Arguments, in_blocks: bool = False) -> tuple[Program, Layout]:
+        """The operations that remain when the text runs on symbols, and how its results go together.
+
+        Pieces that the text calls keep their loops if it is traced in blocks, for a large mechanism.
+        """
         layouts: list[Layout] = []
 
         def unpack(result: Result) -> tuple[list[Any], Shape]:
@@ -114,10 +119,12 @@ class Specialization:
             layouts.append(layout)
             return scalars, layout.shape
 
-        def text(**symbols: Any) -> Result:
-            return self.on_symbols(symbols)
+        def text(model: Model = self.model, **symbols: Any) -> Result:
+            return dataclasses.replace(self, model=model).on_symbols(symbols)
 
         try:
+            if in_blocks:
+                return trace_in_blocks(text, self.model, arguments, unpack), layouts[-1]
             return trace(text, arguments, unpack), layouts[-1]
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error

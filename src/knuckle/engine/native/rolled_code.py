@@ -15,9 +15,9 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.result_layout import Layout
 from knuckle.engine.emit import Lanes
-from knuckle.engine.emit.llvm.rolled_loops import rolled_to_llvm
+from knuckle.engine.emit.llvm.rolled_loops import rolled_to_llvm, tables
 from knuckle.engine.emit.llvm.streaming_stores import padded, runs
-from knuckle.engine.trace.regions import CrossingConditionError, Rolled, trace_rolled
+from knuckle.engine.trace.regions import Rolled, trace_rolled
 from knuckle.model import Model
 
 from . import target
@@ -40,10 +40,7 @@ def compile_rolled(
     text: Callable[..., tuple[list[Any], Layout]], model: Model, arguments: Mapping[str, Shape], lanes: Lanes
 ) -> tuple[dict[str, Any], bytes]:
     """What to keep of a text for a large model: a description, and code and tables as bytes."""
-    try:
-        program = trace_rolled(text, model, arguments, lambda result: (result[0], result[1].shape))
-    except CrossingConditionError:
-        raise NothingToRollError from None
+    program = trace_rolled(text, model, arguments, lambda result: (result[0], result[1].shape))
     if sum(len(pattern.steps) for pattern in program.patterns) > MOST_STEPS:
         raise NothingToRollError
     tables = _tables(program, lanes)
@@ -54,13 +51,7 @@ def compile_rolled(
 
 
 def _tables(program: Rolled, lanes: Lanes) -> list[Array]:
-    rows: list[tuple[int, int, int]] = []
-    slots: list[int] = []
-    numbers: list[float] = []
-    for instance in program.instances:
-        rows.append((instance.pattern, len(slots), len(numbers)))
-        slots += [*instance.slots, *instance.kept]
-        numbers += instance.constants
+    rows, slots, numbers = tables(program)
     dtype = np.float64 if lanes.dtype == "f64" else np.float32
     return [
         np.array(rows, np.int32),

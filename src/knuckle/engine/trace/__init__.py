@@ -2,11 +2,13 @@
 
 from .blocks import Block, Called, Repeated
 from .count import Count
+from .dense_blocks import Eliminate, Substitute
 from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
 from .operations import OPERATIONS, Operation
 from .program import Program
+from .rolled_blocks import RolledBlock
 from .simplify import simplify
 
 __all__ = [
@@ -14,12 +16,15 @@ __all__ = [
     "Block",
     "Called",
     "Count",
+    "Eliminate",
     "Expression",
     "Graph",
     "Node",
     "Operation",
     "Program",
     "Repeated",
+    "RolledBlock",
+    "Substitute",
     "record",
     "simplify",
     "trace",

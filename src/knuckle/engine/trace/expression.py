@@ -192,20 +192,26 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     return Expression(graph, graph.apply("select", *numbers))
 
 
-def _called(memory: dict[Any, Any], text: Any, arguments: list[Any]) -> list[Any]:
-    from .recording import called
+def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool) -> list[Any]:
+    from .block_recording import called
 
-    return called(memory, text, arguments)
+    return called(memory, text, arguments, is_general)
 
 
 def _repeated(text: Any, state: list[Any], rounds: int) -> list[Any] | None:
-    from .recording import repeated
+    from .block_recording import repeated
 
     return repeated(text, state, rounds)
+
+
+def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
+    from .block_recording import looped
+
+    return looped(name, n, numbers)
 
 
 KIND = Kind(
     "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
-    called=_called, repeated=_repeated,
+    called=_called, repeated=_repeated, looped=_looped,
 )  # fmt: skip

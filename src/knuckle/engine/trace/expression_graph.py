@@ -65,20 +65,24 @@ FIRST_TAKEN = 1 << 30
 class Graph:
     """Nodes in an order in which each comes after those it uses."""
 
-    __slots__ = ("__weakref__", "_block_number", "_number", "blocks", "depth", "nodes", "open", "parent", "taken")
-
-    has_blocks = True
-    """Whether pieces of text that repeat are kept as blocks; else they stand in a row."""
+    __slots__ = (
+        "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "nodes", "open", "parent", "taken",
+    )  # fmt: skip
 
     def __init__(self, parent: Graph | None = None) -> None:
         self.nodes: list[Node] = []
         self._number: dict[Node, int] = {}
+        self.has_blocks = True  # whether pieces of text that repeat are kept as blocks; else they stand in a row
         self.blocks: list[Block] = []
         self._block_number: dict[Block, int] = {}
         self.parent = parent
         self.open: list[Graph] = [self] if parent is None else parent.open  # those being recorded, the innermost last
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.taken: dict[int, int] = {}  # what a block takes from the graph around it: node there → input here
+
+    def within(self) -> Graph:
+        """A graph for a block in this one."""
+        return Graph(self)
 
     def captured(self, i: int) -> int:
         """The node of a value of the graph around this one: a constant, or one more input."""

@@ -18,32 +18,50 @@ from knuckle.model import Model
 
 from .execute import node_of, sizes_of, symbols_for
 from .expression_graph import Graph, Node
-from .operations import CONDITIONS, TABLE
+from .operations import TABLE
 
 Shape = tuple[int, ...]
 
 
-class CrossingConditionError(Exception):
-    """A comparison made in one region and used in another: conditions are no numbers that could be kept."""
-
-
 class MarkedGraph(Graph):
-    """A graph that knows in which stretch of the text each node was made: an iteration, or what lies between."""
+    """A graph that knows in which stretch of the text each node was made: an iteration, or what lies between.
 
-    __slots__ = ("stretch", "stretches")
+    Values that are read in another stretch are kept in memory. Conditions cannot be: they are kept as numbers.
+    """
 
-    has_blocks = False
+    __slots__ = ("_conditions", "stretch", "stretches")
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, parent: Graph | None = None, has_blocks: bool = False) -> None:
+        super().__init__(parent)
+        self.has_blocks = has_blocks
         self.stretch = 0
         self.stretches: list[int] = []
+        self._conditions: dict[tuple[int, int], int] = {}
+
+    def within(self) -> MarkedGraph:
+        return MarkedGraph(self)
 
     def put(self, node: Node) -> int:
+        if node.op == "select" and self.stretches[node.a] != self.stretch:
+            node = node._replace(a=self._condition_here(node.a))
+        return self._put(node, self.stretch)
+
+    def _put(self, node: Node, stretch: int) -> int:
         number = super().put(node)
         if number == len(self.stretches):
-            self.stretches.append(self.stretch)
+            self.stretches.append(stretch)
         return number
+
+    def _condition_here(self, i: int) -> int:
+        """A condition of another stretch in this one: there it becomes 1 or 0, and here that is compared."""
+        here = i, self.stretch
+        if here not in self._conditions:
+            kept = self._put(Node("select", i, self.constant(1.0), self.constant(0.0)), self.stretches[i])
+            half = self.constant(0.5)
+            self._conditions[here] = len(self.nodes)
+            self.nodes.append(Node("less", half, kept))  # one for every stretch, though all are equal
+            self.stretches.append(self.stretch)
+        return self._conditions[here]
 
     def _scaled(self, x: float, j: int) -> int:
         """x times node j, the sign left in the constant: it must not decide the pattern."""
@@ -68,11 +86,11 @@ class MarkedModel(Model):
         return marked(super().replace(**changes), self.__dict__["_graph"])
 
     def _marked(self, steps: Iterator[tuple[int, int, Joint]]) -> Iterator[tuple[int, int, Joint]]:
-        graph: MarkedGraph = self.__dict__["_graph"]
+        open_graphs: list[Any] = self.__dict__["_graph"].open
         for step in steps:
-            graph.stretch += 1
+            open_graphs[-1].stretch += 1
             yield step
-        graph.stretch += 1
+        open_graphs[-1].stretch += 1
 
 
 class MarkedParents(tuple[int, ...]):
@@ -81,7 +99,7 @@ class MarkedParents(tuple[int, ...]):
     graph: MarkedGraph
 
     def __getitem__(self, i: Any) -> Any:
-        self.graph.stretch += 1
+        self.graph.open[-1].stretch += 1  # type: ignore[attr-defined]
         return super().__getitem__(i)
 
 
@@ -155,9 +173,14 @@ COMMUTE = {operation.name for operation in TABLE if operation.commutes}
 
 
 def roll(
-    graph: MarkedGraph, arguments: tuple[tuple[str, int], ...], inputs: int, outputs: list[int], shape: Shape
+    graph: MarkedGraph,
+    arguments: tuple[tuple[str, int], ...],
+    inputs: int,
+    outputs: list[int],
+    shape: Shape,
+    inputs_by: Mapping[int, int] | None = None,
 ) -> Rolled:
-    """Patterns and instances of the live nodes of a marked graph."""
+    """Patterns and instances of the live nodes of a marked graph, whose inputs may be numbered otherwise."""
     live = graph.live(outputs)
     crossing = _crossing(graph, live, outputs)
     stretches: dict[int, list[int]] = {}
@@ -170,7 +193,7 @@ def roll(
     for skeleton, _, _ in skeletons.values():
         numbers.setdefault(skeleton, len(numbers))
     patterns = [Pattern(steps, kept) for steps, kept in numbers]
-    slots = _Slots(inputs, {i: graph.nodes[i].a for i in live if graph.nodes[i].op == "input"})
+    slots = _Slots(inputs, {i: _input(graph, i, inputs_by) for i in live if graph.nodes[i].op == "input"})
     last = {i: s for s, (_, operands, _) in skeletons.items() for i in operands} | dict.fromkeys(outputs)
     instances: list[Instance] = []
     for s, (skeleton, operands, constants) in skeletons.items():
@@ -185,6 +208,11 @@ def roll(
     zeros = tuple(graph.value(i) == 0 for i in outputs)
     places = tuple(slots.of[i] for i in outputs)
     return Rolled(arguments, tuple(patterns), tuple(instances), slots.count, places, zeros, shape)
+
+
+def _input(graph: Graph, i: int, numbers: Mapping[int, int] | None) -> int:
+    number: int = graph.nodes[i].a
+    return number if numbers is None else numbers[number]
 
 
 class _Slots:
@@ -215,8 +243,6 @@ def _crossing(graph: MarkedGraph, live: list[int], outputs: list[int]) -> set[in
         for k in graph.operands(i):
             if graph.stretches[k] != graph.stretches[i] and graph.nodes[k].op != "constant":
                 crossing.add(k)
-    if any(graph.nodes[k].op in CONDITIONS for k in crossing):
-        raise CrossingConditionError
     return crossing
 
 

@@ -12,12 +12,14 @@ from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.dual_jacobians import along, derivative_of, jacobian
 from knuckle.integrators.system import System
 from knuckle.scalar import constant, less, maximum, select, sqrt
-from knuckle.spatial import Vector
-from knuckle.spatial.elimination import solve
+from knuckle.spatial import Vector, called, repeated
+from knuckle.spatial.linear.elimination import eliminated
 
-MOST_ITERATIONS, HALVINGS = 50, 5
-"""Improvements of a guess, and how often the step is halved for a better one."""
+MOST_ITERATIONS, LEAST_PART = 50, 1 / 64
+"""Improvements of a guess, and the least part of a step by which a root is followed from shorter ones."""
 ROUNDING = 1e-15
+FAR = 1e30
+"""The size of the change before the first."""
 PARTS, PARTS_IN_CODE = (1.0, 1 / 4, 1 / 16, 1 / 64), 2
 """Of a change by Newton's method so much may be taken; and where a step is one piece of code, the first so many."""
 SHORT = 12
@@ -58,9 +60,11 @@ class Iterative(Integrator):
         return state
 
     def _part(self, system: System, t: Any, state: State, dt: Any) -> State:
-        x, size = self.guess(system, t, state, dt), state.memory[-1]
-        for _ in range(self.iterations):
+        def better(_: Any, x: Any, last: Any) -> Any:
             x, size = self.improved(system, t, state, x, dt)
+            return self.goes_on(size, last), x, size
+
+        _, x, size = repeated(better, (1, self.guess(system, t, state, dt), FAR), self.iterations)
         solved = less(size, self.tolerance)
         x = Vector(select(solved, a, nan) for a in x)
         return self.finished(system, t, state, x, size, dt)
@@ -70,8 +74,8 @@ class Iterative(Integrator):
         """The velocity to begin with."""
 
     @abstractmethod
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
-        """Where the forces are wanted: (t, q, v)."""
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+        """Where the forces are evaluated: (t, q, v)."""
 
     @abstractmethod
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
@@ -85,9 +89,14 @@ class Iterative(Integrator):
         """Whether a step with all its improvements is a short piece of code for so many freedoms."""
         return nv * len(self.parts) <= SHORT
 
+    def goes_on(self, size: Any, last: Any) -> Any:
+        """0 if a change was so small that no other need follow, as only rounding is left, or nearly; else 1."""
+        near = select(less(last / 4, size), 0, 1)
+        return select(less(ROUNDING, size), select(less(self.tolerance, size), 1, near), 0)
+
     def is_enough(self, size: float, last: float) -> bool:
-        """Whether a change was so small that no other need follow: where only rounding is left, or nearly."""
-        return size <= ROUNDING or (size <= self.tolerance and size > last / 4)
+        """Whether no other change need follow one of this size."""
+        return not self.goes_on(size, last)
 
     def check(self, t: float, state: State, dt: float) -> None:
         """An error if some step up to t + dt did not find its solution."""
@@ -112,7 +121,7 @@ class Newton(Iterative):
     `simulate` has one piece of code for a direction, and takes all directions as a batch.
     """
 
-    iterations: int = 8
+    iterations: int = 20
     tolerance: float = 1e-10
 
     @abstractmethod
@@ -120,15 +129,13 @@ class Newton(Iterative):
         """What must vanish."""
 
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
-        def residual(y: Any) -> Any:
-            return self.residual(system, t, state, y, dt)
-
-        J = jacobian(residual, x)
-        change = solve(J, residual(x))
+        residual = called(lambda y: self.residual(system, t, state, y, dt))
+        J = eliminated(jacobian(residual, x))
+        change = J.solve(residual(x))
 
         def left(part: float) -> Any:
             """The square of the change that follows after a part of this one."""
-            following = solve(J, residual(x - part * change))
+            following = J.solve(residual(x - part * change))
             return following @ following
 
         whole, *others = PARTS[:PARTS_IN_CODE]
@@ -143,9 +150,9 @@ class Newton(Iterative):
     def is_short(self, nv: int) -> bool:
         return nv <= SHORT / 4
 
-    def is_enough(self, size: float, last: float) -> bool:
+    def goes_on(self, size: Any, last: Any) -> Any:
         """What is left is about the square of the last change."""
-        return size <= self.tolerance
+        return select(less(self.tolerance, size), 1, 0)
 
     def slope(self, system: System, t: Any, state: State, x: Any, direction: Any, dt: Any) -> Any:
         """The derivative of the residual in one direction."""

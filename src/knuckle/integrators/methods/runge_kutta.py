@@ -11,7 +11,6 @@ from knuckle.integrators.base import Dense, Integrator, State
 from knuckle.integrators.dense_output import hermite
 from knuckle.integrators.system import System
 from knuckle.scalar import ZERO, constant
-from knuckle.spatial import called
 
 from .tableaus import HEUN, RK4, Tableau
 
@@ -51,12 +50,11 @@ Slope = tuple[Any, Any]
 
 def stages(tableau: Tableau, system: System, t: Any, state: State, dt: Any) -> list[Slope]:
     """The slopes k of all stages."""
-    acceleration = called(system.acceleration)
-    slopes = [(state.v, acceleration(t, state.q, state.v))]
+    slopes = [(state.v, system.acceleration(t, state.q, state.v))]
     for row, c in zip(tableau.a[1:], tableau.c[1:], strict=True):
         u, dv = weighted(map(constant, row), slopes, dt)
         v = state.v + dv
-        slopes.append((system.displacement_rate(u, v), acceleration(t + c * dt, system.moved(state.q, u), v)))
+        slopes.append((system.displacement_rate(u, v), system.acceleration(t + c * dt, system.moved(state.q, u), v)))
     return slopes
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 Watched: TypeAlias = Callable[[float, Array, Array], float]
 Action: TypeAlias = Callable[[float, Array, Array], "tuple[Any, Any] | None"]
-Dense: TypeAlias = Callable[[float], "tuple[Array, Array]"]
 
 
 @dataclass(frozen=True)
@@ -43,11 +42,11 @@ class Event:
 
     def value(self, t: float, q: Array, v: Array) -> float:
         """g(t, q, v) as a number; NaN has no sign, so that no passage through zero could be seen."""
-        found = self.function(t, q, v)
+        result = self.function(t, q, v)
         try:
-            value = float(found)
+            value = float(result)
         except (TypeError, ValueError):
-            raise TypeError(f"event {self.name!r} gives {found!r}, and should give one number") from None
+            raise TypeError(f"event {self.name!r} gives {result!r}, and should give one number") from None
         if math.isnan(value):
             raise ValueError(f"event {self.name!r} gives NaN at t = {t:.9g} s, and should give a number in every state")
         return value
@@ -58,53 +57,22 @@ class Event:
         return (rises and self.direction >= 0) or (falls and self.direction <= 0)
 
 
-Given: TypeAlias = Event | Watched | Iterable[Event | Watched] | Mapping[str, Event | Watched] | None
+Events: TypeAlias = Event | Watched | Iterable[Event | Watched] | Mapping[str, Event | Watched] | None
 
 
-def events_from(given: Given) -> tuple[Event, ...]:
-    """Events as they are given to `simulate`: one or several, events or plain functions, with names or without."""
-    if given is None:
+def events_from(events: Events) -> tuple[Event, ...]:
+    """The argument `events` of `simulate`: one or several, events or plain functions, with names or without."""
+    if events is None:
         return ()
-    if isinstance(given, Event):
-        return (given,)
-    if isinstance(given, Mapping):
-        named = [(str(name), _event(item)) for name, item in given.items()]
+    if isinstance(events, Event):
+        return (events,)
+    if isinstance(events, Mapping):
+        named = [(str(name), _event(item)) for name, item in events.items()]
         return tuple(Event(e.function, name, e.direction, e.stop, e.action) for name, e in named)
-    if callable(given):
-        return (Event(given),)
-    return tuple(map(_event, given))
+    if callable(events):
+        return (Event(events),)
+    return tuple(map(_event, events))
 
 
 def _event(item: Any) -> Event:
     return item if isinstance(item, Event) else Event(item)
-
-
-def root(g: Callable[[float], float], a: float, b: float, ga: float, gb: float) -> float:
-    """The place between a and b where g changes its sign, to the last digits (Chandrupatla, 1997).
-
-    Inverse quadratic interpolation where three points lie on something like a parabola, bisection elsewhere. Of the two
-    neighbours that enclose the root, the one with the smaller |g| is given.
-    """
-    if ga == 0 or gb == 0:
-        return a if ga == 0 else b
-    c, gc, x = a, ga, 0.5
-    for _ in range(200):
-        m = a + x * (b - a)
-        gm = g(m)
-        if (gm > 0) == (ga > 0) and gm != 0:
-            c, gc = a, ga
-        else:
-            c, b, gc, gb = b, a, gb, ga
-        a, ga = m, gm
-        best, value = (a, ga) if abs(ga) < abs(gb) else (b, gb)
-        width = abs(b - a)
-        smallest = 2 * math.ulp(max(abs(best), width)) / width if width else 1.0
-        if value == 0 or smallest > 0.5:
-            return best
-        xi, phi = (a - b) / (c - b), (ga - gb) / (gc - gb)
-        if phi**2 < xi and (1 - phi) ** 2 < 1 - xi:
-            x = ga / (gb - ga) * gc / (gb - gc) + (c - a) / (b - a) * ga / (gc - ga) * gb / (gc - gb)
-        else:
-            x = 0.5
-        x = min(1 - smallest, max(smallest, x))
-    return a if abs(ga) < abs(gb) else b

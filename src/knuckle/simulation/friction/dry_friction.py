@@ -90,7 +90,7 @@ def held(system: System, modes: Any) -> System:
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
     sticking = _like(modes, (1 - s * s if i in rows else ZERO for i, s in enumerate(modes)))
-    return replace(system, force=force, sticking=sticking)
+    return system.under(force, sticking)
 
 
 def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
@@ -106,6 +106,12 @@ def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
                 k = model.q_slices[i].start + n
                 q[k] = select(less(was[row] * was[row] + now[row] * now[row], 0.5), before.q[k], q[k])
     return _like(after.q, q), _like(after.v, v)
+
+
+def at_rest(model: Model, v: Any, modes: Any) -> Any:
+    """A velocity, exactly zero where joints stick."""
+    rows = friction_rows(model)
+    return _like(v, (ZERO if i in rows and modes[i] == 0 else x for i, x in enumerate(v)))
 
 
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
@@ -132,13 +138,13 @@ def within_modes(
     if method == "slid":
         return kept(integrator, system, t, state, slid(integrator, system, t, state, dt), state.memory[0], dt)
     if not friction_rows(system.model):
-        made = getattr(integrator, method)(system, t, state, *besides, dt)
-        return (integrator.closed(system, t, made[0], dt), *made[1:]) if method == "attempt" else made
+        result = getattr(integrator, method)(system, t, state, *besides, dt)
+        return (integrator.closed(system, t, result[0], dt), *result[1:]) if method == "attempt" else result
     modes, *memory = state.memory
-    made = getattr(integrator, method)(held(system, modes), t, State(*state[:2], tuple(memory)), *besides, dt)
+    result = getattr(integrator, method)(held(system, modes), t, State(*state[:2], tuple(memory)), *besides, dt)
     if method == "attempt":
-        return kept(integrator, system, t, state, made[0], modes, dt), *made[1:]
-    return State(made.q, made.v, (modes, *made.memory)) if isinstance(made, State) else made
+        return kept(integrator, system, t, state, result[0], modes, dt), *result[1:]
+    return State(result.q, result.v, (modes, *result.memory)) if isinstance(result, State) else result
 
 
 def slid(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:

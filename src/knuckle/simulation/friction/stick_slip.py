@@ -1,9 +1,8 @@
-"""Stick and slip of joints with dry friction, as events of a simulation."""
+"""Stick and slip of joints with dry friction, as a mode switch."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,8 +12,9 @@ from knuckle.engine.calls.function import kernel
 from knuckle.integrators.base import State
 from knuckle.integrators.system import HOLD
 from knuckle.model import Model
-from knuckle.simulation.events.crossings import Crossing, Step, opened
-from knuckle.simulation.events.event import root
+from knuckle.simulation.crossings import reopening, root
+from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
+from knuckle.simulation.steps.native_steps import Rows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.solvers.complementarity import boxed
 
@@ -22,39 +22,39 @@ from .dry_friction import friction_limits, friction_rows, held, modes_of, respon
 
 Array: TypeAlias = NDArray[Any]
 NOISE = 1e-13
-"""Velocities below this part of the largest one (and of 1) are none: a joint that slides so slowly has not turned."""
+"""Velocities below this part of the largest one (and of 1) are rounding: such a joint has not turned back."""
+CHANGES = 100
+"""Interruptions of one step after which joints begin to slide and to stick at the ends of steps only."""
 
 
-class Sticking:
-    """The joints with dry friction of a mechanism that a stepper moves: their modes, and when these change."""
+class StickSlip(ModeSwitch):
+    """The joints with dry friction of a mechanism. Their modes are the first entry of the integrator's memory."""
 
     def __init__(self, stepper: Stepper) -> None:
         self._stepper, self._model = stepper, stepper.model
         self._rows = list(friction_rows(stepper.model))
+        self._directions: dict[int, float] = {}
+        """Directions in which joints have just begun to slide, 0 for those that have to stick"""
 
-    def modes(self, t: float, q: Array, v: Array, slipping: Mapping[int, float]) -> Array:
-        """The modes of a state. Joints at rest stick if friction can hold all that stick together, else they slip.
+    def start(self, t: float, state: State) -> State:
+        modes = self.modes(t, state.q, state.v, self._directions)
+        return State(state.q, state.v, (modes, *state.memory[1:]))
 
-        The friction x of the joints at rest solves a + A x = 0 where |x| < f, and opposes the acceleration where
-        |x| = f. `slipping` are directions in which some begin to slide in any case.
-        """
-        modes = modes_of(self._model, v)
-        resting = [i for i in self._rows if v[i] == 0]
-        for i in resting:
-            modes[i] = slipping.get(i, 0.0)
-        free = [i for i in resting if i not in slipping]
-        if not free:
-            return modes
-        sliding = replace(held(self._stepper.system, modes), sticking=np.zeros(len(v)))
-        a, f = sliding.acceleration(t, q, v)[free], self.limits(t, q)[free]
-        A = responses(self._model, t, q, np.eye(len(v))[free], np.zeros(len(v)))[:, free]
-        x = boxed(A, a, -f, f)
-        modes[free] = np.where(np.abs(x) < f, 0.0, -np.sign(x))
-        return modes
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+        same = np.all(rows.memory[0] == run.state.memory[0], axis=-1)
+        return len(same) if same.all() else int(np.argmin(same))
 
-    def crossings(self, step: Step) -> list[Crossing]:
+    def adjust(self, run: Run, step: Step) -> State:
+        """The modes stay what they are in a step, which ends where they change."""
+        if run.interruptions >= CHANGES or not np.any(step.new.memory[0] != step.old.memory[0]):
+            return step.new
+        return step.stepper.slid(step.t, step.old, step.h)
+
+    def crossings(self, run: Run, step: Step) -> Sequence[Crossing]:
         """Where in a step joints come to rest, and where those that stick are held against more than friction."""
-        modes, found = step.old.memory[0], list[Crossing]()
+        if run.interruptions >= CHANGES:
+            return ()
+        modes, crossings = step.old.memory[0], list[Crossing]()
         old, new = step.old.v, step.new.v
         slow = -NOISE * max(1.0, float(np.abs(new).max(initial=0.0)))
         for i in self._rows:
@@ -63,56 +63,79 @@ class Sticking:
                 def speed(theta: float, i: int = i) -> float:
                     return float(modes[i] * step.state(theta)[1][i])
 
-                start, end, value = (0.0, 1.0, float(modes[i] * old[i])) if modes[i] * old[i] > 0 else opened(speed)
+                start, end, value = (0.0, 1.0, float(modes[i] * old[i])) if modes[i] * old[i] > 0 else reopening(speed)
                 theta = root(speed, start, end, value, speed(end)) if value > 0 else 0.0
-                found.append(Crossing(theta, 3, "stop", i))
+                crossings.append(Crossing(theta, SWITCHES, "stop", i, self))
         sticking = [i for i in self._rows if not modes[i]]
-        return found + (self._slips(step, sticking) if sticking else [])
+        return crossings + (self._slips(step, sticking) if sticking else [])
 
     def _slips(self, step: Step, sticking: list[int]) -> list[Crossing]:
-        found: list[Crossing] = []
-        spare = self.spare(step.end, step.new.q, step.new.v, step.old)
+        crossings: list[Crossing] = []
+        reserve = self._reserve(step.end, step.new.q, step.new.v, step.old)
         for i in sticking:
-            if spare[i] < 0:
+            if reserve[i] < 0:
 
-                def left(theta: float, i: int = i) -> float:
-                    return float(self.spare(step.time(theta), *step.state(theta), step.old)[i])
+                def rest(theta: float, i: int = i) -> float:
+                    return float(self._reserve(step.time(theta), *step.state(theta), step.old)[i])
 
-                first = left(0.0)
-                theta = root(left, 0.0, 1.0, first, float(spare[i])) if first > 0 else 0.0
-                found.append(Crossing(theta, 3, "slip", i))
-        return found
+                first = rest(0.0)
+                theta = root(rest, 0.0, 1.0, first, float(reserve[i])) if first > 0 else 0.0
+                crossings.append(Crossing(theta, SWITCHES, "slip", i, self))
+        return crossings
 
-    def spare(self, t: float, q: Array, v: Array, state: State) -> Array:
-        """What is left of the friction that holds, in the modes of a state."""
-        return self.limits(t, q) - np.abs(self.load(t, q, v, state))
+    def act(self, run: Run, step: Step, crossing: Crossing) -> bool:
+        t, (q, v), i = step.time(crossing.theta), step.state(crossing.theta), crossing.index
+        if crossing.kind == "stop":
+            v = self._stopped(v, i)
+            self._directions.pop(i, None)
+            if crossing.theta == 0:
+                self._directions[i] = 0.0
+        else:
+            self._directions[i] = float(np.sign(self._load(t, q, v, step.old)[i]))
+        run.continue_from(t, q, v)
+        return True
 
-    def load(self, t: float, q: Array, v: Array, state: State) -> Array:
+    def forget(self) -> None:
+        self._directions = {}
+
+    def modes(self, t: float, q: Array, v: Array, directions: Mapping[int, float]) -> Array:
+        """The modes of a state. Joints at rest stick if friction can hold all that stick together, else they slip.
+
+        The friction x of the joints at rest solves a + A x = 0 where |x| < f, and opposes the acceleration where
+        |x| = f. `directions` are those in which some joints begin to slide in any case.
+        """
+        modes = modes_of(self._model, v)
+        resting = [i for i in self._rows if v[i] == 0]
+        for i in resting:
+            modes[i] = directions.get(i, 0.0)
+        free = [i for i in resting if i not in directions]
+        if not free:
+            return modes
+        system = held(self._stepper.system, modes)
+        sliding = system.under(system.force, np.zeros(len(v)))
+        a, f = sliding.acceleration(t, q, v)[free], _limits(self._model, t, q)[free]
+        A = responses(self._model, t, q, np.eye(len(v))[free], np.zeros(len(v)))[:, free]
+        x = boxed(A, a, -f, f)
+        modes[free] = np.where(np.abs(x) < f, 0.0, -np.sign(x))
+        return modes
+
+    def _reserve(self, t: float, q: Array, v: Array, state: State) -> Array:
+        """The friction force that is left to hold joints in the modes of a state."""
+        return _limits(self._model, t, q) - np.abs(self._load(t, q, v, state))
+
+    def _load(self, t: float, q: Array, v: Array, state: State) -> Array:
         """The forces that joints are held against."""
         return HOLD * self._stepper.held(state).acceleration(t, q, v)
 
-    def way(self, t: float, q: Array, v: Array, state: State, i: int) -> float:
-        """The direction in which a joint that sticks would go."""
-        return float(np.sign(self.load(t, q, v, state)[i]))
-
-    def stopped(self, v: Array, i: int) -> Array:
+    def _stopped(self, v: Array, i: int) -> Array:
         """A velocity with one joint at rest, and those that come to rest with it, as all joints of a loop may."""
         new = v.copy()
         slow = NOISE * max(1.0, float(np.abs(v).max(initial=0.0)))
         new[[k for k in self._rows if k == i or abs(v[k]) < slow]] = 0.0
         return new
 
-    def still(self, v: Array, state: State) -> Array:
-        """A velocity, exactly zero where joints stick in the modes of a state."""
-        new = v.copy()
-        new[[i for i in self._rows if state.memory[0][i] == 0]] = 0.0
-        return new
-
-    def limits(self, t: float, q: Array) -> Array:
-        """The largest friction force at each velocity variable."""
-        return _limits(self._model, t, q)
-
 
 @kernel
 def _limits(model: Model, t: Any, q: Any) -> Any:
+    """The largest friction force at each velocity variable."""
     return friction_limits(model.at(t), q)

@@ -1,4 +1,4 @@
-"""What a checkpointed run is, written down: enough to recognise it, and to go on with it as far as files can say it."""
+"""The description of a checkpointed run: enough to recognise it, and to go on with it as far as files can hold it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.registry import integrator_of
 from knuckle.model import Model
-from knuckle.simulation.events.event import Event, Given
-from knuckle.simulation.run_settings import Plan
+from knuckle.simulation.events.event import Event, Events
 from knuckle.simulation.stops.stop_spec import CompliantStops, RigidStops, Stops
 from knuckle.trajectory.trajectory_files import model_from, model_text
 
-from .checkpoint import FORMAT, Beginning, read_start
+from .checkpoint import FORMAT, RunSpec, read_start
 from .progress import Progress
 
 if TYPE_CHECKING:
@@ -34,11 +33,13 @@ _PARAMETER, _ARRAY = "parameter:", "array:"
 _STOPS = {"RigidStops": RigidStops, "CompliantStops": CompliantStops}
 
 
-def beginning_of(
+def run_spec(
     model: Model,
     q: Array,
     v: Array,
-    plan: Plan,
+    duration: float,
+    dt: float | None,
+    keep: int,
     controller: Any,
     external: Any,
     parameters: Mapping[str, Array],
@@ -47,52 +48,52 @@ def beginning_of(
     stops: Stops,
     frames: tuple[str, ...],
     stabilization: Stabilization,
-) -> Beginning:
+) -> RunSpec:
     """The arrays and facts of a run."""
     arrays = {"q0": q, "v0": v} | {
         _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext")
     }
-    for name, given in (("controller", controller), ("external", external)):
-        if given is not None and not callable(given):
-            arrays[_ARRAY + name] = np.asarray(given, float)
+    for name, force in (("controller", controller), ("external", external)):
+        if force is not None and not callable(force):
+            arrays[_ARRAY + name] = np.asarray(force, float)
     facts = {
         "format": FORMAT,
         "model": model_text(model),
         "content": model.content_hash,
-        "duration": plan.duration,
-        "dt": plan.dt,
-        "keep": plan.keep,
+        "duration": duration,
+        "dt": dt,
+        "keep": keep,
         "integrator": repr(integrator_of(integrator)),
         "integrator_name": integrator if isinstance(integrator, str) else None,
         "controller": _identity(controller),
         "external": _identity(external),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
-        "stops": None if stops is None else [type(stops).__name__, _said(stops)],
-        "stabilization": _said(stabilization) if isinstance(stabilization, Choice) else stabilization,
+        "stops": None if stops is None else [type(stops).__name__, _fields(stops)],
+        "stabilization": _fields(stabilization) if isinstance(stabilization, Choice) else stabilization,
         "frames": list(frames),
     }
-    return Beginning(arrays, facts)
+    return RunSpec(arrays, facts)
 
 
-def _said(stops: Any) -> dict[str, Any]:
-    fields = {f.name: getattr(stops, f.name) for f in dataclasses.fields(stops)}
+def _fields(spec: Any) -> dict[str, Any]:
+    fields = {f.name: getattr(spec, f.name) for f in dataclasses.fields(spec)}
     return {
         name: list(x) if isinstance(x, tuple) else dict(x) if isinstance(x, Mapping) else x
         for name, x in fields.items()
     }
 
 
-def _stabilization(said: Any) -> Stabilization:
-    return Choice(**{name: tuple(x) for name, x in said.items()}) if isinstance(said, dict) else said
+def _stabilization(fact: Any) -> Stabilization:
+    return Choice(**{name: tuple(x) for name, x in fact.items()}) if isinstance(fact, dict) else fact
 
 
-def _identity(given: Any) -> str | None:
+def _identity(value: Any) -> str | None:
     """What a function goes by: its name, and a hash of its text where that can be read."""
-    if given is None:
+    if value is None:
         return None
-    if not callable(given):
+    if not callable(value):
         return "an array"
-    function = inspect.unwrap(given)
+    function = inspect.unwrap(value)
     name = getattr(function, "__qualname__", type(function).__qualname__)
     try:
         text = inspect.getsource(function)
@@ -108,7 +109,7 @@ def resume(
     controller: Callable[..., Any] | ArrayLike | None = None,
     external: Callable[..., Any] | ArrayLike | None = None,
     integrator: Integrator | None = None,
-    events: Given = None,
+    events: Events = None,
     progress: Progress = None,
     checkpoint_every: float = 30.0,
 ) -> Trajectory:
@@ -127,18 +128,18 @@ def resume(
     from knuckle.simulation.simulate import simulate
 
     folder = Path(path)
-    there = read_start(folder)
-    if there is None:
+    spec = read_start(folder)
+    if spec is None:
         raise FileNotFoundError(f"{folder} holds no checkpoints of a simulation")
-    facts, arrays = there.facts, there.arrays
+    facts, arrays = spec.facts, spec.arrays
     if integrator is None and facts["integrator_name"] is None:
         raise TypeError(f"{folder} was computed with {facts['integrator']}, which a file cannot hold: give integrator=")
     functions: dict[str, Any] = {}
-    for name, given in (("controller", controller), ("external", external)):
-        functions[name] = arrays.get(_ARRAY + name) if given is None else given
+    for name, force in (("controller", controller), ("external", external)):
+        functions[name] = arrays.get(_ARRAY + name) if force is None else force
         if functions[name] is None and facts[name] is not None:
-            said = f"{folder} was computed with the {name} {facts[name].split()[0]}"
-            raise TypeError(f"{said}, which a file cannot hold: give {name}=")
+            function = facts[name].split()[0]
+            raise TypeError(f"{folder} was computed with the {name} {function}, which a file cannot hold: give {name}=")
     stops = None
     if facts["stops"] is not None:
         kind, fields = facts["stops"]

@@ -1,4 +1,4 @@
-"""A step of a rollout that also tells until when its trajectory was finite."""
+"""A step of a rollout that also returns the time until which its trajectory was finite."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 from knuckle.model import Model
 from knuckle.scalar import absolute, less, select
+from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Vector
-
-from .rollout_step import Round
 
 UNTIL = "until"
 """The last part of the state: the time of the last finite state."""
@@ -23,10 +22,10 @@ class Lasting:
     A position moves by its velocity, so that it stops being finite with it; and a sum is finite if all of it is.
     """
 
-    step: Round
+    step: StepText
 
-    def __call__(self, model: Model, **given: Any) -> tuple[Any, ...]:
-        until = given.pop(UNTIL)
-        new = self.step(model, **given)
+    def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
+        until = values.pop(UNTIL)
+        new = self.step(model, **values)
         total = sum(new[1], 0.0)
-        return *new, Vector([select(less(absolute(total), math.inf), given["t"] + given["dt"], until)])
+        return *new, Vector([select(less(absolute(total), math.inf), values["t"] + values["dt"], until)])

@@ -18,18 +18,18 @@ from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
-from knuckle.simulation.controls import Control
+from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_divergence
 from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
+from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
-from .held_controls import Asking, in_code, in_python
+from .held_control import HeldControl
 from .rollout_forces import Acting, inputs_kept
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
-from .rollout_step import APPLIED, WRENCHES, Round
 
 Array: TypeAlias = NDArray[Any]
 
@@ -90,15 +90,16 @@ def rollout(
     keep, t0 = whole("keep", keep, 1), finite("t0", t0)
     dt = DEFAULT_STEP if dt is None else finite("dt", dt)
     steps = steps_of(steps, duration, dt)
-    given = dict(parameters or {})
-    asked = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, given, sequences)
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, given, sequences)
+    named = dict(parameters or {})
+    controls = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, named, sequences)
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, sequences)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator)
     if chosen.is_coarse:
         warn(chosen.why)
     method = chosen.integrator
-    acting = asked.get("controller"), asked.get("external")
-    native, python = (in_code(acting[0]), in_code(acting[1])), (in_python(acting[0]), in_python(acting[1]))
+    acting = controls.get("controller"), controls.get("external")
+    native = tuple(control if control is not None and control.is_text else None for control in acting)
+    python = tuple(control if control is not None and not control.is_text else None for control in acting)
     closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
@@ -107,29 +108,31 @@ def rollout(
     must_be_unit(model, inputs.state["q"])
     if mechanism is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
-    step = Round("step", method, *native, asked.get("mechanism"), stabilization=closing)
-    ask = Asking(model, *python, inputs.single) if any(python) else None
-    if ask is not None:
-        inputs = _held(model, inputs, *python)
+    step = StepText(
+        "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
+        stabilization=closing, mechanism=controls.get("mechanism"),
+    )  # fmt: skip
+    if any(python):
+        inputs = _with_held_forces(model, inputs, *python)
     at = np.minimum(np.arange(0, steps + keep, keep), steps)
     q, v = _room(out, inputs, len(at))
-    said = _Said(ask, keep, steps, _forces(out, inputs, len(at), model.nv)) if ask and python[0] else None
+    forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
+    held = HeldControl(model, python[0], python[1], inputs.single, keep, steps, forces) if any(python) else None
     if steps:
-        step, inputs = _started(step, model, inputs, ask)
+        step, inputs = _started(step, model, inputs, held)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
         _specialization(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, keep=keep, kept=(q, v), ask=said or ask,
+        steps=steps, keep=keep, kept=(q, v), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
     if diverged_at is None:
         diverged_at = np.full(inputs.batch, np.nan)
     else:
         warn_of_divergence(model, diverged_at, t0, method)
-    what, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
-    forces = said.forces if said else None
-    acted = Acting(model, inputs.batch, rows, native[0], asked.get("mechanism"), what, inputs.single, forces)
+    saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
+    acted = Acting(model, inputs.batch, rows, native[0], controls.get("mechanism"), saved, inputs.single, forces)
     return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted)
 
 
@@ -146,25 +149,8 @@ def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float
     return np.where(finite_states(last["q"], last["v"]), np.nan, first)
 
 
-class _Said:
-    """Asks Python, and keeps what is said of joint forces for the states that are kept."""
-
-    def __init__(self, ask: Asking, keep: int, steps: int, forces: Array) -> None:
-        self._ask, self._keep, self._steps, self.forces, self._step = ask, keep, steps, forces, 0
-        forces[...] = 0.0
-
-    def __call__(self, given: Mapping[str, Array]) -> dict[str, Array]:
-        said = self._ask(given)
-        if self._step % self._keep == 0:
-            self.forces[..., self._step // self._keep, :] = said[APPLIED]
-        self._step += 1
-        if self._step == self._steps:
-            self.forces[..., -1, :] = said[APPLIED]
-        return said
-
-
-def _held(model: Model, inputs: Inputs, controller: Control | None, external: Control | None) -> Inputs:
-    """The inputs with places for the forces that Python will say."""
+def _with_held_forces(model: Model, inputs: Inputs, controller: Control | None, external: Control | None) -> Inputs:
+    """The inputs with places for the forces of Python functions."""
     others, dtype = dict(inputs.others), inputs.state["q"].dtype
     if controller is not None:
         others.setdefault(APPLIED, Input(np.zeros((1, model.nv), dtype), (model.nv,)))
@@ -192,34 +178,37 @@ def _room(out: Rollout | None, inputs: Inputs, rows: int) -> tuple[Array, Array]
 
 
 def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
-    """Where the forces go that Python says."""
+    """Where the forces of a Python function are saved."""
     shape, dtype = (*inputs.batch, rows, nv), inputs.state["q"].dtype
-    used = out.acting.said if out is not None and out.acting is not None else None
+    used = out.acting.saved_forces if out is not None and out.acting is not None else None
     fits = used is not None and used.shape == shape and used.dtype == dtype and used.flags.writeable
-    return used if used is not None and fits else memory.empty(shape, dtype)
+    forces = used if used is not None and fits else memory.empty(shape, dtype)
+    forces[...] = 0.0
+    return forces
 
 
-def _specialization(text: Round | Lasting, model: Model, inputs: Inputs) -> Specialization:
+def _specialization(text: StepText | Lasting, model: Model, inputs: Inputs) -> Specialization:
     step = text.step if isinstance(text, Lasting) else text
     return Specialization(
         f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True
     )
 
 
-def _started(step: Round, model: Model, inputs: Inputs, ask: Asking | None) -> tuple[Round, Inputs]:
+def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
     if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.mechanism is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
-    given = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
-    given |= ask(given) if ask else {}
+    values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
+    values |= held.at(values) if held else {}
     shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
     shapes |= {name: x.shape for name, x in inputs.others.items()}
-    arrays = {name: (given[name], shape) for name, shape in shapes.items()}
+    arrays = {name: (values[name], shape) for name, shape in shapes.items()}
     q, v, *memory = Lanes().compute(_specialization(text, model, inputs), arrays)
-    state = {"q": q, "v": v}
-    numbers = tuple(np.ndim(x) == len(inputs.batch) for x in memory)
-    for k, (x, is_number) in enumerate(zip(memory, numbers, strict=True)):
+    state, single = {"q": q, "v": v}, list(inputs.single)
+    for k, x in enumerate(memory):
+        is_number = np.ndim(x) == len(inputs.batch)
         state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
-    single = (*inputs.single, *(f"memory{k}" for k, is_number in enumerate(numbers) if is_number))
-    return dataclasses.replace(step, numbers=numbers), dataclasses.replace(inputs, state=state, single=single)
+        single += [f"memory{k}"] if is_number else []
+    new = dataclasses.replace(inputs, state=state, single=tuple(single))
+    return dataclasses.replace(step, memory=len(memory)), new

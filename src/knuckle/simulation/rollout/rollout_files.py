@@ -35,14 +35,14 @@ def load(path: str | os.PathLike[str], model: Model | None, mechanism: Callable[
 def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
     """A rollout as arrays and as facts that JSON can say."""
     arrays = {name: getattr(rollout, name) for name in ("times", "q", "v", "tau", "diverged_at")}
-    made = rollout.acting.mechanism if rollout.acting else None
-    inputs = {name: rollout.acting.inputs[name] for name in made.names} if rollout.acting and made else {}
+    mechanism = rollout.acting.mechanism if rollout.acting else None
+    inputs = {name: rollout.acting.inputs[name] for name in mechanism.names} if rollout.acting and mechanism else {}
     arrays |= {_PARAMETER + name: x.array for name, x in inputs.items()}
     facts = {
         "format": FORMAT,
         "model": model_text(rollout.model),
         "content": rollout.model.content_hash,
-        "mechanism": made and getattr(made.function, "__name__", "mechanism"),
+        "mechanism": mechanism and getattr(mechanism.function, "__name__", "mechanism"),
         "shapes": {name: x.shape for name, x in inputs.items()},
         "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
         **{name: getattr(rollout, name) for name in ("integrator", "dt")},
@@ -58,21 +58,21 @@ def together(
     file: str,
 ) -> Rollout:
     """A rollout from its parts."""
-    found = model_from(facts, model, file)
-    made, inputs = None, {}
+    known = model_from(facts, model, file)
+    control, inputs = None, {}
     if facts["mechanism"] is not None:
         if mechanism is None:
-            said = f"{file} was computed with the mechanism {facts['mechanism']}"
-            raise TypeError(f"{said}, which a file cannot hold: give mechanism=")
+            name = facts["mechanism"]
+            raise TypeError(f"{file} was computed with the mechanism {name}, which a file cannot hold: give mechanism=")
         names = dict.fromkeys(facts["shapes"], 0.0)
-        made = control_of("mechanism", mechanism, "mechanism", (), names)[0]
+        control = control_of("mechanism", mechanism, "mechanism", (), names)[0]
         inputs = {name: Input(arrays[_PARAMETER + name], tuple(shape)) for name, shape in facts["shapes"].items()}
     elif mechanism is not None:
         raise TypeError(f"{file} was computed without a mechanism: it takes no mechanism=")
     times, q, v, tau, diverged_at = (arrays[name] for name in ("times", "q", "v", "tau", "diverged_at"))
     steps = np.zeros(len(times), int)
-    acting = Acting(found, q.shape[:-2], steps, None, made, inputs, tuple(facts["single"]), tau)
-    return Rollout(found, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting)
+    acting = Acting(known, q.shape[:-2], steps, None, control, inputs, tuple(facts["single"]), tau)
+    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting)
 
 
 def to_xarray(rollout: Rollout) -> Any:

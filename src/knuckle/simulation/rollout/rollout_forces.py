@@ -1,4 +1,4 @@
-"""What acted on the trajectories of a rollout, and what moved: asked again for the states that were kept."""
+"""What acted on the trajectories of a rollout, and what moved: computed again for the saved states."""
 
 from __future__ import annotations
 
@@ -16,11 +16,9 @@ from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
 from knuckle.model import Model
-from knuckle.simulation.controls import Control
-from knuckle.simulation.steps.native_steps import Along
+from knuckle.simulation.controls import Along, Control
+from knuckle.simulation.steps.step_text import APPLIED, model_from
 from knuckle.trajectory.trajectory import over_time
-
-from .rollout_step import APPLIED, mechanism_of
 
 Array: TypeAlias = NDArray[Any]
 
@@ -60,14 +58,14 @@ class Acting:
     """Given forces and parameters"""
     single: tuple[str, ...] = ()
     """Those that are numbers"""
-    said: Array | None = None
+    saved_forces: Array | None = None
     """(..., K, nv): all forces, where they are known"""
 
     def part(self, key: tuple[Any, ...], batch: Shape) -> Acting:
         """That of some trajectories, which have the axes `batch`."""
-        said = None if self.said is None else part_of(self.said, key, 2)
+        saved = None if self.saved_forces is None else part_of(self.saved_forces, key, 2)
         inputs = {name: self._part(x, key) for name, x in self.inputs.items()}
-        return Acting(self.model, batch, self.steps, self.controller, self.mechanism, inputs, self.single, said)
+        return Acting(self.model, batch, self.steps, self.controller, self.mechanism, inputs, self.single, saved)
 
     def _part(self, x: Input, key: tuple[Any, ...]) -> Input:
         own = x.array.shape[len(x.batch) :]
@@ -77,8 +75,8 @@ class Acting:
 
     def forces(self, times: Array, q: Array, v: Array) -> Array:
         """τ (..., K, nv) in the states that were kept: what was given for the steps from there, and the controller."""
-        if self.said is not None:
-            return self.said
+        if self.saved_forces is not None:
+            return self.saved_forces
         total = np.zeros((*self.batch, len(times), self.model.nv), q.dtype)
         if APPLIED in self.inputs:
             total += self._rows(APPLIED)
@@ -99,12 +97,12 @@ class Acting:
         """The model that moves in a trajectory without batch axes."""
         if self.mechanism is None:
             return self.model
-        given: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name in self.mechanism.names:
             x = self.inputs[name]
-            value = x.array.reshape(x.shape).astype(float).tolist()
-            given[name] = value[0] if name in self.single else apart(value, x.shape)
-        return mechanism_of(self.mechanism, self.model, given)
+            numbers = x.array.reshape(x.shape).astype(float).tolist()
+            values[name] = numbers[0] if name in self.single else apart(numbers, x.shape)
+        return model_from(self.mechanism, self.model, values)
 
     def _rows(self, name: str) -> Array:
         """The values of an input at the states (..., K or 1, *shape)."""
@@ -133,6 +131,6 @@ class Energy:
     kind: str
     mechanism: Control
 
-    def __call__(self, model: Model, t: Any, q: Any, v: Any, **given: Any) -> Any:
-        moving = mechanism_of(self.mechanism, model, given).at(t)
+    def __call__(self, model: Model, t: Any, q: Any, v: Any, **values: Any) -> Any:
+        moving = model_from(self.mechanism, model, values).at(t)
         return kinetic_energy(moving, q, v) if self.kind == "kinetic" else potential_energy(moving, q)

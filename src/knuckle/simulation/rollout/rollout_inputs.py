@@ -18,8 +18,7 @@ from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
 from knuckle.simulation.controls import STATE, Control, control_of
-
-from .rollout_step import APPLIED
+from knuckle.simulation.steps.step_text import APPLIED
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
@@ -92,8 +91,8 @@ def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, b
     if steps is None:
         return Input(np.expand_dims(array, array.ndim - len(shape)), shape), is_number
     if array.ndim <= len(shape) or array.shape[-1 - len(shape)] != steps:
-        wanted = ", ".join(["...", str(steps), *map(str, shape)])
-        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({wanted})")
+        expected = ", ".join(["...", str(steps), *map(str, shape)])
+        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({expected})")
     return Input(array, shape), False
 
 
@@ -106,27 +105,27 @@ def _common(batches: Mapping[str, Shape]) -> Shape:
 
 
 def controls_of(
-    wanted: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], sequences: Collection[str]
+    functions: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], sequences: Collection[str]
 ) -> dict[str, Control]:
     """What the functions ask for, by the names of their arguments; an error if somebody asks for what is not there."""
     names = dict.fromkeys(parameters, 0.0)
-    found: dict[str, Control] = {}
-    for what, function in wanted.items():
+    controls: dict[str, Control] = {}
+    for what, function in functions.items():
         if function is None:
             continue
         if not callable(function):
             raise TypeError(f"{what} must be a function, not {type(function).__name__}; constant forces go into tau")
-        found[what] = control_of(what, function, what, (), names)[0]
-    if mechanism := found.get("mechanism"):
+        controls[what] = control_of(what, function, what, (), names)[0]
+    if mechanism := controls.get("mechanism"):
         for name in mechanism.names:
             if name in STATE or name in sequences:
                 raise TypeError(f"mechanism asks for {name}, which changes with time: a mechanism stays what it is")
-    asked = {name for control in found.values() for name in control.parameters}
-    if unused := [name for name in parameters if name not in asked]:
+    used = {name for control in controls.values() for name in control.parameters}
+    if unused := [name for name in parameters if name not in used]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which no function asks for")
     if unknown := [name for name in sequences if name not in parameters]:
         raise TypeError(f"sequences names {' and '.join(unknown)}, which parameters has not")
-    return found
+    return controls
 
 
 def whole(name: str, value: Any, least: int) -> int:

@@ -1,4 +1,4 @@
-"""How long the steps of an adaptive integrator are: error norms and the PI controller of Gustafsson."""
+"""The length of one adaptive step: error norms and the PI controller of Gustafsson."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .stepper import Stepper
 Array: TypeAlias = NDArray[Any]
 
 SAFETY, SMALLEST, LARGEST = 0.9, 0.2, 5.0
-"""Of the step that the error asks for, this much is taken; one step is at least and at most so many times the last."""
+"""The part of a step of just the tolerated error that is taken; the least and the largest ratio of two steps."""
 PROPORTIONAL, INTEGRAL = 0.4, 0.7
 """Exponents of the last error and of this one, times the order."""
 TINY_ERROR = 1e-4
@@ -28,7 +28,7 @@ class StalledError(ConvergenceError):
     """No step is short enough: time would no longer advance."""
 
 
-class Pace(NamedTuple):
+class StepSize(NamedTuple):
     """The step to try next, and the error of the step before, in units of what is tolerated."""
 
     dt: float
@@ -36,14 +36,14 @@ class Pace(NamedTuple):
 
 
 class Advanced(NamedTuple):
-    """A step that was good enough: the state, how long the step was, and the pace to go on with."""
+    """A step that was good enough: the state, how long the step was, and the size to go on with."""
 
     state: State
     dt: float
-    pace: Pace
+    size: StepSize
 
 
-def advance(stepper: Stepper, t: float, state: State, pace: Pace, end: float = np.inf) -> Advanced:
+def advance(stepper: Stepper, t: float, state: State, size: StepSize, end: float = np.inf) -> Advanced:
     """One step within the tolerances, not beyond `end`; it is shortened until its error is small enough.
 
     A last step that would end just before `end` is stretched to it or halved, so that no tiny step remains. A step that
@@ -51,7 +51,7 @@ def advance(stepper: Stepper, t: float, state: State, pace: Pace, end: float = n
     """
     integrator = _adaptive(stepper)
     least = LEAST * math.ulp(end if math.isfinite(end) else t)
-    dt, refused = least if pace.dt < least else pace.dt, False
+    dt, refused = least if size.dt < least else size.dt, False
     while True:
         trial = _fitted(dt, end - t)
         if not (t + trial > t and (dt >= least or trial == end - t)):
@@ -62,30 +62,32 @@ def advance(stepper: Stepper, t: float, state: State, pace: Pace, end: float = n
         new, *errors = stepper.attempt(t, state, trial)
         error = error_norm(stepper, state, new, *errors)
         if error <= 1.0:
-            growth = _growth(error, pace.error, integrator.order)
+            growth = _growth(error, size.error, integrator.order)
             following = trial * (min(growth, 1.0) if refused else growth)
             shortened = trial < 0.99 * dt
-            return Advanced(new, trial, Pace(max(following, dt) if shortened else following, max(error, TINY_ERROR)))
+            return Advanced(
+                new, trial, StepSize(max(following, dt) if shortened else following, max(error, TINY_ERROR))
+            )
         shrink = SAFETY * error ** (-1 / integrator.order) if np.isfinite(error) else SMALLEST
         dt, refused = trial * max(SMALLEST, shrink), True
 
 
-def first_pace(stepper: Stepper, t: float, state: State) -> Pace:
+def first_step_size(stepper: Stepper, t: float, state: State) -> StepSize:
     """A first step from the sizes of the state, of its rates and of their rates (Hairer, Nørsett and Wanner II.4)."""
     integrator, system = _adaptive(stepper), stepper.system
     q_scale, v_scale = scales(stepper, state, state)
     a = system.acceleration(t, state.q, state.v)
     if not np.isfinite(a).all():
-        return Pace(math.nan)  # no step is short enough, which `advance` says
-    size = _norm(_from_neutral(stepper, state.q) / q_scale, state.v / v_scale)
+        return StepSize(math.nan)  # no step is short enough, an error of `advance`
+    distance = _norm(_from_neutral(stepper, state.q) / q_scale, state.v / v_scale)
     rate = _norm(state.v / q_scale, a / v_scale)
-    dt = 0.01 * size / rate if size > 1e-5 and rate > 1e-5 else 1e-6
+    dt = 0.01 * distance / rate if distance > 1e-5 and rate > 1e-5 else 1e-6
     v = state.v + dt * a
     b = system.acceleration(t + dt, system.moved(state.q, dt * state.v), v)
     second = _norm((v - state.v) / q_scale, (b - a) / v_scale) / dt
     largest = max(rate, second)
     better = (0.01 / largest) ** (1 / integrator.order) if largest > 1e-15 else max(1e-6, dt * 1e-3)
-    return Pace(float(min(100 * dt, better)))
+    return StepSize(float(min(100 * dt, better)))
 
 
 def error_norm(stepper: Stepper, old: State, new: State, q_error: Array, v_error: Array) -> float:

@@ -1,4 +1,4 @@
-"""A method of an integrator as a text that kernels are made of."""
+"""One step of an integrator as a text that kernels are made of: for simulations and for rollouts."""
 
 from __future__ import annotations
 
@@ -11,25 +11,30 @@ from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import Control
-from knuckle.simulation.friction.dry_friction import stepped, within_modes
+from knuckle.simulation.controls import NO_FORCE, Control
+from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
+
+APPLIED, WRENCHES = "applied τ", "applied f_ext"
+"""Names of the arguments for forces that are held during a step: no names that a controller could have."""
 
 
 @dataclass(frozen=True)
-class Text:
+class StepText:
     """A function (model, t, q, v, memory0, …, dt, parameters …) → (q', v', memory0', …), as `kn.kernel` takes it.
 
-    It is the integrator's `step`, or another method with what that takes `besides` the state and gives besides it. The
-    parameters are those of the controller and of the external forces. Equal texts share their kernels.
+    It is the integrator's `step`, its `start`, or another method with what that takes `besides` the state and gives
+    besides it. The parameters are those of the controller, of the external forces and of the mechanism; arguments
+    called `APPLIED` and `WRENCHES`, where they are given, are forces that act as well. Equal texts share their kernels.
     """
 
     method: str
     integrator: Integrator
-    controller: Control
-    external: Control
+    controller: Control = NO_FORCE
+    external: Control = NO_FORCE
     memory: int = 0
     besides: tuple[str, ...] = ()
     stabilization: Stabilization = None
+    mechanism: Control | None = None
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -41,7 +46,7 @@ class Text:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of what the controller and the external forces ask for besides the state."""
+        """The names of the parameters of the controller and of the external forces."""
         return tuple(dict.fromkeys((*self.controller.parameters, *self.external.parameters)))
 
     @property
@@ -55,27 +60,53 @@ class Text:
         named = inspect.Parameter.POSITIONAL_OR_KEYWORD
         return inspect.Signature([inspect.Parameter(name, named) for name in ("model", *self.names)])
 
-    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> Any:
-        given = dict(zip(self.names, args, strict=False)) | kwargs
-        state = State(given["q"], given["v"], tuple(given[f"memory{k}"] for k in range(self.memory)))
-        system, t, dt = self.system(model, {name: given[name] for name in self.parameters}), given["t"], given["dt"]
+    def __call__(self, model: Model, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        values = dict(zip(self.names, args, strict=False)) | kwargs
+        system, t, q, v, dt = self.system(model, values), *(values[name] for name in ("t", "q", "v", "dt"))
+        if self.method == "start":
+            return tuple(_flat(begun(self.integrator, system, t, q, v, dt)))
+        state = State(q, v, tuple(values[f"memory{k}"] for k in range(self.memory)))
         if self.method == "step":
             return tuple(_flat(stepped(self.integrator, system, t, state, dt)))
-        besides = tuple(given[name] for name in self.besides)
+        besides = tuple(values[name] for name in self.besides)
         return tuple(_flat(within_modes(self.method, self.integrator, system, t, state, besides, dt)))
 
-    def system(self, model: Model, parameters: Mapping[str, Any]) -> System:
-        """The mechanism under the forces of these parameters."""
+    def system(self, model: Model, values: Mapping[str, Any]) -> System:
+        """The mechanism of these parameters under its forces. Controllers know the model that they were made for."""
         controller, external = self.controller, self.external
+        moving = model if self.mechanism is None else model_from(self.mechanism, model, values)
         wrenches = (model.nb, model.algebra.dimension)
 
+        def known(at: Model, t: Any) -> Model:
+            return at if self.mechanism is None else model.at(t) if moving.depends_on_time else model
+
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
-            return controller(at, t, q, v, parameters, (model.nv,))
+            if APPLIED not in values:
+                return controller(known(at, t), t, q, v, values, (model.nv,))
+            if controller.function is None:
+                return values[APPLIED]
+            return values[APPLIED] + controller(known(at, t), t, q, v, values, (model.nv,))
 
         def f_ext(at: Model, t: Any, q: Any, v: Any) -> Any:
-            return external(at, t, q, v, parameters, wrenches)
+            if external.function is None:
+                return values[WRENCHES]
+            return external(known(at, t), t, q, v, values, wrenches)
 
-        return System(model, force, f_ext if external.function is not None else None, self.stabilization)
+        acts = external.function is not None or WRENCHES in values
+        return System(moving, force, f_ext if acts else None, self.stabilization)
+
+
+def model_from(mechanism: Control, model: Model, values: Mapping[str, Any]) -> Model:
+    """The model that a function `mechanism` makes of its parameters."""
+    assert mechanism.function is not None
+    moving: Any = mechanism.function(model, **{name: values[name] for name in mechanism.names})
+    if not isinstance(moving, Model):
+        raise TypeError(f"mechanism returns a {type(moving).__name__}, and must return a knuckle.Model")
+    if (moving.nq, moving.nv) != (model.nq, model.nv):
+        raise ValueError(
+            f"mechanism returns a model with nq, nv = {moving.nq}, {moving.nv}; they must stay {model.nq}, {model.nv}"
+        )
+    return moving
 
 
 def _flat(result: Any) -> Iterator[Any]:

@@ -17,10 +17,10 @@ from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, Dense, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
-from knuckle.integrators.methods.newton import HALVINGS, MOST_ITERATIONS, PARTS, Iterative, Newton
+from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import Constant, Control, Parameters, control_of
+from knuckle.simulation.controls import Constant, Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -33,7 +33,8 @@ from knuckle.simulation.friction.dry_friction import (
     within_modes,
 )
 
-from .step_text import Text
+from .native_steps import NativeSteps, Rows
+from .step_text import StepText
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -42,11 +43,10 @@ Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
 class Stepper:
     """Steps of one integrator for one mechanism. `stepper` makes it.
 
-    `model`, `integrator` and `parameters` (the arrays that the controller and the external forces ask for, by name) may
-    be read. `is_compiled` says whether a step is one piece of native code, the kernel of `text()`. If forces are asked
-    in Python, a step that asks once is native otherwise, and one that asks several times runs as a text on arrays, as
-    does one of a mechanism with many loops. An equation that is long is solved here, with native code for what it
-    consists of. `stabilization` is what keeps loops closed.
+    `is_compiled` says whether a step is one piece of native code, the kernel of `text()`; many of them then run in one
+    call (`steps`). With forces of Python functions, a step that evaluates them once takes them as arguments of native
+    code, and one that evaluates them several times runs as a text on arrays, as does one of a mechanism with many
+    loops. A long equation is solved here, with native code for its terms. `stabilization` keeps loops closed.
     """
 
     def __init__(
@@ -68,9 +68,10 @@ class Stepper:
         self._is_long = evaluations is not None and takes_long(model, evaluations)
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
         self.is_compiled = self._is_text and not self._is_solved and not self._is_long
-        self._step = Text("step", integrator, controller, external, stabilization=stabilization)
+        self._step = StepText("step", integrator, controller, external, stabilization=stabilization)
         self._held = self._step if self._is_text else _with_held_forces(self._step)
-        self._made: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+        self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
+        self._many = NativeSteps(self._step, model, self.parameters)
 
     @cached_property
     def system(self) -> System:
@@ -82,7 +83,7 @@ class Stepper:
         """The neutral position, from which the sizes of positions are measured."""
         return neutral(self.model)
 
-    def text(self, method: str = "step", memory: int = 0) -> Text:
+    def text(self, method: str = "step", memory: int = 0) -> StepText:
         """What the kernel of a step is made of, for states with so many entries of memory."""
         return replace(self._step, method=method, memory=memory)
 
@@ -99,24 +100,34 @@ class Stepper:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("step", self.integrator, t, state, dt)
-        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
+
+    def steps(self, times: Array, state: State, dt: float, every: int = 1) -> Rows:
+        """Steps that begin at `times`, in one native call, if the step is compiled: the states after every so many."""
+        return self._many.run(times, state, dt, every)
+
+    def step_as_of_many(self, t: float, state: State, dt: float) -> State:
+        """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""
+        if not self.is_compiled:
+            return self.step(t, state, dt)
+        return self._checked(t, state, self.steps(np.array([t]), state, dt).state(0), dt)
 
     def slid(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt if no joint with dry friction begins to slide or to stick."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("slid", self.integrator, t, state, dt)
-        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return within_modes("slid", self.integrator, self.system, t, state, (), dt)
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
         q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
-        return self.checked(t, state, State(q, v, tuple(memory)), dt, method)
+        return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
 
-    def checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
-        """A step by native code, if it was what it should be; else, where an equation was not solved, once more."""
+    def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
+        """A step by native code, if its equations were solved; else the step with as many iterations as that takes."""
         try:
             self.integrator.check(t, new, dt)
         except ConvergenceError:
@@ -164,11 +175,6 @@ class Stepper:
         """τ of the controller in a state."""
         return self.system.force(self.system.at(t), t, q, v)
 
-    def shapes(self, state: State) -> Shapes:
-        """The shapes of the arguments of `text`, by name; () for numbers."""
-        parameters = {name: x.shape for name, x in self.parameters.items()}
-        return {**self._state_shapes(state), "dt": (), **parameters}
-
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
         x, size, forces = self._root(integrator, t, state, dt)
@@ -176,17 +182,25 @@ class Stepper:
         q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
         return State(q, v, tuple(memory))
 
-    def _root(
-        self, integrator: Iterative, t: float, state: State, dt: float, halvings: int = HALVINGS
-    ) -> tuple[Array, float, tuple[Array, ...]]:
-        """x of a step, what is left, and the forces there; where the guess is too far off, from x of half the step."""
-        guess = integrator.guess(self.held(state), t, self._own(state), dt)
-        x, size, forces = self._improve(integrator, t, state, guess, dt)
-        if not size <= integrator.tolerance and halvings:
-            nearer, left, _ = self._root(integrator, t, state, dt / 2, halvings - 1)
-            if left <= integrator.tolerance:
-                x, size, forces = self._improve(integrator, t, state, nearer, dt)
-        return x, size, forces
+    def _root(self, integrator: Iterative, t: float, state: State, dt: float) -> tuple[Array, float, tuple[Array, ...]]:
+        """x of a step, what is left, and the forces there.
+
+        Where the guess is too far off, the root is followed from shorter steps to this one: by as much as it can be
+        found from the last, and by halves of that where it cannot.
+        """
+        x = integrator.guess(self.held(state), t, self._own(state), dt)
+        reached, more = 0.0, 1.0
+        while True:
+            ahead = reached + more
+            y, size, forces = self._improve(integrator, t, state, x, ahead * dt)
+            if size <= integrator.tolerance and ahead == 1.0:
+                return y, size, forces
+            if size <= integrator.tolerance:
+                x, reached, more = y, ahead, min(2 * more, 1.0 - ahead)
+            elif more > LEAST_PART:
+                more /= 2
+            else:
+                return y, size, forces
 
     def _improve(
         self, integrator: Iterative, t: float, state: State, x: Array, dt: float
@@ -224,10 +238,10 @@ class Stepper:
             return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
 
     def _forces_at(self, integrator: Iterative, t: float, state: State, x: Array, dt: float) -> tuple[Array, ...]:
-        """The forces of Python functions where an equation asks for them."""
+        """The forces of Python functions where an equation takes them."""
         if self._is_text:
             return ()
-        return self._forces(*integrator.asked(self.held(state), t, self._own(state), x, dt))
+        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt))
 
     def _own(self, state: State) -> State:
         """A state as the integrator knows it: without the modes of dry friction."""
@@ -242,21 +256,21 @@ class Stepper:
     ) -> list[Any]:
         """What a method of the integrator gives, by native code."""
         key = method, len(state.memory)
-        if key not in self._made:
+        if key not in self._native_methods:
             text = replace(self._held, method=method, memory=len(state.memory), besides=tuple(besides))
-            self._made[key] = self._compiled(text, state, forces)
-        return self._made[key](t, state, dt, *besides.values(), *forces)
+            self._native_methods[key] = self._compiled(text, state, forces)
+        return self._native_methods[key](t, state, dt, *besides.values(), *forces)
 
-    def _compiled(self, text: Text, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
+    def _compiled(self, text: StepText, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
         """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
         parameters = forces or tuple(self.parameters[name] for name in text.parameters)
         besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
-        given = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
-        shapes = {**self._state_shapes(state), **besides, "dt": (), **given}
-        numbers = tuple(name for name, shape in shapes.items() if not shape)
-        specialization = Specialization(text.name, text, self.model, numbers=numbers, is_users=True)
-        made = OneByOne(specialization, shapes)
-        call = made.call
+        sizes = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
+        shapes = {**self._state_shapes(state), **besides, "dt": (), **sizes}
+        single = tuple(name for name, shape in shapes.items() if not shape)
+        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
+        function = OneByOne(specialization, shapes)
+        call = function.call
         constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
         n = len(besides)
 
@@ -266,7 +280,7 @@ class Stepper:
             arrays = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
             flat = call(*arrays, *others[n:], *constants)
             if not parts:
-                parts.extend(_places(made.layout))
+                parts.extend(_places(function.layout))
             return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
 
         return native
@@ -291,20 +305,15 @@ def stepper(
         integrator: how to step.
         controller: controller(model, …) → τ, a Python function or a kernel whose arguments called t, q and v receive
             time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
-        parameters: what the controller and the external forces ask for, by name.
+        parameters: further arguments of the controller and the external forces, by name.
         external: external(model, …) → f_ext (nb, 6) in the same way.
         stabilization: what keeps loops closed, as for `simulate`.
     """
-    given = dict(parameters or {})
-    control, asked = control_of("controller", controller, "tau", (model.nv,), given)
-    wrenches, also_asked = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), given)
-    if unused := [name for name in given if name not in asked and name not in also_asked]:
-        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
-    both = {**asked, **also_asked}
-    return Stepper(model, integrator, control, wrenches, both, stabilization_of(stabilization))
+    forces = forces_of(model, controller, external, parameters)
+    return Stepper(model, integrator, *forces, stabilization_of(stabilization))
 
 
-def _with_held_forces(text: Text) -> Text:
+def _with_held_forces(text: StepText) -> StepText:
     """The text with the forces as parameters."""
     controller = Control(Constant("tau"), "controller", ("tau",))
     external = text.external

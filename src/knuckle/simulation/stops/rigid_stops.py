@@ -1,39 +1,43 @@
-"""Rigid stops at work: impacts, and joints that rest against their limits."""
+"""Rigid stops as a mode switch: impacts, and joints that rest against their limits."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.bound import bind
+from knuckle.errors import ConvergenceError
 from knuckle.functions import mass_matrix, mass_matrix_inverse
 from knuckle.functions.loops.dense_constraints import Dense, spanning_tree
 from knuckle.functions.loops.loop_terms import judged_constraints
+from knuckle.integrators.base import State
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Control
-from knuckle.simulation.friction.dry_friction import held, responses
+from knuckle.simulation.crossings import dip, may_dip, reopening, root
+from knuckle.simulation.friction.dry_friction import at_rest, responses
+from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
+from knuckle.simulation.steps.native_steps import Rows
 from knuckle.simulation.steps.stepper import Stepper
 
 from .joint_ranges import Bounds, bounds_of
 from .stop_spec import RigidStops, complementary, impact, restitutions
 
-if TYPE_CHECKING:
-    from knuckle.simulation.friction.stick_slip import Sticking
-
 Array = NDArray[Any]
 
 SILENT = 1e-6
 """Arrivals slower than this part of `rest_speed` are rounding and go unrecorded."""
+REACH = 100.0
+"""Gaps that are not closed in a step at so many times the largest velocity variable are far."""
+BOUNCES = 1000
+"""Interruptions of one step after which impacts no longer bounce."""
 
 
-@dataclass(frozen=True)
-class Settled:
-    """A state with its stops seen to: what it hit, with which velocity before, and what it rests on."""
+class Settled(NamedTuple):
+    """A state after its impacts, the stops that were hit, and those that joints rest on."""
 
     q: Array
     v: Array
@@ -42,55 +46,88 @@ class Settled:
     is_changed: bool = False
 
 
-class Rigid:
-    """The rigid stops of a mechanism that a stepper moves."""
+class JointStops(ModeSwitch):
+    """The rigid stops of a mechanism: crossings are gaps that close, and forces of stops that would have to pull."""
 
-    def __init__(
-        self, stops: RigidStops, stepper: Stepper, external: Control, sticking: Sticking | None = None
-    ) -> None:
-        self.stops, self.free, self._external, self._sticking = stops, stepper, external, sticking
-        self.modes: Array | None = None
-        self.model = stepper.model
+    def __init__(self, stops: RigidStops, stepper: Stepper, external: Control) -> None:
+        self.stops, self.model = stops, stepper.model
         self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
+        self._free, self._external = stepper, external
+        self._system = stepper.system
+        """The mechanism without forces of stops, in its modes of dry friction"""
         self._e = restitutions(stops, self.bounds)
-        self._steppers: dict[tuple[int, ...], Stepper] = {}
+        self._steppers: dict[tuple[Stepper, tuple[int, ...]], Stepper] = {}
         self._functions = bind(self.model)
+        self._resting: tuple[int, ...] = ()
+        self._released, self._held = frozenset[int](), frozenset[int]()
+        """Stops that have been left in this step, and those that hold in any case"""
 
-    def name(self, k: int) -> str:
-        """The joint of a stop."""
-        return self.bounds.bounds[k].joint
+    @property
+    def memory(self) -> Any:
+        """The stops that joints rest on."""
+        return self._resting
 
-    def is_touched(self, q: Array) -> bool:
-        """Whether some gap is closed."""
-        return bool(np.any(self.bounds.gaps(q) <= self.bounds.slack))
+    def restore(self, memory: Any) -> None:
+        self._resting = tuple(memory)
 
-    def settled(
-        self, t: float, q: Array, v: Array, released: Iterable[int] = (), held: Iterable[int] = (), bounce: bool = True
-    ) -> Settled:
-        """Impacts of all stops that are touched, then which of them push: those that the joints rest on.
+    def allows_many(self, state: State) -> bool:
+        return not np.any(self.bounds.gaps(state.q) <= self.bounds.slack)
 
-        Args:
-            t: the time.
-            q: the position.
-            v: the velocity before.
-            released: stops that have just been left, and do not hold at this instant.
-            held: stops that hold in any case.
-            bounce: whether impacts bounce; if not, e = 0.
-        """
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+        q, v = (np.vstack([first, others]) for first, others in zip(run.state[:2], rows[:2], strict=True))
+        gaps = self.bounds.gaps(q)
+        is_free = np.all(gaps[1:] > self.bounds.slack, axis=-1)
+        if is_free.any():
+            is_free &= ~np.any(self._may_dip(q, v, gaps, dt), axis=-1)
+        return len(is_free) if is_free.all() else int(np.argmin(is_free))
+
+    def _may_dip(self, q: Array, v: Array, gaps: Array, dt: float) -> Array:
+        """Which stops may be passed and passed back in each step from a state (n, nq), (n, nv) to the next."""
+        reach = REACH * dt * np.abs(v).max(axis=-1, initial=0.0)
+        is_near = np.any(gaps <= reach[:, None], axis=-1)
+        rates = dt * self.bounds.rates(q, v, is_near)
+        is_open = (gaps[:-1] > self.bounds.slack) & (gaps[1:] > self.bounds.slack)
+        return is_open & may_dip(gaps[:-1], rates[:-1], gaps[1:], rates[1:], -self.bounds.slack)
+
+    def settle(self, run: Run) -> None:
+        """Impacts at this instant, and what is rested on from now."""
+        v, before = run.state.v, self._resting
+        try:
+            settled = self._settled(run, run.t, run.state.q, v)
+        except ConvergenceError as error:
+            run.stall(str(error))
+        for kind, which in (
+            ("impact", settled.hit),
+            ("rest", sorted({*settled.resting} - {*before})),
+            ("release", sorted({*before} - {*settled.resting})),
+        ):
+            for k in which:
+                run.record(self.bounds.bounds[k].joint, kind, settled.q, settled.v, v)
+        if settled.is_changed or settled.resting != before:
+            self._resting = settled.resting
+            if settled.hit:
+                run.jump((settled.q, v), (settled.q, settled.v))
+            else:
+                run.restart(settled.q, settled.v)
+        self._system = self._free.held(run.state)
+
+    def _settled(self, run: Run, t: float, q: Array, v: Array) -> Settled:
+        """Impacts of all stops that are touched, then which of them push: those that the joints rest on."""
         gaps = self.bounds.gaps(q)
         touched: list[int] = np.flatnonzero(gaps <= self.bounds.slack).tolist()
         if not touched:
             return Settled(q, v)
         at = self.bounds.snapped(q, touched)
-        S, N = self._mobile(t, at, touched)
-        e = self._e[touched] if bounce else np.zeros(len(touched))
+        S, N = self._mobility(t, at, touched)
+        e = self._e[touched] if run.interruptions < BOUNCES else np.zeros(len(touched))
         new, impulses = impact(N, S, v, e, self.stops.rest_speed)
         loud = impulses * np.diag(S @ N) > SILENT * self.stops.rest_speed
         hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
         slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
-        if self._sticking is not None:
-            self.modes = self._sticking.modes(t, at, new, {})
-        resting = tuple(sorted({*self._pushing(t, at, new, [k for k in slow if k not in {*released}]), *held}))
+        if self._free.has_friction:
+            self._system = self._free.held(run.begin(t, at, new))
+        pushing = self._pushing(t, at, new, [k for k in slow if k not in self._released])
+        resting = tuple(sorted({*pushing, *self._held}))
         q_new = self.bounds.snapped(q, [k for k in touched if k in hit or k in resting or gaps[k] < 0])
         changed = bool(hit) or not np.array_equal(q_new, q) or not np.array_equal(new, v)
         return Settled(q_new, new, hit, resting, changed)
@@ -99,58 +136,132 @@ class Rigid:
         """Of the stops that are touched without speed, those that keep the acceleration from going beyond them."""
         if not which:
             return []
-        S, N = self._mobile(t, q, which, self._held)
-        a = self._held.acceleration(t, q, v)
+        S, N = self._mobility(t, q, which, self._system)
+        a = self._system.acceleration(t, q, v)
         push = complementary(S @ N, S @ a + self.bounds.bias(q, v, which))
         return [k for k, x in zip(which, push, strict=True) if x > 0]
 
-    def pushes(self, t: float, q: Array, v: Array, which: Sequence[int]) -> Array:
-        """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
-        S, N = self._mobile(t, q, which, self._held)
-        a = self._held.acceleration(t, q, v)
-        return _solved(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
-
-    def held(self, q: Array, v: Array, t: float, which: Sequence[int]) -> tuple[Array, Array]:
-        """The nearest state in which these gaps are closed and stay so (nearest by kinetic energy)."""
-        at = self.bounds.snapped(q, which)
-        S, N = self._mobile(t, at, which, self._held)
-        return at, v - N @ _solved(S @ N, S @ v)
-
-    def stepper(self, resting: tuple[int, ...]) -> Stepper:
-        """What moves the mechanism while it rests on these stops: their forces are part of τ."""
+    def stepper(self, stepper: Stepper) -> Stepper:
+        """While the mechanism rests on stops, their forces are part of τ."""
+        resting = self._resting
         if not resting:
-            return self.free
-        if resting not in self._steppers:
-            free = self.free
+            return stepper
+        if (stepper, resting) not in self._steppers:
 
             def force(model: Model, t: float, q: Array, v: Array) -> Array:
                 S = self.bounds.rows(q, resting)
-                return free.force(t, q, v) + S.T @ self.pushes(t, q, v, resting)
+                return stepper.force(t, q, v) + S.T @ self._pushes(t, q, v, resting)
 
             control = Control(force, "controller", ("t", "q", "v"))
-            asked = {name: free.parameters[name] for name in self._external.parameters}
-            self._steppers[resting] = Stepper(
-                self.model, free.integrator, control, self._external, asked, free.stabilization
+            parameters = {name: stepper.parameters[name] for name in self._external.parameters}
+            self._steppers[stepper, resting] = Stepper(
+                self.model, stepper.integrator, control, self._external, parameters, stepper.stabilization
             )
-        return self._steppers[resting]
+        return self._steppers[stepper, resting]
 
-    @property
-    def _held(self) -> System:
-        """The mechanism in its modes of dry friction."""
-        return self.free.system if self.modes is None else held(self.free.system, self.modes)
+    def adjust(self, run: Run, step: Step) -> State:
+        """The nearest state, by kinetic energy, in which the stops that are rested on touch and stay so."""
+        new = step.new
+        if not self._resting:
+            return new
+        q = self.bounds.snapped(new.q, self._resting)
+        S, N = self._mobility(step.end, q, self._resting, self._system)
+        v = new.v - N @ _solved(S @ N, S @ new.v)
+        return State(q, at_rest(self.model, v, new.memory[0]) if self._free.has_friction else v, new.memory)
 
-    def _mobile(self, t: float, q: Array, which: Sequence[int], system: System | None = None) -> tuple[Array, Array]:
-        """S and H⁻¹Sᵀ of some stops, with loops and dry friction holding what they hold."""
+    def crossings(self, run: Run, step: Step) -> Sequence[Crossing] | None:
+        """The stops that are reached or left. A stop that is passed from the very beginning has to hold."""
+        crossings, held, bounds = list[Crossing](), list[int](), self.bounds
+        old, new = bounds.gaps(step.old.q), bounds.gaps(step.new.q)
+        for k in np.flatnonzero(new < -bounds.slack):
+            if k in self._resting:
+                continue
+
+            def gap(theta: float, k: int = int(k)) -> float:
+                return float(bounds.gaps(step.state(theta)[0])[k])
+
+            start, end, value = (0.0, 1.0, float(old[k])) if old[k] > bounds.slack[k] else reopening(gap)
+            if value > 0:
+                crossings.append(Crossing(root(gap, start, end, value, gap(end)), SWITCHES, "gap", int(k), self))
+            else:
+                held.append(int(k))
+        if held:
+            self._held |= frozenset(held)
+            return None
+        return crossings + self._touched_between(step, old, new) + self._left(step)
+
+    def _touched_between(self, step: Step, old: Array, new: Array) -> list[Crossing]:
+        """The stops that are passed and passed back within the step."""
+        bounds, crossings = self.bounds, list[Crossing]()
+        if not np.any((old > bounds.slack) & (new > bounds.slack)):
+            return []
+        q, v = np.stack([step.old.q, step.new.q]), np.stack([step.old.v, step.new.v])
+        for k in np.flatnonzero(self._may_dip(q, v, np.stack([old, new]), step.h)[0]):
+
+            def gap(theta: float, k: int = int(k)) -> float:
+                return float(bounds.gaps(step.state(theta)[0])[k])
+
+            beyond = dip(gap, -float(bounds.slack[k]))
+            if beyond is not None:
+                theta = root(gap, 0.0, beyond, float(old[k]), gap(beyond))
+                crossings.append(Crossing(theta, SWITCHES, "gap", int(k), self))
+        return crossings
+
+    def _left(self, step: Step) -> list[Crossing]:
+        """The stops that no longer have to push."""
+        resting, crossings = self._resting, list[Crossing]()
+        if not resting:
+            return []
+        old = self._pushes(step.t, step.old.q, step.old.v, resting)
+        new = self._pushes(step.end, step.new.q, step.new.v, resting)
+        for place, k in enumerate(resting):
+            if old[place] > 0 > new[place]:
+
+                def push(theta: float, place: int = place) -> float:
+                    return float(self._pushes(step.time(theta), *step.state(theta), resting)[place])
+
+                theta = root(push, 0.0, 1.0, float(old[place]), float(new[place]))
+                crossings.append(Crossing(theta, SWITCHES, "push", k, self))
+        return crossings
+
+    def act(self, run: Run, step: Step, crossing: Crossing) -> bool:
+        if crossing.kind == "push":
+            self._released |= {crossing.index}
+        run.continue_from(step.time(crossing.theta), *step.state(crossing.theta))
+        return True
+
+    def forget(self) -> None:
+        self._released, self._held = frozenset(), frozenset()
+
+    def _pushes(self, t: float, q: Array, v: Array, which: Sequence[int]) -> Array:
+        """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
+        S, N = self._mobility(t, q, which, self._system)
+        a = self._system.acceleration(t, q, v)
+        return _solved(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
+
+    def _mobility(self, t: float, q: Array, which: Sequence[int], system: System | None = None) -> tuple[Array, Array]:
+        """S and H⁻¹Sᵀ of some stops, with loops and, in a system with dry friction, sticking joints held."""
         S = self.bounds.rows(q, which)
-        is_timed = self.free.system.is_timed
         if system is not None and system.sticking is not None:
             return S, responses(self.model, t, q, S, system.sticking).T
+        now = self.model.at(t) if self._system.depends_on_time else self.model
         if self.model.loops:
-            now = self.model.at(t) if is_timed else self.model
-            made = Dense(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
-            return S, made.response(np.zeros(len(made.rows.K)), S).T
-        inverse = mass_matrix_inverse(self.model.at(t), q) if is_timed else self._functions.mass_matrix_inverse(q)
+            constrained = Dense(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
+            return S, constrained.response(np.zeros(len(constrained.rows.K)), S).T
+        is_same = now is self.model
+        inverse = self._functions.mass_matrix_inverse(q) if is_same else mass_matrix_inverse(now, q)
         return S, inverse @ S.T
+
+
+def must_be_inside(stops: JointStops, q: Array) -> None:
+    """An error for a first position beyond a stop."""
+    bounds = stops.bounds
+    for bound, gap, slack in zip(bounds.bounds, bounds.gaps(q), bounds.slack, strict=True):
+        if gap < -slack:
+            raise ValueError(
+                f"q0: joint {bound.joint!r} is at {bound.value(stops.model, q):.6g}, beyond its {bound.end} limit by "
+                f"{-gap:.6g}; rigid stops need a state within the limits"
+            )
 
 
 def _solved(A: Array, b: Array) -> Array:

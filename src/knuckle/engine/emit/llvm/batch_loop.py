@@ -229,9 +229,13 @@ class Printer:
     def _slot(self, buffer: str, number: int) -> str:
         return self.body.put(f"getelementptr {self.lanes.vector}, ptr %{buffer}, i64 {number}")
 
-    def text(self, name: str) -> str:
+    def nodes(self) -> None:
+        """Prints all nodes, in order."""
         for node in self.program.nodes:
             self.names.append(self.node(node))
+
+    def text(self, name: str) -> str:
+        self.nodes()
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
         for i, place in places.items():
             self.store(place, self.names[i])
@@ -299,10 +303,16 @@ done:{newline + "  fence seq_cst" if is_streamed else ""}
         return "".join(f"\n  {room}" for room in self.rooms.values())
 
     def declarations(self) -> str:
-        V, T, suffix = self.lanes.vector, self.lanes.scalar, self.lanes.suffix()
-        one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
-        atan2 = "atan2" if self.lanes.dtype == "f64" else "atan2f"
-        return f"""{one}
+        """What the code calls."""
+        return declarations(self.lanes)
+
+
+def declarations(lanes: Lanes) -> str:
+    """What code with these vectors calls."""
+    V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
+    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
+    atan2 = "atan2" if lanes.dtype == "f64" else "atan2f"
+    return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
 declare {T} @{atan2}({T}, {T})"""
 

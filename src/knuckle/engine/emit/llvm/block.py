@@ -8,10 +8,14 @@ it goes on while some lane does, and lanes that are done keep what they have.
 
 from __future__ import annotations
 
-from knuckle.engine.trace import Block, Called, Repeated
+from knuckle.engine.trace import Block, Called, Eliminate, Repeated, RolledBlock, Substitute
 
 from .batch_loop import Printer
 from .block_texts import BlockTexts
+from .dense_loops import eliminate_to_llvm, substitute_to_llvm
+from .rolled_loops import row_loop, tables
+from .streaming_stores import table
+from .vector_lanes import Lanes
 
 
 class BlockPrinter(Printer):
@@ -36,12 +40,7 @@ class BlockPrinter(Printer):
 
     def define(self, name: str) -> str:
         """The text of the function."""
-        for node in self.program.nodes:
-            self.names.append(self.node(node))
-        return self.around(name)
-
-    def around(self, name: str) -> str:
-        """The function around the nodes, which are printed already."""
+        self.nodes()
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
         inside = "\n  ".join(self.body.lines)
@@ -57,15 +56,7 @@ entry:{self.allocated()}
         assert isinstance(self.block, Repeated)
         V, W, n = self.lanes.vector, self.lanes.width, self.state
         return f"""  br label %copy
-copy:
-  %c = phi i64 [0, %entry], [%c1, %copy]
-  %from = getelementptr {V}, ptr %taken, i64 %c
-  %to = getelementptr {V}, ptr %given, i64 %c
-  %copied = load {V}, ptr %from
-  store {V} %copied, ptr %to
-  %c1 = add i64 %c, 1
-  %copies = icmp slt i64 %c1, {n}
-  br i1 %copies, label %copy, label %test
+{_copied(V, "copy", "entry", n, "test", "given")}
 test:
   %round = phi i64 [0, %copy], [%round1, %body]
   %flag = load {V}, ptr %given
@@ -87,4 +78,61 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
     """The LLVM text of a block."""
     if isinstance(block, (Called, Repeated)):
         return BlockPrinter(block, blocks).define(name)
+    if isinstance(block, RolledBlock):
+        return _rolled(block, blocks.lanes, name)
+    if isinstance(block, Eliminate):
+        return eliminate_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, Substitute):
+        return substitute_to_llvm(block, blocks.lanes, name)
     raise TypeError(f"a {type(block).__name__} has no text")
+
+
+def _rolled(block: RolledBlock, lanes: Lanes, name: str) -> str:
+    """A rolled program as a function, its tables beside it."""
+    V, T, program = lanes.vector, lanes.scalar, block.program
+    rows, slots, numbers = tables(program)
+    whole = ", ".join(f"i32 {n}" for row in rows for n in row)
+    constants = ", ".join(f"{T} {lanes.literal(x)}" for x in numbers or (0.0,))
+    return f"""
+@{name}_rows = private constant [{3 * len(rows)} x i32] [{whole}]
+{table(f"{name}_slots", slots or (0,))}
+@{name}_numbers = private constant [{max(1, len(numbers))} x {T}] [{constants}]
+{table(f"{name}_results", program.outputs)}
+define internal void @{name}(ptr noalias %taken, ptr noalias %given) "stackrealign" alignstack(64) {{
+entry:
+  %scratch = alloca [{max(1, program.slots)} x {V}], align 64
+  %rows = getelementptr i32, ptr @{name}_rows, i64 0
+  %slots = getelementptr i32, ptr @{name}_slots, i64 0
+  %numbers = getelementptr {T}, ptr @{name}_numbers, i64 0
+  br label %copy
+{_copied(V, "copy", "entry", block.inputs, "row")}
+{row_loop(program, lanes, "copy", str(len(rows)), "write")}
+write:
+  %w = phi i64 [0, %after], [%w1, %write]
+  %at = getelementptr i32, ptr @{name}_results, i64 %w
+  %place_ = load i32, ptr %at
+  %place = sext i32 %place_ to i64
+  %result_p = getelementptr {V}, ptr %scratch, i64 %place
+  %result = load {V}, ptr %result_p
+  %given_p = getelementptr {V}, ptr %given, i64 %w
+  store {V} %result, ptr %given_p
+  %w1 = add i64 %w, 1
+  %writes = icmp slt i64 %w1, {len(program.outputs)}
+  br i1 %writes, label %write, label %done
+done:
+  ret void
+}}
+"""
+
+
+def _copied(V: str, label: str, before: str, count: int, after: str, to: str = "scratch") -> str:
+    """A loop that copies the first vectors of what the function takes."""
+    return f"""{label}:
+  %c = phi i64 [0, %{before}], [%c1, %{label}]
+  %from = getelementptr {V}, ptr %taken, i64 %c
+  %to = getelementptr {V}, ptr %{to}, i64 %c
+  %copied = load {V}, ptr %from
+  store {V} %copied, ptr %to
+  %c1 = add i64 %c, 1
+  %copies = icmp slt i64 %c1, {count}
+  br i1 %copies, label %{label}, label %{after}"""

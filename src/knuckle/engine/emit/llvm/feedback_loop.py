@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from knuckle.engine.trace import Program
 
 from .batch_loop import Printer
+from .single_state import OneStateBlocks, SideBySide, declarations_of
 from .vector_lanes import Lanes
 from .vector_moves import moves
 
@@ -38,13 +39,14 @@ class Feedback:
     """The argument that is the time."""
 
 
-def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop") -> str:
-    """The LLVM text of a program that is run over and over."""
+def to_loop(program: Program, lanes: Lanes, feedback: Feedback, name: str = "loop", wide: Lanes | None = None) -> str:
+    """The LLVM text of a program that is run over and over; one trajectory at a time with `wide` vectors for angles."""
     if len(program.outputs) != feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers is followed by one of {len(program.outputs)}")
     if sum(feedback.kept) > feedback.state:
         raise ValueError(f"a state of {feedback.state} numbers has no parts of {feedback.kept}")
-    return LoopPrinter(program, lanes).loop(feedback, name)
+    printer = LoopPrinter(program, lanes) if wide is None else SingleLoopPrinter(program, wide)
+    return printer.loop(feedback, name)
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,7 @@ class LoopPrinter(Printer):
     """Prints a program with a loop through time around it."""
 
     def loop(self, feedback: Feedback, name: str) -> str:
-        for node in self.program.nodes:
-            self.names.append(self.node(node))
+        self.nodes()
         for place, i in enumerate(self.program.outputs):  # every input has been read by now
             self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot('gathered', place)}")
         return self._through_time("\n  ".join(self.body.lines), feedback, name)
@@ -202,3 +203,14 @@ done:
         self, tag: str, before: str, size: int, array: str, stride: str, first: int, *, gather: bool
     ) -> list[str]:
         return moves(self.lanes, tag, before, size, array, stride, "gathered", first, gather=gather, table=None)
+
+
+class SingleLoopPrinter(SideBySide, LoopPrinter):
+    """Prints a program with a loop through time around it, for one trajectory at a time."""
+
+    def __init__(self, program: Program, wide: Lanes) -> None:
+        super().__init__(program, Lanes(wide.dtype, 1), OneStateBlocks(wide))
+        self.beside(wide)
+
+    def declarations(self) -> str:
+        return declarations_of(self.lanes, self.wide)

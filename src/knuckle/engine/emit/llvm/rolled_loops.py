@@ -70,10 +70,45 @@ class PatternPrinter(Printer):
         return self.body.put(f"shufflevector {V} {one}, {V} undef, <{W} x i32> zeroinitializer")
 
 
-def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
-    """The LLVM text of a rolled program."""
+def row_loop(program: Rolled, lanes: Lanes, before: str, count: str, after: str) -> str:
+    """The loop over the rows of the tables, from the block `before` to the block `after`."""
     body = Body(lanes)
     blocks = [line for k, p in enumerate(program.patterns) for line in PatternPrinter(lanes, body).block(k, p)]
+    cases = " ".join(f"i32 {k}, label %pattern{k}" for k in range(len(program.patterns)))
+    newline = "\n"
+    return f"""row:
+  %t = phi i64 [0, %{before}], [%t1, %after]
+  %cell = mul i64 %t, 3
+  %row_p = getelementptr i32, ptr %rows, i64 %cell
+  %row_s = getelementptr i32, ptr %row_p, i64 1
+  %row_n = getelementptr i32, ptr %row_p, i64 2
+  %pattern = load i32, ptr %row_p
+  %slot0_ = load i32, ptr %row_s
+  %number0_ = load i32, ptr %row_n
+  %slot0 = sext i32 %slot0_ to i64
+  %number0 = sext i32 %number0_ to i64
+  switch i32 %pattern, label %after [{cases}]
+{newline.join(blocks)}
+after:
+  %t1 = add i64 %t, 1
+  %left = icmp slt i64 %t1, {count}
+  br i1 %left, label %row, label %{after}"""
+
+
+def tables(program: Rolled) -> tuple[list[tuple[int, int, int]], list[int], list[float]]:
+    """The rows, the slots and the numbers of a rolled program."""
+    rows: list[tuple[int, int, int]] = []
+    slots: list[int] = []
+    numbers: list[float] = []
+    for instance in program.instances:
+        rows.append((instance.pattern, len(slots), len(numbers)))
+        slots += [*instance.slots, *instance.kept]
+        numbers += instance.constants
+    return rows, slots, numbers
+
+
+def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
+    """The LLVM text of a rolled program."""
     sizes, n_out = [size for _, size in program.arguments], len(program.outputs)
     is_streamed = streams(lanes, n_out)
     apart = "%apart" if is_streamed else None
@@ -95,9 +130,8 @@ def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
             gather=False, table="%places", apart=apart, zeros="%zero_runs" if is_streamed else None,
         )  # fmt: skip
     way_out = streamed(lanes, n_out, name, "scratch") if is_streamed else ""
-    cases = " ".join(f"i32 {k}, label %pattern{k}" for k in range(len(program.patterns)))
     newline = "\n"
-    return f"""{PatternPrinter(lanes, body).declarations()}
+    return f"""{PatternPrinter(lanes, Body(lanes)).declarations()}
 {stream_to_llvm(lanes, name, n_out) if is_streamed else ""}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out, ptr noalias %scratch, ptr noalias %rows,
     i64 %count, ptr noalias %slots, ptr noalias %numbers, ptr noalias %results, ptr noalias %zeros) {{
@@ -108,23 +142,7 @@ begin:
   %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
 {newline.join(before)}
   br label %row
-row:
-  %t = phi i64 [0, %{label}], [%t1, %after]
-  %cell = mul i64 %t, 3
-  %row_p = getelementptr i32, ptr %rows, i64 %cell
-  %row_s = getelementptr i32, ptr %row_p, i64 1
-  %row_n = getelementptr i32, ptr %row_p, i64 2
-  %pattern = load i32, ptr %row_p
-  %slot0_ = load i32, ptr %row_s
-  %number0_ = load i32, ptr %row_n
-  %slot0 = sext i32 %slot0_ to i64
-  %number0 = sext i32 %number0_ to i64
-  switch i32 %pattern, label %after [{cases}]
-{newline.join(blocks)}
-after:
-  %t1 = add i64 %t, 1
-  %left = icmp slt i64 %t1, %count
-  br i1 %left, label %row, label %write
+{row_loop(program, lanes, label, "%count", "write")}
 write:{way_out}
 {newline.join(after)}
   br label %latch

@@ -20,7 +20,7 @@ from collections.abc import Sequence
 
 from knuckle.engine.trace import Block, Called, Program, Repeated
 
-from .batch_loop import Body, Lanes, Printer, sine_and_cosine, tail_of_sum
+from .batch_loop import Body, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
 from .block import BlockPrinter
 from .block_texts import BlockTexts
 
@@ -144,10 +144,6 @@ class OneStateBlock(SideBySide, BlockPrinter):
         super().__init__(block, blocks)
         self.beside(blocks.wide)
 
-    def define(self, name: str) -> str:
-        self.nodes()
-        return self.around(name)
-
 
 class OneState(SideBySide):
     """Prints a program for single numbers."""
@@ -189,8 +185,13 @@ entry:{self.allocated()}
 """
 
     def declarations(self) -> str:
-        both = [super().declarations(), Printer(self.program, self.wide).declarations()]
-        return "\n".join(dict.fromkeys(line for text in both for line in text.splitlines()))
+        return declarations_of(self.lanes, self.wide)
+
+
+def declarations_of(*each: Lanes) -> str:
+    """What code with vectors of several widths calls."""
+    texts = [declarations(lanes) for lanes in each]
+    return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
 def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name: str = "one_state") -> str:

@@ -48,9 +48,12 @@ class Lanes:
 
     def constants(self, numbers: Sequence[float]) -> str:
         """A number for every lane. A float is written as the double of its value, as LLVM wants it."""
-        values = (x if self.dtype == "f64" else single(x) for x in numbers)
-        bits = (struct.unpack("<Q", struct.pack("<d", value))[0] for value in values)
-        return "<" + ", ".join(f"{self.scalar} 0x{b:016X}" for b in bits) + ">"
+        return "<" + ", ".join(f"{self.scalar} {self.literal(x)}" for x in numbers) + ">"
+
+    def literal(self, x: float) -> str:
+        """One number, as LLVM reads it exactly."""
+        value = x if self.dtype == "f64" else single(x)
+        return f"0x{struct.unpack('<Q', struct.pack('<d', value))[0]:016X}"
 
     @property
     def bytes(self) -> int:

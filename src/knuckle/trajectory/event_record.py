@@ -1,4 +1,4 @@
-"""What is written down of an event."""
+"""The record of an event in a trajectory."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ Array: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Occurrence:
-    """An event that occurred, or something that stops did: at which time, in which state.
+class EventRecord:
+    """An event that occurred, or an impact, rest or release at a stop: its time and state.
 
     `kind` is "event", "impact", "rest" or "release"; `v` is the velocity after it, `v_before` that before it.
     """

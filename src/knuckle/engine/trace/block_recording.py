@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .blocks import Block, Called, Repeated
+from .dense_blocks import Eliminate, Substitute
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .program import Program, compact
+from .rolled_blocks import rolled_block
 
 Text = Callable[[list[Any]], list[Any]]
 """A text over scalars in a row."""
@@ -37,12 +39,15 @@ class Recorded:
         ]
 
 
-def called(memory: dict[Any, Any], text: Text, arguments: list[Any]) -> list[Any]:
-    """The results of a piece of text that is printed once. `memory` holds what has been recorded of it."""
+def called(memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool) -> list[Any]:
+    """The results of a piece of text that is printed once. `memory` holds what has been recorded of it.
+
+    What is known of the arguments makes another piece, unless it is to be a general one.
+    """
     graph = innermost(arguments)
     if not graph.has_blocks:
         return text(arguments)
-    known = [_constant(graph, x) for x in arguments]
+    known = [None if is_general else _constant(graph, x) for x in arguments]
     key = graph, tuple(known)
     if key not in memory:
         memory[key] = _recorded_call(graph, text, arguments, known)
@@ -56,9 +61,18 @@ def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
         return None
     inner, results = _run(graph, text, [None] * len(state))
     outputs = [_node(inner, x) for x in results]
-    body, taken = _body(inner, list(range(len(state))), outputs)
+    numbers, taken = _inputs(inner, list(range(len(state))), outputs)
+    body = _body(inner, numbers, outputs)
     everything = tuple(Expression(inner, i) for i in outputs)
     return Recorded(Repeated(body, rounds), tuple(range(len(state))), taken, everything).on(graph, state)
+
+
+def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
+    """The results of dense linear algebra with n unknowns."""
+    graph = innermost(numbers)
+    block = {"eliminate": Eliminate, "substitute": Substitute}[name](n)
+    call = graph.call(block, [_node(graph, x) for x in numbers])
+    return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
 
 
 def innermost(scalars: Sequence[Any]) -> Graph:
@@ -67,18 +81,18 @@ def innermost(scalars: Sequence[Any]) -> Graph:
 
 
 def _recorded_call(graph: Graph, text: Text, arguments: list[Any], known: list[float | None]) -> Recorded:
-    values = [arguments[k] if not isinstance(arguments[k], Expression) else x for k, x in enumerate(known)]
-    inner, results = _run(graph, text, values)
+    inner, results = _run(graph, text, known)
     outputs = [_node(inner, x) for x in results if isinstance(x, Expression)]
     read = {inner.nodes[i].a for i in inner.live(outputs) if inner.nodes[i].op == "input"}
     used = [k for k in range(len(arguments)) if k in read]
-    body, taken = _body(inner, used, outputs)
-    return Recorded(Called(body), tuple(used), taken, tuple(results))
+    numbers, taken = _inputs(inner, used, outputs)
+    block = rolled_block(inner, numbers, outputs) or Called(_body(inner, numbers, outputs))
+    return Recorded(block, tuple(used), taken, tuple(results))
 
 
 def _run(graph: Graph, text: Text, known: Sequence[Any]) -> tuple[Graph, list[Any]]:
     """The results of a text on new symbols, but for arguments that are known, and the graph they are in."""
-    inner = Graph(graph)
+    inner = graph.within()
     symbols = [Expression(inner, inner.input(k)) if x is None else x for k, x in enumerate(known)]
     graph.open.append(inner)
     try:
@@ -87,14 +101,18 @@ def _run(graph: Graph, text: Text, known: Sequence[Any]) -> tuple[Graph, list[An
         graph.open.pop()
 
 
-def _body(inner: Graph, arguments: list[int], outputs: list[int]) -> tuple[Program, tuple[int, ...]]:
-    """The program of a block, its inputs being some arguments and what it takes from around it; and those nodes."""
+def _inputs(inner: Graph, arguments: list[int], outputs: list[int]) -> tuple[dict[int, int], tuple[int, ...]]:
+    """The inputs of a block by their numbers while it was recorded, and the nodes it takes from around it."""
     read = {inner.nodes[i].a for i in inner.live(outputs) if inner.nodes[i].op == "input"}
     taken = {number: node for node, number in inner.taken.items() if number in read}
-    numbers = {old: new for new, old in enumerate([*arguments, *taken])}
-    program = compact(inner, (("", len(numbers)),), outputs, (len(outputs),))
+    return {old: new for new, old in enumerate([*arguments, *taken])}, tuple(taken.values())
+
+
+def _body(inner: Graph, numbers: dict[int, int], outputs: list[int]) -> Program:
+    """The program of a block, its inputs being some arguments and what it takes from around it."""
+    program = compact(inner, (("taken", len(numbers)),), outputs, (len(outputs),))
     nodes = tuple(node._replace(a=numbers[node.a]) if node.op == "input" else node for node in program.nodes)
-    return Program(program.arguments, nodes, program.outputs, program.shape, program.blocks), tuple(taken.values())
+    return replace(program, nodes=nodes)
 
 
 def _constant(graph: Graph, x: Any) -> Any:
