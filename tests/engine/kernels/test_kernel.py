@@ -14,9 +14,10 @@ import pytest
 import knuckle as kn
 from knuckle.engine.calls import numpy_arrays
 from knuckle.engine.calls.function import function
-from knuckle.engine.kernels import fetch_or_compile, one_state
+from knuckle.engine.kernels import batch_code, fetch_or_compile, one_state
 from knuckle.engine.kernels.compile_notice import CompileNotice
 from knuckle.engine.kernels.kernel_registry import CALLS, STATES, Kernel, kernels
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import machine_code, rolled_code
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
@@ -43,13 +44,13 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     straight = one_state.straight
 
-    def spy(cls: type[Kernel], specialization: Any, arguments: Any, dtype: Any) -> Kernel:
+    def spy(cls: type[Kernel], target: Any, specialization: Any, *others: Any) -> Kernel:
         names.append(specialization.name)
-        return build(cls, specialization, arguments, dtype)
+        return build(cls, target, specialization, *others)
 
-    def spy_on_one(specialization: Any, arguments: Any, dtype: Any) -> Any:
+    def spy_on_one(target: Any, specialization: Any, *others: Any) -> Any:
         names.append(specialization.name)
-        return straight(specialization, arguments, dtype)
+        return straight(target, specialization, *others)
 
     monkeypatch.setattr(Kernel, "build", classmethod(spy))
     monkeypatch.setattr(one_state, "straight", spy_on_one)
@@ -238,6 +239,18 @@ def test_a_model_that_does_not_move():
 # large mechanisms
 
 
+def spied(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
+    """The models for which texts are rolled and compiled from now on."""
+    roll, seen = batch_code._rolled, list[Model]()
+
+    def spy(specialization: Specialization, arguments: Any) -> Any:
+        seen.append(specialization.model)
+        return roll(specialization, arguments)
+
+    monkeypatch.setattr(batch_code, "_rolled", spy)
+    return seen
+
+
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_straight_and_rolled_code_are_equal(dtype: Any, monkeypatch: pytest.MonkeyPatch):
     model, again = chain(5), chain(5)
@@ -245,13 +258,7 @@ def test_straight_and_rolled_code_are_equal(dtype: Any, monkeypatch: pytest.Monk
     straight = kn.forward_dynamics(model, s.q, s.v, s.a)
     condition = max(np.linalg.cond(H) for H in kn.mass_matrix(model, s.q).astype(float))
     monkeypatch.setattr(rolled_code, "BODIES", 4)
-    compile_rolled, rolled = rolled_code.compile_rolled, list[Model]()
-
-    def spy(text: Any, model: Model, *others: Any) -> Any:
-        rolled.append(model)
-        return compile_rolled(text, model, *others)
-
-    monkeypatch.setattr(rolled_code, "compile_rolled", spy)
+    rolled = spied(monkeypatch)
     assert_close(kn.forward_dynamics(again, s.q, s.v, s.a), straight, condition)
     assert rolled == [again]
     fetch_or_compile._in_use.clear()
@@ -277,19 +284,13 @@ def test_a_long_text_over_few_bodies_is_rolled(tmp_path: Path, monkeypatch: pyte
     model, again, once_more = chain(6), chain(6), chain(6)
     q = states(model, (20,)).q
     straight = kn.mass_matrix(model, q)
-    compile_rolled, rolled = rolled_code.compile_rolled, list[Model]()
-
-    def spy(text: Any, model: Model, *others: Any) -> Any:
-        rolled.append(model)
-        return compile_rolled(text, model, *others)
-
+    rolled = spied(monkeypatch)
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(rolled_code, "compile_rolled", spy)
     monkeypatch.setattr(rolled_code, "NODES", 10)
     fetch_or_compile._in_use.clear()
     assert_close(kn.mass_matrix(again, q), straight, 1.0)
     assert rolled == [again]
-    monkeypatch.setattr(rolled_code, "MOST_STEPS", 3)
+    monkeypatch.setattr(batch_code, "MOST_STEPS", 3)
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path / "other"))
     fetch_or_compile._in_use.clear()
     np.testing.assert_array_equal(kn.mass_matrix(once_more, q), straight)
@@ -307,7 +308,7 @@ def test_the_mass_matrix_of_a_large_tree_is_native(monkeypatch: pytest.MonkeyPat
 
 def test_what_cannot_be_rolled_runs_as_text(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(rolled_code, "BODIES", 2)
-    monkeypatch.setattr(rolled_code, "MOST_STEPS", 3)
+    monkeypatch.setattr(batch_code, "MOST_STEPS", 3)
     model = chain(3)
     found = kn.gravity_force(model, np.ones((2, 3)))
     monkeypatch.setattr(kernels, "policy", "never")
