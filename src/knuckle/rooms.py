@@ -49,7 +49,7 @@ ROOMS_WITHIN = {
 
 DECIDE_KERNELS = tuple(
     room
-    for room in ROOMS[ROOMS.index("scalar") : ROOMS.index("integrators")]
-    if room not in ("formats", "robots", "bound")
+    for room in ROOMS[ROOMS.index("scalar") : ROOMS.index("viewer")]
+    if room not in ("formats", "robots", "bound", "trajectory")
 )
 """The rooms whose texts decide what a kernel computes."""

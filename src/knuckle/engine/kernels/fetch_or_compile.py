@@ -73,9 +73,8 @@ def fetch_or_compile(
     parts = disk_cache.library_hash(), target.key, dtype, purpose
     name, traced = None, None
     if specialization.is_named:
-        text, model = specialization.text, specialization.model
-        made_from = text.__module__, specialization.name, specialization.options, tuple(arguments.items())
-        name = disk_cache.key(*parts, made_from, model.content_hash)
+        made_from = *specialization.identity, tuple(arguments.items()), specialization.model.content_hash
+        name = disk_cache.key(*parts, made_from)
     elif trace is not None:
         traced = specialization.traced(arguments, trace == "in blocks")
         name = disk_cache.key(*parts, traced[0])

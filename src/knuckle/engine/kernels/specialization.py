@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
@@ -135,8 +136,15 @@ class Specialization:
 
         Otherwise the kernel goes by the operations themselves, as another text may have the same name.
         """
-        is_ours = not self.is_users and self.text.__module__.startswith("knuckle.")
-        return is_ours and _is_plain((*self._parts(), self.options))
+        is_ours = self.text.__module__.startswith("knuckle.")
+        is_function = inspect.isfunction(self.text) and self.text.__closure__ is None
+        return is_ours and (is_function or _is_plain(self.text)) and _is_plain((*self._parts(), self.options))
+
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """What tells the text and its options from others of the library, in any process."""
+        text = self.text if dataclasses.is_dataclass(self.text) else self.text.__qualname__
+        return self.text.__module__, text, self.options, self.numbers, self.is_users
 
 
 def _is_plain(x: Any) -> bool:
