@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.loops.constraint_rank import ROUNDING, doubt_of
+from knuckle.algorithms.loops.loop_constraints import corrected
 from knuckle.functions.jacobian_products import body_jacobian_product, body_jacobian_transpose_product
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import (
@@ -85,7 +86,7 @@ class Rows:
             return -bias, self.equality | touching | (self.level == ACCELERATION)
         if not time > 0:
             raise ValueError(f"stabilization is {time}, and must be a positive time in seconds, or None")
-        return -bias - (2 / time) * rate - error / time**2, np.ones(error.shape, bool)
+        return corrected(-bias, rate, error, time), np.ones(error.shape, bool)
 
     def velocities(self, step: float, time: float | None) -> Array:
         """The least J v at the end of a step (notes 2.95, 2.97, 2.103): where inequalities are not passed by then."""

@@ -10,6 +10,7 @@ from knuckle.algorithms.dynamics import branch_sparsity, inertia_inverse
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.constraint_rank import Constraints as Judged
 from knuckle.algorithms.loops.constraint_rank import doubt_of
+from knuckle.algorithms.loops.loop_constraints import corrected
 from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import bias_force, mass_matrix, tree_parents
 from knuckle.functions.loops.loop_terms import loop_constraints, stabilized_bias
@@ -121,13 +122,10 @@ def constrained_acceleration(
     k = list(stabilized_bias(model, q, v, stabilization))
     for constraint in constraints:
         terms = constraint.terms(state)
-        pull = Vector.zero(len(terms.error))
-        if stabilization is not None:
-            pull = terms.rate * (2 / stabilization) + terms.error * (1 / stabilization**2)
         rows += jacobian(state, terms)
         terms_of += sizes(state, terms)
         doubt = maximum(doubt, doubt_of(sum(openness(constraint, state, terms), ZERO)))
-        k += -terms.bias - pull
+        k += corrected(-terms.bias, terms.rate, terms.error, stabilization)
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
     judged, wanted = Judged(Matrix(rows, model.nv), Matrix(terms_of, model.nv), doubt), Vector(k)
     if method == "kkt":

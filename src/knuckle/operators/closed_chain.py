@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from knuckle.algorithms.loops.constraint_rank import RANK
+from knuckle.algorithms.loops.loop_constraints import corrected
 from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.solvers.numeric_rank import Factor
@@ -191,8 +192,7 @@ class ClosedChain:
             row[..., starts[ends[0][0]] + at[0], :] += terms["predecessor"]
             row[..., starts[ends[1][0]] + at[1], :] += terms["successor"]
             rows.append(row.reshape(*shape[:-1], 6 * points))
-            pull = 0.0 if time is None else (2 / time) * terms["rate"] + terms["delta"] / time**2
-            U.append(_flat(terms["U"] - pull))
+            U.append(_flat(corrected(terms["U"], terms["rate"], terms["delta"], time)))
             closed[closure.name] = terms
         if not rows:
             return np.zeros((0, 6 * points)), np.zeros(0), closed

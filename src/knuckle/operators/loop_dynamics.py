@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.loops import loop_constraints
+from knuckle.algorithms.loops.loop_constraints import corrected
 from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import bias_force
 from knuckle.functions.loops.dense_constraints import spanning_tree
@@ -85,8 +86,8 @@ def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any,
         end = start + model.algebra.dimension - loop.kind.nv
         A[..., start:end, k, :] = rows[..., start:end, :n]
         start = end
-    pull = 0.0 if time is None else (2 / time) * rows[..., n + 1] + rows[..., n + 2] / time**2
-    return A.reshape(*rows.shape[:-1], len(model.loops) * n), rows[..., n] - pull
+    U = corrected(rows[..., n], rows[..., n + 1], rows[..., n + 2], time)
+    return A.reshape(*rows.shape[:-1], len(model.loops) * n), U
 
 
 def _projected(b: Any, nu: Any, U: Any, rows: Judged) -> Any:

@@ -93,6 +93,11 @@ def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJ
     return LoopMotion(at.T.T @ (Vs - Vp - sigma), at.T.T @ (own.c + Vs.cross(Vs - Vp) - As + Ap))
 
 
+def corrected(k: Any, rate: Any, error: Any, time: float | None) -> Any:
+    """k − 2α ė − β² e with α = β = 1/T: errors decay in the time T; k itself if none is given (RBDA 8.21-8.23)."""
+    return k if time is None else k - (rate * (2 / time) + error * (1 / time**2))
+
+
 def _around(model: Model, loop: LoopJoint) -> tuple[list[int], list[int]]:
     """The joints from the successor and from the predecessor up to where their ways to the base meet."""
     ours, theirs = model.ancestors(loop.successor), model.ancestors(loop.predecessor)

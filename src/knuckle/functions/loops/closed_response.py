@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -39,7 +40,7 @@ def response(model: Model, q: Any, H: Callable[[], Any]) -> Response:
     """The response at a position; `H` gives the mass matrix of the tree, where it is needed."""
     if has_many_constraints(model):
         made = articulated(model, q)
-        return lambda k, force=None: by_bodies(made, q, k, force)
+        return partial(by_bodies, made, q)
     rows = loop_constraints(model, q)
     return constrained_motion.orthogonal(H(), tree_parents(model), rows, redundant=is_redundant(model)).response
 

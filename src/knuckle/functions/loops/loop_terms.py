@@ -205,8 +205,7 @@ def stabilized_bias(model: Model, q: Any, v: Any, time: float | None) -> Vector:
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
         motion = loops.loop_motion(model, Q, V, g, loop, at)
-        pull = Vector.zero(len(at.T)) if time is None else motion.error_rate * (2 / time) + at.delta * (1 / time**2)
-        entries += motion.k - pull
+        entries += loops.corrected(motion.k, motion.error_rate, at.delta, time)
     return Vector(entries)
 
 
