@@ -48,9 +48,9 @@ def _processor() -> str:
 
 
 def _vector_bits() -> int:
-    from knuckle.engine.native import target
+    from knuckle.engine.native import machine_code
 
-    return target.host().vector_bits
+    return machine_code.host().vector_bits
 
 
 def _compiler() -> str | None:

@@ -44,7 +44,7 @@ ROOMS = (
 
 ROOMS_WITHIN = {
     "algorithms": ("types", "kinematics", "dynamics", "energy", "loops"),
-    "engine": ("trace", "emit", "arrays", "native", "kernels", "calls"),
+    "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "calls"),
 }
 
 DECIDE_KERNELS = tuple(

@@ -23,9 +23,10 @@ import knuckle as kn
 from knuckle.bound import Bound
 from knuckle.bound import bind as bind_function
 from knuckle.engine.calls.function import Function
+from knuckle.engine.kernels import batch_code
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.native import machine_code as native
 from knuckle.engine.native import python_abi, rolled_code
-from knuckle.engine.native import target as native
 from knuckle.model import Model
 
 from ..engine.calls.mechanisms import MODELS, State, arm, chain, closed, geared, states
@@ -366,10 +367,7 @@ def test_long_functions_have_a_short_way(monkeypatch: pytest.MonkeyPatch, no_pyt
 
 
 def test_a_large_mechanism_that_cannot_be_rolled(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*args: Any) -> Any:
-        raise rolled_code.NothingToRollError
-
-    monkeypatch.setattr(rolled_code, "compile_rolled", refuse)
+    monkeypatch.setattr(batch_code, "MOST_STEPS", 0)
     monkeypatch.setattr(rolled_code, "BODIES", 2)
     model, s = arm(), states(arm())
     fast = kn.bind(model)

@@ -73,7 +73,7 @@ def functions(m: kn.Model, name: str) -> list[Any]:
         given["choice"] = choice(m)
     arrays = {
         x: q(m) if kind == "q" else np.zeros(ARGUMENTS[kind](m))
-        for x, kind in f._arguments.items()
+        for x, kind in f._arguments.kinds.items()
         if f.__signature__.parameters[x].default is not None
     }
     return [

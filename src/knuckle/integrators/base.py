@@ -30,8 +30,8 @@ class State(NamedTuple):
 class Integrator(ABC):
     """A way to step through time, written over scalars of any kind: the same text runs on arrays and on symbols."""
 
-    asks_once: ClassVar[bool] = False
-    """Whether a step asks for the forces once only, at its beginning."""
+    evaluates_forces_once: ClassVar[bool] = False
+    """Whether a step evaluates the forces only once, at its beginning."""
 
     @property
     @abstractmethod
@@ -53,7 +53,7 @@ class Integrator(ABC):
 
     @property
     def evaluations(self) -> int | None:
-        """How often a step asks for the acceleration; None for a step with equations of its own."""
+        """How often a step evaluates the acceleration; None for a step with equations of its own."""
         return None
 
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
@@ -68,7 +68,7 @@ class Integrator(ABC):
 
 @dataclass(frozen=True)
 class Adaptive(Integrator):
-    """An integrator that knows its error and chooses its steps (`pace.advance`).
+    """An integrator that knows its error and chooses its steps (`simulation.steps.step_size`).
 
     Tolerated are atol + rtol |x| of every variable, a position being measured from the neutral one. Each tolerance is a
     number, or a tuple with one for every velocity variable.
@@ -80,10 +80,10 @@ class Adaptive(Integrator):
 
     def __post_init__(self) -> None:
         for name in ("rtol", "atol_q", "atol_v"):
-            given = getattr(self, name)
-            numbers = given if isinstance(given, tuple) else (given,)
+            value = getattr(self, name)
+            numbers = value if isinstance(value, tuple) else (value,)
             if not all(isinstance(x, (int, float)) and x > 0 for x in numbers):
-                raise ValueError(f"{name} is a number above zero or a tuple of them, not {given!r}")
+                raise ValueError(f"{name} is a number above zero or a tuple of them, not {value!r}")
 
     @abstractmethod
     def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:

@@ -106,9 +106,9 @@ def _stiffest(model: Model, q: Array) -> Stiffness:
     states = states[np.isfinite(states).all(axis=-1)]
     at_rest, system = np.zeros(model.nv), System(model, _nothing)
     chosen = states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
-    found = [stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False) for x in chosen]
-    found = [x for x in found if np.isfinite(x.rate)]
-    return Stiffness(max((x.damping for x in found), default=0.0), max((x.frequency for x in found), default=0.0))
+    rates = [stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False) for x in chosen]
+    rates = [x for x in rates if np.isfinite(x.rate)]
+    return Stiffness(max((x.damping for x in rates), default=0.0), max((x.frequency for x in rates), default=0.0))
 
 
 def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:

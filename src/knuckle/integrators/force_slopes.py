@@ -68,15 +68,15 @@ def _diagonals(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tu
     """∂fᵢ/∂vᵢ and ∂fᵢ/∂qᵢ, if there are no other slopes; else None."""
     rate = configuration_rate.reference(model, q, v)
     some = derivative_of(f(q, along(v, v))), derivative_of(f(along(q, rate), v))
-    found: list[Vector] = []
+    diagonals: list[Vector] = []
     for part, columns in zip(some, slopes_of(f, model, q, v), strict=True):
         if all(x is ZERO for x in part):
-            found.append(part)
+            diagonals.append(part)
             continue
         diagonal: list[Any] = []
         for k, column in enumerate(columns):
             if any(x is not ZERO for i, x in enumerate(column) if i != k):
                 return None
             diagonal.append(column[k])
-        found.append(Vector(diagonal))
-    return found[0], found[1]
+        diagonals.append(Vector(diagonal))
+    return diagonals[0], diagonals[1]

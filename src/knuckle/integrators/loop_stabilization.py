@@ -27,17 +27,17 @@ MOST_WORK = 200_000
 """Products between constraints, beyond which equations with matrices of their own are too long for code."""
 
 
-def stabilization_of(given: Any) -> Stabilization:
-    """What was given, if it is one."""
-    if given is None or isinstance(given, Choice) or (isinstance(given, str) and given == "projection"):
-        return given
-    is_number = isinstance(given, (int, float, np.integer, np.floating)) and not isinstance(given, bool)
-    if not is_number or not 0 < float(given) < np.inf:
+def stabilization_of(value: Any) -> Stabilization:
+    """The argument `stabilization`, if it is one."""
+    if value is None or isinstance(value, Choice) or (isinstance(value, str) and value == "projection"):
+        return value
+    is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
+    if not is_number or not 0 < float(value) < np.inf:
         raise ValueError(
             'stabilization is "projection", the seconds in which loop errors decay, what kn.independent_variables '
-            f"chose, or None, not {given!r}"
+            f"chose, or None, not {value!r}"
         )
-    return float(given)
+    return float(value)
 
 
 def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilization, t: float = 0.0) -> None:

@@ -27,16 +27,16 @@ INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
 """What a name stands for."""
 
 
-def name_of(given: str | Integrator) -> str:
+def name_of(integrator: str | Integrator) -> str:
     """What a trajectory calls its integrator."""
-    return given if isinstance(given, str) else type(given).__name__
+    return integrator if isinstance(integrator, str) else type(integrator).__name__
 
 
-def integrator_of(given: str | Integrator) -> Integrator:
-    """An integrator, given itself or by its name."""
-    if isinstance(given, Integrator):
-        return given
-    if isinstance(given, str) and given in INTEGRATORS:  # pyright: ignore[reportUnnecessaryIsInstance]
-        return INTEGRATORS[given]()
+def integrator_of(integrator: str | Integrator) -> Integrator:
+    """An integrator, itself or by its name."""
+    if isinstance(integrator, Integrator):
+        return integrator
+    if isinstance(integrator, str) and integrator in INTEGRATORS:  # pyright: ignore[reportUnnecessaryIsInstance]
+        return INTEGRATORS[integrator]()
     names = ", ".join(f'"{name}"' for name in INTEGRATORS)
-    raise ValueError(f"integrator is one of {names}, or an integrator of knuckle.integrators, not {given!r}")
+    raise ValueError(f"integrator is one of {names}, or an integrator of knuckle.integrators, not {integrator!r}")

@@ -43,7 +43,7 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
     """How stiff a mechanism is in a state: by its joints' springs and dampers and, `with_forces`, by its controller.
 
     Loops and what joints rest on make a mechanism less stiff, and are not looked at; springs of stops count where they
-    push. H is dense here, and a controller is asked 2 nv times: some 50 ms for a hundred freedoms.
+    push. H is dense here, and a controller is called 2 nv times: some 50 ms for a hundred freedoms.
     """
     model = spanning_tree(system.model.at(t) if system.depends_on_time else system.model)
     D, K = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from knuckle.engine.arrays.base import scalars_of
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.calls.choose_container import container_of, unpacked
 from knuckle.engine.calls.numpy_arrays import Lanes, numbers
 from knuckle.errors import ModelError
@@ -188,5 +189,10 @@ def _scalars(name: str, value: Any, size: int) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     taken: list[Any] = []
-    container_of((value,)).compute(lambda given: taken.append(given[name]) or given[name], {name: (value, (size,))})
+
+    def take(scalars: Mapping[str, Any]) -> tuple[list[Any], Layout]:
+        taken.append(scalars[name])
+        return list(scalars[name]), Single((size,))
+
+    container_of((value,)).compute(take, {name: (value, (size,))})
     return taken[0]

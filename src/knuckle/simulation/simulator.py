@@ -147,11 +147,11 @@ class Simulator:
             switch.settle(self)
         step, crossings = self._step(), list[Crossing]()
         for switch in switches:
-            found = switch.crossings(self, step)
-            if found is None:
+            own = switch.crossings(self, step)
+            if own is None:
                 self._interrupt()
                 return
-            crossings += found
+            crossings += own
         for crossing in sorted(crossings):
             self._save_within(step, step.time(crossing.theta))
             if crossing.switch.act(self, step, crossing):

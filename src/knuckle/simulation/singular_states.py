@@ -24,15 +24,15 @@ LARGE = 1000
 
 def singular_joints(model: Model, q: Array, least: float = DEPENDENT) -> list[str]:
     """The joints of several freedoms whose S loses a rank at q, or nearly (singular values below `least`)."""
-    found: list[str] = []
+    names: list[str] = []
     for joint, part in zip(model.joints, model.q_slices, strict=True):
         if joint.kind.nv < 2:
             continue
         S = joint.kind.subspace(Vector(q[part].tolist())).matrix
         sizes = np.linalg.svd(np.array([[float(x) for x in row] for row in S.rows]), compute_uv=False)
         if not sizes[-1] > least * sizes[0]:
-            found.append(joint.name)
-    return found
+            names.append(joint.name)
+    return names
 
 
 def singularity(model: Model, t: float, q: Array) -> str:

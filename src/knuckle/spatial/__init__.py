@@ -3,8 +3,8 @@
 from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
-from .dense import Matrix, Vector
 from .inertia import Inertia, InverseInertia
+from .linear.dense import Matrix, Vector
 from .pieces import called, repeated
 from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform

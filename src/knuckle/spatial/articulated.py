@@ -8,8 +8,8 @@ from typing import Any
 
 from knuckle.scalar import ZERO, Composite
 
-from .dense import Matrix, Vector
 from .inertia import Inertia
+from .linear.dense import Matrix, Vector
 from .three import (
     Mat3,
     Sym3,

@@ -7,8 +7,8 @@ from typing import Any, overload
 
 from knuckle.scalar import ONE, ZERO, Composite, constant
 
-from .dense import Matrix
 from .forms import Applied
+from .linear.dense import Matrix
 from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, spin, sub, tmatvec, transpose
 from .vectors import Force, Motion, refuse
 

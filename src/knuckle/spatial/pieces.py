@@ -13,7 +13,7 @@ import numpy as np
 
 from knuckle.scalar import Dual, Kind, kind_of, less, select
 
-from .dense import Matrix, Vector
+from .linear.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from knuckle.scalar import Composite
 
-from .dense import Matrix, Vector
+from .linear.dense import Matrix, Vector
 
 
 class Subspace(Composite):

@@ -8,7 +8,7 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, Composite, constant
 
 from . import forms
-from .dense import Matrix
+from .linear.dense import Matrix
 from .three import (
     IDENTITY3,
     ZERO3,

@@ -47,8 +47,8 @@ def _sync(path: Path, flags: int) -> None:
 
 def write_archive(path: Path, arrays: Mapping[str, Any], facts: Mapping[str, Any], mode: int = 0o666) -> None:
     """An npz file of arrays and of facts that JSON can say, with a checksum over all of it."""
-    said = np.frombuffer(json.dumps(facts, allow_nan=True).encode(), np.uint8)
-    members = {name: np.asarray(value) for name, value in arrays.items()} | {FACTS: said}
+    text = np.frombuffer(json.dumps(facts, allow_nan=True).encode(), np.uint8)
+    members = {name: np.asarray(value) for name, value in arrays.items()} | {FACTS: text}
     digest = np.frombuffer(_digest(members), np.uint8)
     with written_aside(path, mode) as aside, aside.open("wb") as file:
         np.savez(file, allow_pickle=False, **members, **{DIGEST: digest})

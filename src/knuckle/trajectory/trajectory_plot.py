@@ -96,7 +96,7 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
         "v": ("velocity", trajectory.v, velocity_labels(model), velocity_units(model)),
         "tau": ("force", trajectory.tau, velocity_labels(model), force_units(model)),
     }
-    made: list[Panel] = []
+    panels: list[Panel] = []
     for name in (what,) if isinstance(what, str) else what:
         if name == "energy":
             curves = {
@@ -104,7 +104,7 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
                 "potential": trajectory.potential_energy,
                 "total": trajectory.energy,
             }
-            made.append(Panel("energy [J]", curves))
+            panels.append(Panel("energy [J]", curves))
             continue
         word, values, labels, units = quantities[name]
         for unit in dict.fromkeys(units):
@@ -115,10 +115,10 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
             ]
             if chosen and (name != "tau" or np.any(values[..., chosen])):
                 heading = "quaternion" if unit == "1" else f"{word} [{unit}]"
-                made.append(Panel(heading, {labels[k]: values[..., k] for k in chosen}))
-    if not made:
+                panels.append(Panel(heading, {labels[k]: values[..., k] for k in chosen}))
+    if not panels:
         raise ValueError(f"there is nothing to plot: {model.name} has no such variables")
-    return made
+    return panels
 
 
 def _draw(trajectory: Trajectory | Rollout, panel: Panel, axis: Any) -> None:

@@ -15,7 +15,7 @@ import sympy as sp
 import knuckle as kn
 from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.model import Model
 from knuckle.scalar import cos, select
 from knuckle.scalar import less as is_less
@@ -69,8 +69,8 @@ def test_the_example_of_the_design():
 
 def test_it_is_native_at_once(monkeypatch: pytest.MonkeyPatch):
     texts: list[str] = []
-    compile_text = target.compile_text
-    monkeypatch.setattr(target, "compile_text", lambda text: texts.append(text) or compile_text(text))
+    compile_text = machine_code.compile_text
+    monkeypatch.setattr(machine_code, "compile_text", lambda text: texts.append(text) or compile_text(text))
     own = kn.kernel(lambda model, q, k: k * kn.gravity_force(model, q))
     model = chain(2)
     for k in range(5):
@@ -239,7 +239,7 @@ def test_a_failure_to_compile_loses_no_call(monkeypatch: pytest.MonkeyPatch):
     def fails(text: str) -> bytes:
         raise RuntimeError("no such instruction")
 
-    monkeypatch.setattr(target, "compile_text", fails)
+    monkeypatch.setattr(machine_code, "compile_text", fails)
     s = states(ARM, (3,))
     own = kn.kernel(lambda model, q: 3.5 * kn.gravity_force(model, q))
     with pytest.warns(RuntimeWarning, match=r"<lambda> runs as plain.*no such instruction"):

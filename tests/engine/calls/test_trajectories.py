@@ -15,7 +15,7 @@ from knuckle.engine.calls import time_loop
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.native import disk_cache, target, threads
+from knuckle.engine.native import disk_cache, machine_code, threads
 from knuckle.testing import random_state
 
 PENDULUM = kn.robots.load("double_pendulum")
@@ -122,7 +122,7 @@ def test_loops_are_kept_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def fails(*_: Any) -> bytes:
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(target, "compile_text", fails)
+    monkeypatch.setattr(machine_code, "compile_text", fails)
     kernels._slots.clear()
     fetch_or_compile._in_use.clear()
     np.testing.assert_array_equal(go(model).v, expected.v)
@@ -185,7 +185,7 @@ def test_a_compiler_that_fails_is_no_reason_to_fail(monkeypatch: pytest.MonkeyPa
     model = PENDULUM.with_gravity((0.1, 0.2, -9.8))
     expected = go(PENDULUM.with_gravity((0.1, 0.2, -9.8)))
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", "/nowhere")
-    monkeypatch.setattr(target, "compile_text", fails)
+    monkeypatch.setattr(machine_code, "compile_text", fails)
     kernels._slots.clear()
     fetch_or_compile._in_use.clear()
     with pytest.warns(RuntimeWarning, match="plain Python, which is slow: no native code .RuntimeError: no compiler"):

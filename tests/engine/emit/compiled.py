@@ -11,7 +11,7 @@ import numpy as np
 
 from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes, to_c, to_llvm
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program, trace
 
 Array = np.ndarray[Any, Any]
@@ -30,7 +30,9 @@ class Vectors:
     def __init__(self, program: Program, dtype: str = "f64", width: int = 4) -> None:
         self.program, self.dtype = program, DTYPES[dtype]
         text = to_llvm(program, Lanes(dtype, width))
-        self._entry = target.entry(target.Loaded(target.compile_text(text)), "kernel", len(program.arguments))
+        self._entry = machine_code.entry(
+            machine_code.Loaded(machine_code.compile_text(text)), "kernel", len(program.arguments)
+        )
 
     def __call__(self, *arrays: Any, states: int | None = None) -> Array:
         """The outputs (states, n). An argument with one axis is the same for all states."""

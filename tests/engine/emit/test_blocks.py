@@ -14,7 +14,7 @@ from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.feedback_loop import Feedback, to_loop
 from knuckle.engine.emit.llvm.single_state import to_one_state
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Called, Program, Repeated, RolledBlock
 from knuckle.engine.trace.execute import record as recorded
 from knuckle.engine.trace.rolled_blocks import trace_in_blocks
@@ -118,7 +118,7 @@ def test_single_precision(name: str):
 @each
 def test_one_state(name: str):
     program = PROGRAMS[name]
-    loaded = target.Loaded(target.compile_text(to_one_state(program, Lanes("f64", 4))))
+    loaded = machine_code.Loaded(machine_code.compile_text(to_one_state(program, Lanes("f64", 4))))
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
     for x, y in zip(*states(12), strict=True):
         places, out = (ctypes.c_void_p * 2)(x.ctypes.data, y.ctypes.data), np.zeros(3)
@@ -138,7 +138,7 @@ def test_c(name: str, tmp_path: Path):
 def test_through_time(name: str, wide: Lanes | None):
     """A program with blocks fed back into itself, in vectors of trajectories and one trajectory at a time."""
     text = to_loop(PROGRAMS[name], Lanes("f64", 4), Feedback(3, (), frozenset()), wide=wide)
-    loaded = target.Loaded(target.compile_text(text))
+    loaded = machine_code.Loaded(machine_code.compile_text(text))
     number, pointer = ctypes.c_int64, ctypes.c_void_p
     call = ctypes.CFUNCTYPE(None, *[number] * 8, pointer, pointer, number, number)(loaded.address("loop"))
     x, y = states(7)

@@ -13,7 +13,7 @@ from knuckle.engine.emit.c_code import TEXT
 from knuckle.engine.emit.llvm.batch_loop import BINARY, Printer
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.emit.llvm.vector_lanes import Lanes
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import OPERATIONS
 from knuckle.scalar import absolute, arctan2, cos, less, maximum, minimum, select, sin, sqrt
 
@@ -97,7 +97,7 @@ def test_c(dtype: str, tmp_path: Path):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_one_state(dtype: str):
-    loaded = target.Loaded(target.compile_text(to_one_state(PROGRAM, Lanes(dtype, 4))))
+    loaded = machine_code.Loaded(machine_code.compile_text(to_one_state(PROGRAM, Lanes(dtype, 4))))
     call = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
     rows = []
     for state in STATES:

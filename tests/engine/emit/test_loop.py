@@ -11,7 +11,7 @@ import pytest
 
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.feedback_loop import Feedback, to_loop
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 from knuckle.scalar import cos, sin
 from knuckle.spatial import Vector
@@ -36,8 +36,8 @@ class Loop:
 
     def __init__(self, program: Program, feedback: Feedback, dtype: str = "f64", width: int = 4) -> None:
         self.dtype = DTYPES[dtype]
-        code = target.compile_text(to_loop(program, Lanes(dtype, width), feedback))
-        self._loaded = target.Loaded(code)
+        code = machine_code.compile_text(to_loop(program, Lanes(dtype, width), feedback))
+        self._loaded = machine_code.Loaded(code)
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         others, size = 0, 0
         for _, n in program.arguments:

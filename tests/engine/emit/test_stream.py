@@ -8,7 +8,7 @@ import pytest
 
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm import streaming_stores
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 
 from .compiled import DTYPES, record
@@ -32,7 +32,7 @@ def compiled(size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setattr(streaming_stores, "BYTES", least)
     text = to_llvm(program(size), Lanes(dtype, width))
     assert "!nontemporal" in text
-    return target.entry(target.Loaded(target.compile_text(text)), "kernel", 1)
+    return machine_code.entry(machine_code.Loaded(machine_code.compile_text(text)), "kernel", 1)
 
 
 def called(

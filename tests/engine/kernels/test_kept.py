@@ -14,7 +14,7 @@ import knuckle as kn
 from knuckle.engine.kernels import per_model
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.kernels.per_model import PerModel
-from knuckle.engine.native import target as native
+from knuckle.engine.native import machine_code as native
 
 from ..calls.mechanisms import chain
 

@@ -17,7 +17,7 @@ from knuckle.engine.calls.function import function
 from knuckle.engine.kernels import fetch_or_compile, one_state
 from knuckle.engine.kernels.compile_notice import CompileNotice
 from knuckle.engine.kernels.kernel_registry import CALLS, STATES, Kernel, kernels
-from knuckle.engine.native import rolled_code, target
+from knuckle.engine.native import machine_code, rolled_code
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
 from knuckle.spatial import Vector
@@ -375,7 +375,7 @@ def test_a_failure_to_compile_loses_no_call(monkeypatch: pytest.MonkeyPatch):
     def fails(text: str, level: int = 2) -> bytes:
         raise RuntimeError("no such instruction")
 
-    monkeypatch.setattr(target, "compile_text", fails)
+    monkeypatch.setattr(machine_code, "compile_text", fails)
     model = chain(3)
     q = np.linspace(0, 1, 12).reshape(4, 3)
     with pytest.warns(RuntimeWarning, match="gravity_force runs as plain Python.*no such instruction") as warned:
@@ -391,8 +391,8 @@ def test_equal_models_share_code(monkeypatch: pytest.MonkeyPatch, tmp_path: Any)
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path / "file" / "no folder"))
     (tmp_path / "file").write_text("in the way")
     texts: list[str] = []
-    compile_text = target.compile_text
-    monkeypatch.setattr(target, "compile_text", lambda text: texts.append(text) or compile_text(text))
+    compile_text = machine_code.compile_text
+    monkeypatch.setattr(machine_code, "compile_text", lambda text: texts.append(text) or compile_text(text))
     first, second, other = chain(4), chain(4), chain(4).with_gravity((0, 0, -1))
     q = np.ones(4)
     np.testing.assert_array_equal(kn.gravity_force(first, q), kn.gravity_force(second, q))
@@ -451,14 +451,14 @@ class Terminal(io.StringIO):
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("slow", [True, False])
 def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool, monkeypatch: pytest.MonkeyPatch):
-    compile_text = target.compile_text
+    compile_text = machine_code.compile_text
 
     def slowly(text: str, level: int = 2) -> bytes:
         time.sleep(0.6 if slow else 0.0)
         return compile_text(text, level)
 
     screen = Terminal() if terminal else io.StringIO()
-    monkeypatch.setattr(target, "compile_text", slowly)
+    monkeypatch.setattr(machine_code, "compile_text", slowly)
     monkeypatch.setattr(CompileNotice, "DELAY", 0.1 if slow else 60.0)
     monkeypatch.setattr(sys, "stderr", screen)
     model = chain(2).with_gravity((0, 0, -float(1 + terminal + 2 * slow)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from knuckle.engine.native import target as native
+from knuckle.engine.native import machine_code as native
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
 

@@ -13,8 +13,10 @@ from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.arrays.result_layout import laid_out
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm import streaming_stores
+from knuckle.engine.kernels import batch_code
+from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import rolled_code
-from knuckle.engine.native.rolled_code import NothingToRollError, compile_rolled, rolled_entry
+from knuckle.engine.native.rolled_code import compile_rolled, rolled_entry
 from knuckle.engine.trace.operations import OPERATIONS
 from knuckle.engine.trace.regions import MarkedGraph, Rolled, marked, trace_rolled
 from knuckle.functions.per_joint import as_vector
@@ -32,7 +34,8 @@ def rolled(function: Any, model: kn.Model, names: tuple[str, ...], dtype: str = 
     sizes = {"q": model.nq, "v": model.nv, "a": model.nv, "tau": model.nv}
     lanes = Lanes(dtype, width)
     arguments = {name: (sizes[name],) for name in names}
-    description, payload = compile_rolled(lambda m, **s: text(function, m, **s), model, arguments, lanes)
+    program = trace_rolled(lambda m, **s: text(function, m, **s), model, arguments, lambda r: (r[0], r[1].shape))
+    description, payload = compile_rolled(program, lanes)
     entry = rolled_entry(description, payload, lanes, len(names))
 
     def call(arrays: list[np.ndarray]) -> np.ndarray:
@@ -141,10 +144,14 @@ def test_steps_up_the_tree_are_loops_too() -> None:
     assert steps(40) == steps(20)
 
 
-def test_no_repetition_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rolled_code, "MOST_STEPS", 100)
-    with pytest.raises(NothingToRollError):
-        rolled(kn.mass_matrix, auto_tree(8, 1.0, 0.3, 1.0), ("q",))
+def test_without_repetition_the_text_runs_as_it_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batch_code, "MOST_STEPS", 100)
+    monkeypatch.setattr(rolled_code, "BODIES", 4)
+    model = auto_tree(8, 1.0, 0.3, 1.0)
+    q = np.random.default_rng(0).uniform(-1, 1, (300, model.nq))
+    found = kn.mass_matrix(model, q)
+    assert kernels.made(model) == 0
+    np.testing.assert_allclose(found[7], [list(row) for row in kn.mass_matrix.reference(model, q[7]).rows], atol=1e-13)
 
 
 def test_slots_are_used_again() -> None:

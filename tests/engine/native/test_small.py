@@ -14,7 +14,7 @@ from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.call_form import Offsets
 from knuckle.engine.emit.llvm.single_state import to_one_state
-from knuckle.engine.native import fast_call, python_abi, target
+from knuckle.engine.native import fast_call, machine_code, python_abi
 from knuckle.engine.trace import Program, trace
 from knuckle.scalar import absolute, arctan2, cos, less, maximum, minimum, select, sin, sqrt
 
@@ -57,7 +57,7 @@ def _everything(x: Any) -> Any:
 @pytest.mark.parametrize("width", [1, 2, 4, 8, 16])
 def test_one_state_printer(dtype: str, width: int) -> None:
     program: Program = trace(_everything, {"x": (11,)}, lambda r: (scalars_of(r), shape_of(r)))
-    loaded = target.Loaded(target.compile_text(to_one_state(program, Lanes(dtype, width))))
+    loaded = machine_code.Loaded(machine_code.compile_text(to_one_state(program, Lanes(dtype, width))))
     code = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loaded.address("one_state"))
     kind, eps = (np.float64, 2.3e-16) if dtype == "f64" else (np.float32, 1.2e-7)
     for seed in range(5):

@@ -19,7 +19,7 @@ import knuckle as kn
 from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import disk_cache
-from knuckle.engine.native import target as native
+from knuckle.engine.native import machine_code as native
 
 from ..calls.mechanisms import chain
 
@@ -343,7 +343,9 @@ def test_processes_that_start_together(place: Path):
 
 
 def test_another_process_finds_the_kernel(place: Path, monkeypatch: pytest.MonkeyPatch):
-    code = TOGETHER.replace("sys.stdin.read(1)", "from knuckle.engine.native import target\ntarget.compile_text = None")
+    code = TOGETHER.replace(
+        "sys.stdin.read(1)", "from knuckle.engine.native import machine_code as m\nm.compile_text = None"
+    )
     run = [sys.executable, "-c", TOGETHER.replace("sys.stdin.read(1)", "pass")]
     first = subprocess.run(run, capture_output=True, text=True)
     again = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True)

@@ -16,8 +16,8 @@ import knuckle as kn
 from knuckle.engine.emit.llvm import streaming_stores
 from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.native import machine_code as native
 from knuckle.engine.native import result_memory, threads
-from knuckle.engine.native import target as native
 from knuckle.testing import auto_tree
 
 from ..calls.mechanisms import MODELS, chain, states
@@ -240,7 +240,7 @@ def test_a_fork_while_others_compile():
 import os, threading
 import numpy as np
 import knuckle as kn
-from knuckle.engine.native import target as native
+from knuckle.engine.native import machine_code as native
 from knuckle.testing import general_chain
 
 kn.set_compilation("always")

@@ -7,7 +7,7 @@ from typing import Any
 from knuckle.algorithms.dynamics import branch_sparsity
 from knuckle.scalar import ONE, ZERO, select
 from knuckle.spatial import Matrix, Vector
-from knuckle.spatial.elimination import solve
+from knuckle.spatial.linear.elimination import solve
 
 from .constraint_rank import Constraints, Part, parts
 from .orthogonal_constraints import least_norm, nearest, of_rows, orthogonal

@@ -12,7 +12,7 @@ from knuckle.engine.calls.function import Function
 from knuckle.model import Model
 
 
-def functions() -> dict[str, Function[...]]:
+def functions() -> dict[str, Function[..., Any]]:
     """The functions of the library that become code, by name."""
     found = {name: getattr(kn, name) for name in kn.__all__ if name != "testing"}
     return {name: value for name, value in found.items() if isinstance(value, Function)}

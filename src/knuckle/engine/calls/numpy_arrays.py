@@ -80,6 +80,8 @@ class Lanes(Container):
             native = self._native(text, lanes, shapes, batch, dtype)
             flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
+            if isinstance(text, Specialization) and text.is_users:
+                raise  # a division in the user's own text
             raise never_defined(error) from error
         if native is None and isinstance(text, Specialization) and text.is_users:
             kernels.warn_if_refused(text, shapes, dtype)

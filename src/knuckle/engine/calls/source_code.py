@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias, get_args
 from knuckle.engine.arrays.base import never_defined
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.kernels.specialization import Arguments, Specialization, UntraceableError
-from knuckle.engine.native import target
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Count, Program
 from knuckle.model import Model
 
@@ -59,7 +59,7 @@ def source_of(program: Program, name: str, language: Language, dtype: Precision,
         raise ValueError(f'dtype is "float64" or "float32", not {dtype!r}')
     match language:
         case "llvm":
-            return to_llvm(program, Lanes(_SHORT[dtype], target.host().lanes(_SHORT[dtype])), name)
+            return to_llvm(program, Lanes(_SHORT[dtype], machine_code.host().lanes(_SHORT[dtype])), name)
         case "c":
             from knuckle.engine.emit.c_code import to_c
 

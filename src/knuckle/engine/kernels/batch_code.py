@@ -2,48 +2,51 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Mapping
 from typing import Any
 
 from knuckle.engine.arrays.result_layout import Layout, described
-from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.native import rolled_code, target
+from knuckle.engine.native import rolled_code
+from knuckle.engine.targets.base import Launched, Target
+from knuckle.engine.trace.regions import Rolled, trace_rolled
 from knuckle.model import Model
 
 from .fetch_or_compile import Native, Traced, fetch_or_compile
 from .specialization import Arguments, Result, Specialization, UntraceableError
 
+MOST_STEPS = 40_000
+"""Operations in all patterns together; with more there is no repetition to speak of, and the text runs as it stands."""
 
-def batch_code(specialization: Specialization, arguments: Arguments, dtype: str) -> tuple[Native, Layout, int]:
-    """The code, how its results go together, and the width of its vectors."""
-    lanes = Lanes(dtype, target.host().lanes(dtype))
+
+def batch_code(
+    target: Target, specialization: Specialization, arguments: Arguments, dtype: str
+) -> tuple[Native, Layout]:
+    """The code, and how its results go together."""
     is_large = specialization.model.nb > rolled_code.BODIES
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
-        if traced is None:
-            return _rolled(specialization, arguments, lanes)
-        program, _ = traced
-        if program.size() > rolled_code.NODES:
-            with contextlib.suppress(rolled_code.NothingToRollError):
-                return rolled_code.compile_rolled(specialization.on_model, specialization.model, arguments, lanes)
-        return {}, target.compile_text(to_llvm(program, lanes))
+        if traced is None or traced[0].size() > rolled_code.NODES:
+            program, layout = _rolled(specialization, arguments)
+            made = None if program is None else target.rolled(program, dtype)
+            if made is not None:
+                is_named = specialization.is_named
+                return made[0] | {"layout": described(layout) if is_named else layout}, made[1]
+            if traced is None:
+                raise UntraceableError(f"{specialization.name} has no repetition")
+        return {}, target.batch(traced[0], dtype)
 
-    def load(description: Mapping[str, Any], code: bytes) -> tuple[Any, Any]:
+    def load(description: Mapping[str, Any], code: bytes) -> Launched:
         if "parts" in description:
-            entry = rolled_code.rolled_entry(description, code, lanes, len(arguments))
-            return entry, entry
-        loaded = target.Loaded(code)
-        return loaded, target.entry(loaded, "kernel", len(arguments))
+            return target.load_rolled(description, code, dtype, len(arguments))
+        return target.load_batch(code, len(arguments))
 
-    native, layout = fetch_or_compile(
-        specialization, arguments, lanes, ("batch", is_large), make, load, trace=None if is_large else "whole"
+    return fetch_or_compile(
+        target, specialization, arguments, dtype, ("batch", is_large), make, load, trace=None if is_large else "whole"
     )
-    return native, layout, lanes.width
 
 
-def _rolled(specialization: Specialization, arguments: Arguments, lanes: Lanes) -> tuple[dict[str, Any], bytes]:
-    """Code with the loops of the text, and its tables."""
+def _rolled(specialization: Specialization, arguments: Arguments) -> tuple[Rolled | None, Layout]:
+    """The rolled program of a text, and how its results go together; None where there is little repetition."""
     layouts: list[Layout] = []
 
     def text(model: Model, **symbols: Any) -> Result:
@@ -51,9 +54,6 @@ def _rolled(specialization: Specialization, arguments: Arguments, lanes: Lanes) 
         layouts.append(result[1])
         return result
 
-    try:
-        description, code = rolled_code.compile_rolled(text, specialization.model, arguments, lanes)
-    except rolled_code.NothingToRollError as error:
-        raise UntraceableError(f"{specialization.name} has no repetition") from error
-    is_named = specialization.is_named
-    return description | {"layout": described(layouts[-1]) if is_named else layouts[-1]}, code
+    program = trace_rolled(text, specialization.model, arguments, lambda result: (result[0], result[1].shape))
+    is_short = sum(len(pattern.steps) for pattern in program.patterns) <= MOST_STEPS
+    return program if is_short else None, layouts[-1]

@@ -10,8 +10,8 @@ from typing import Any, Literal, TypeAlias
 
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.result_layout import Layout, described, from_description
-from knuckle.engine.emit import Lanes
-from knuckle.engine.native import disk_cache, target
+from knuckle.engine.native import disk_cache
+from knuckle.engine.targets.base import Launched, Target
 from knuckle.engine.trace import Program
 
 from .compile_notice import CompileNotice
@@ -30,11 +30,10 @@ class TooLongError(Exception):
 
 @dataclass(frozen=True)
 class Native:
-    """Machine code in memory, the shape of what it computes, and how to call it from Python, if it is so called."""
+    """Code in memory, and the shape of what it computes."""
 
     shape: Shape
-    loaded: Any  # what keeps the code alive: `target.Loaded`, where there is one piece of it
-    entry: Any = None
+    launched: Launched
     layout: Layout | None = None
     operations: int = 0
 
@@ -42,16 +41,17 @@ class Native:
 _in_use: weakref.WeakValueDictionary[str, Native] = weakref.WeakValueDictionary()
 """The code in use in this process, by the name it is kept under: equal models share it."""
 
-Load: TypeAlias = Callable[[Mapping[str, Any], bytes], tuple[Any, Any]]
-"""From a description and code to what keeps the code alive, and its entry."""
+Load: TypeAlias = Callable[[Mapping[str, Any], bytes], Launched]
+"""From a description and code to code in memory."""
 Make: TypeAlias = Callable[[Traced | None], tuple[dict[str, Any], bytes]]
 """From the operations to a description and code. Where operations are not traced, the description has the layout."""
 
 
 def fetch_or_compile(
+    target: Target,
     specialization: Specialization,
     arguments: Arguments,
-    lanes: Lanes,
+    dtype: str,
     purpose: tuple[Any, ...],
     make: Make,
     load: Load,
@@ -61,15 +61,16 @@ def fetch_or_compile(
     """The code of a specialization for arguments of these shapes, and how its results go together.
 
     Args:
+        target: what the code is for.
         specialization: the text for a model.
         arguments: the shapes of the arguments for one state.
-        lanes: the numbers and vectors that the code is for.
+        dtype: the numbers that it computes with, "f64" or "f32".
         purpose: what tells this code from other code of the same text.
         make: compiles.
         load: puts code into memory.
         trace: how `make` needs the operations; without them code goes by names, or is not kept.
     """
-    parts = disk_cache.library_hash(), target.host(), lanes, purpose
+    parts = disk_cache.library_hash(), target.key, dtype, purpose
     name, traced = None, None
     if specialization.is_named:
         text, model = specialization.text, specialization.model
@@ -80,7 +81,7 @@ def fetch_or_compile(
         name = disk_cache.key(*parts, traced[0])
     native = (_in_use.get(name) or _from_disk(name, load)) if name else None
     if native is None:
-        about = {"function": specialization.name, "model": specialization.model.name, "dtype": lanes.dtype}
+        about = {"function": specialization.name, "model": specialization.model.name, "dtype": dtype}
         with CompileNotice(f"{specialization.name} for {specialization.model.name}"):
             traced = traced or (specialization.traced(arguments, trace == "in blocks") if trace else None)
             try:
@@ -116,7 +117,7 @@ def _loaded(description: Mapping[str, Any], code: bytes, load: Load) -> Native:
     layout = description["layout"]
     return Native(
         tuple(int(n) for n in description["shape"]),
-        *load(description, code),
+        load(description, code),
         layout if layout is None or isinstance(layout, Layout) else from_description(layout),
         int(description.get("operations", 0)),
     )

@@ -15,9 +15,11 @@ import numpy as np
 
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.result_layout import Layout
-from knuckle.engine.native import fast_call, result_memory, target
+from knuckle.engine.native import fast_call, result_memory
 from knuckle.engine.native.fast_call import FastCall, Form
 from knuckle.engine.native.threads import in_parallel
+from knuckle.engine.targets.base import Target
+from knuckle.engine.targets.cpu import CPU
 from knuckle.model import Model
 from knuckle.warning import line_of, warn
 
@@ -46,20 +48,19 @@ class Kernel:
     layout: Layout
     dtype: np.dtype[Any]
     width: int
-    entry: Callable[..., None]
 
     @classmethod
-    def build(cls, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]) -> Kernel:
+    def build(
+        cls, target: Target, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
+    ) -> Kernel:
         """The kernel of a specialization for arguments of these shapes."""
-        code, layout, width = batch_code(specialization, arguments, DTYPES[dtype])
-        if code.entry is None:
-            raise RuntimeError(f"the code of {specialization.name} has no entry")
-        return cls(tuple(arguments.values()), code, layout, dtype, width, code.entry)
+        code, layout = batch_code(target, specialization, arguments, DTYPES[dtype])
+        return cls(tuple(arguments.values()), code, layout, dtype, target.width(DTYPES[dtype]))
 
     @property
     def address(self) -> int:
         """Where the code is that takes the arrays of a batch and nothing else; 0 if there is more to it."""
-        return self.code.loaded.address("kernel") if isinstance(self.code.loaded, target.Loaded) else 0
+        return self.code.launched.address
 
     def __call__(self, arrays: list[Array], batch: Shape) -> Array:
         """The scalars of the results on the last axis or axes, for arrays of `batch` and this kernel's shapes."""
@@ -72,7 +73,7 @@ class Kernel:
         place = out.ctypes.data
 
         def work(start: int, end: int, _alive: Any = (laid_out, out)) -> None:
-            self.entry(start, end, *inputs, place)
+            self.code.launched.run(start, end, *inputs, place)
 
         in_parallel(states, self.width, work)
         return out.reshape(batch + shape)
@@ -141,9 +142,10 @@ class Slot:
 class Kernels:
     """The kernels of this process, by model object: compiled when they are worth it, forgotten with their model."""
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(self, policy: Policy, target: Target) -> None:
         self._slots: PerModel[Slot] = PerModel(Slot.close)
         self.policy = policy
+        self.target = target
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._unlock)
 
@@ -156,6 +158,17 @@ class Kernels:
     def policy(self, policy: Policy) -> None:
         self._policy: Policy = policy
         fast_call.allowed.value = policy != "never"
+
+    @property
+    def target(self) -> Target:
+        """What code is made for."""
+        return self._target
+
+    @target.setter
+    def target(self, target: Target) -> None:
+        self._target = target
+        for slot in self._slots.all():
+            slot.close()
 
     def find(
         self,
@@ -197,14 +210,16 @@ class Kernels:
         self, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any], purpose: Any = None
     ) -> Slot:
         """Where the code is or will be; a TypeError if options cannot be looked up."""
-        key = (*specialization.key(), tuple(arguments.items()), dtype, purpose)
+        key = (*specialization.key(), tuple(arguments.items()), dtype, purpose, self.target)
         return self._slots.setdefault(specialization.model, key, Slot)
 
     def kernel(
         self, slot: Slot, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
     ) -> Kernel | None:
         """The kernel for batches, built if there is none or what it was made of has changed."""
-        return self.filled(slot, specialization, "kernel", lambda: Kernel.build(specialization, arguments, dtype))
+        return self.filled(
+            slot, specialization, "kernel", lambda: Kernel.build(self.target, specialization, arguments, dtype)
+        )
 
     def one(
         self, slot: Slot, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
@@ -214,12 +229,12 @@ class Kernels:
             return None
 
         def build() -> OneState | None:
-            own = one_state.straight(specialization, arguments, dtype)
+            own = one_state.straight(self.target, specialization, arguments, dtype)
             if own is None:
                 if slot.kernel is None:
-                    slot.kernel = Kernel.build(specialization, arguments, dtype)
+                    slot.kernel = Kernel.build(self.target, specialization, arguments, dtype)
                 code, layout = slot.kernel.code, slot.kernel.layout
-                own = one_state.by_kernel(specialization.name, code, layout, arguments, dtype)
+                own = one_state.by_kernel(self.target, specialization.name, code, layout, arguments, dtype)
             slot.has_no_one = own is None
             return own
 
@@ -287,7 +302,7 @@ def _policy_of_environment() -> Policy:
     return "auto"
 
 
-kernels = Kernels(_policy_of_environment())
+kernels = Kernels(_policy_of_environment(), CPU())
 
 
 def set_compilation(policy: Policy) -> None:

@@ -10,10 +10,10 @@ import numpy as np
 
 from knuckle.engine.arrays.base import Shape, in_one_row
 from knuckle.engine.arrays.result_layout import Layout, Single
-from knuckle.engine.emit import Lanes
-from knuckle.engine.native import rolled_code, target
+from knuckle.engine.native import rolled_code
 from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, can_give, can_have
 from knuckle.engine.native.python_abi import PythonABI, python_abi
+from knuckle.engine.targets.base import Launched, Target
 
 from .fetch_or_compile import Native, TooLongError, Traced, fetch_or_compile
 from .specialization import Arguments, Specialization
@@ -56,55 +56,47 @@ def can_be(arguments: Arguments, dtype: np.dtype[Any]) -> bool:
     return python_abi() is not None and can_have(inputs, dtype)
 
 
-def straight(specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
+def straight(
+    target: Target, specialization: Specialization, arguments: Arguments, dtype: np.dtype[Any]
+) -> OneState | None:
     """Straight-line code; None for what is too long for that."""
-    from knuckle.engine.emit.llvm.single_state import to_one_state
-
     if specialization.model.nb > rolled_code.BODIES:
         return None
     short = "f64" if dtype == np.float64 else "f32"
-    lanes = Lanes(short, target.host().lanes(short))
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
-        if len(traced[0].nodes) > rolled_code.NODES:
+        code = None if traced[0].size() > rolled_code.NODES else target.one_state(traced[0], short)
+        if code is None:
             raise TooLongError
-        return {}, target.compile_text(to_one_state(traced[0], lanes))
+        return {}, code
 
     try:
         native, layout = fetch_or_compile(
-            specialization, arguments, lanes, ("one state",), make, lambda _, code: (target.Loaded(code), None)
+            target, specialization, arguments, short, ("one state",), make, lambda _, code: target.load_one_state(code)
         )
     except TooLongError:
         return None
-    return _callable(specialization.name, native.loaded, native, layout, arguments, dtype)
+    return _callable(specialization.name, native.launched, native, layout, arguments, dtype)
 
 
-def by_kernel(name: str, native: Native, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]) -> OneState | None:
-    """A call of the kernel, which fills its vectors with the one state.
-
-    Rolled code for single numbers would take as long again to make, and save a quarter of the time. Only the thread
-    that has Python's lock calls it, so that one room for its intermediate results is enough.
-    """
-    from knuckle.engine.emit.llvm.single_state import kernel_to_one_state
-
-    kernel = native.loaded if isinstance(native.loaded, target.Loaded) else native.loaded.keeps
-    room, rest = rolled_code.words_after_output(native.entry)
-    text = kernel_to_one_state(kernel.address("kernel"), len(arguments), rest)
-    loaded = target.Loaded(target.compile_text(text))
-    return _callable(name, loaded, (native, room, loaded), layout, arguments, dtype)
+def by_kernel(
+    target: Target, name: str, native: Native, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
+) -> OneState | None:
+    """A call of the code for batches, if there is such a thing."""
+    one = target.one_of_batch(native.launched, len(arguments))
+    return None if one is None else _callable(name, one, native, layout, arguments, dtype)
 
 
 def _callable(
-    name: str, loaded: target.Loaded, keeps: Any, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
+    name: str, code: Launched, keeps: Any, layout: Layout, arguments: Arguments, dtype: np.dtype[Any]
 ) -> OneState | None:
     abi = python_abi()
     if abi is None or not can_give(Single(layout.shape)):
         return None
-    address = loaded.address("one_state")
     call = arrays_call(abi, name, arguments, dtype, _unsuited)
-    call.form.lead_to(Single(layout.shape), one=address, keep=(keeps, loaded))
-    return OneState(address, layout, tuple(arguments.values()), dtype, (keeps, loaded), call.function)
+    call.form.lead_to(Single(layout.shape), one=code.address, keep=(keeps, code))
+    return OneState(code.address, layout, tuple(arguments.values()), dtype, (keeps, code), call.function)
 
 
 @dataclass(frozen=True)

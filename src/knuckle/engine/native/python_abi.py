@@ -22,7 +22,7 @@ import numpy as np
 from knuckle.engine.emit.llvm.call_form import Offsets
 from knuckle.engine.emit.llvm.python_entry import SYMBOLS, entry_to_llvm
 
-from . import disk_cache, target
+from . import disk_cache, machine_code
 
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _NUMPY_ABI = 0x02000000
@@ -51,7 +51,7 @@ class _MethodDef(ctypes.Structure):
 class PythonABI:
     """What function objects with native code behind them are made with: the code of `enter`, and NumPy's functions."""
 
-    loaded: target.Loaded
+    loaded: machine_code.Loaded
     new: int
     scalar: int
 
@@ -126,18 +126,18 @@ def _is_laid_out(offsets: Offsets) -> bool:
     return True
 
 
-def _loaded(offsets: Offsets) -> target.Loaded:
+def _loaded(offsets: Offsets) -> machine_code.Loaded:
     """The code of `enter`, from the disk if it is there."""
     for symbol in SYMBOLS:
         address = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value
-        target.add_symbol(symbol, address or 0)
-    name = disk_cache.key(disk_cache.library_hash(), target.host(), "python entry", offsets)
+        machine_code.add_symbol(symbol, address or 0)
+    name = disk_cache.key(disk_cache.library_hash(), machine_code.host(), "python entry", offsets)
     kept = disk_cache.read(name)
     if kept is None:
         description = {"function": "the entry from Python", "model": "", "dtype": "", "shape": ()}
-        kept = description, target.compile_text(entry_to_llvm(offsets))
+        kept = description, machine_code.compile_text(entry_to_llvm(offsets))
         disk_cache.write(name, *kept)
-    return target.Loaded(kept[1])
+    return machine_code.Loaded(kept[1])
 
 
 def _python(name: str, result: Any, *arguments: Any) -> Callable[..., Any]:

@@ -12,15 +12,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.engine.arrays.base import Shape
-from knuckle.engine.arrays.result_layout import Layout
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.rolled_loops import rolled_to_llvm, tables
 from knuckle.engine.emit.llvm.streaming_stores import padded, runs
-from knuckle.engine.trace.regions import Rolled, trace_rolled
-from knuckle.model import Model
+from knuckle.engine.trace.regions import Rolled
 
-from . import target
+from . import machine_code
 
 Array: TypeAlias = np.ndarray[Any, Any]
 
@@ -28,23 +25,12 @@ BODIES = 60
 """Mechanisms with more bodies are rolled."""
 NODES = 24_000
 """Texts with more operations are rolled too: straight-line code of that length takes seconds to compile."""
-MOST_STEPS = 40_000
-"""Operations in all patterns together; with more there is no repetition to speak of, and the text runs as it stands."""
 
 
-class NothingToRollError(Exception):
-    """The text has no repetition that would make its code small."""
-
-
-def compile_rolled(
-    text: Callable[..., tuple[list[Any], Layout]], model: Model, arguments: Mapping[str, Shape], lanes: Lanes
-) -> tuple[dict[str, Any], bytes]:
-    """What to keep of a text for a large model: a description, and code and tables as bytes."""
-    program = trace_rolled(text, model, arguments, lambda result: (result[0], result[1].shape))
-    if sum(len(pattern.steps) for pattern in program.patterns) > MOST_STEPS:
-        raise NothingToRollError
+def compile_rolled(program: Rolled, lanes: Lanes) -> tuple[dict[str, Any], bytes]:
+    """What to keep of a rolled program: a description, and code and tables as bytes."""
     tables = _tables(program, lanes)
-    code = target.compile_text(rolled_to_llvm(program, lanes))
+    code = machine_code.compile_text(rolled_to_llvm(program, lanes))
     parts = [code, *(table.tobytes() for table in tables)]
     description = {"shape": program.shape, "slots": program.slots, "parts": [len(part) for part in parts]}
     return description, b"".join(parts)
@@ -73,7 +59,7 @@ def rolled_entry(description: Mapping[str, Any], payload: bytes, lanes: Lanes, a
     dtype = np.float64 if lanes.dtype == "f64" else np.float32
     rows, slots, results, zeros = (np.frombuffer(tables[k], np.int32) for k in (0, 1, 3, 4))
     numbers = np.frombuffer(tables[2], dtype)
-    loaded = target.Loaded(code)
+    loaded = machine_code.Loaded(code)
     pair = [ctypes.c_void_p, ctypes.c_int64]
     kind = ctypes.CFUNCTYPE(
         None, ctypes.c_int64, ctypes.c_int64, *pair * arguments, *[ctypes.c_void_p] * 3, ctypes.c_int64,

@@ -8,6 +8,7 @@ from .expression import Expression
 from .expression_graph import Graph, Node
 from .operations import OPERATIONS, Operation
 from .program import Program
+from .regions import Rolled
 from .rolled_blocks import RolledBlock
 from .simplify import simplify
 
@@ -23,6 +24,7 @@ __all__ = [
     "Operation",
     "Program",
     "Repeated",
+    "Rolled",
     "RolledBlock",
     "Substitute",
     "record",

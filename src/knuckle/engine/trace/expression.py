@@ -193,19 +193,19 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
 
 
 def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool) -> list[Any]:
-    from .recording import called
+    from .block_recording import called
 
     return called(memory, text, arguments, is_general)
 
 
 def _repeated(text: Any, state: list[Any], rounds: int) -> list[Any] | None:
-    from .recording import repeated
+    from .block_recording import repeated
 
     return repeated(text, state, rounds)
 
 
 def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
-    from .recording import looped
+    from .block_recording import looped
 
     return looped(name, n, numbers)
 

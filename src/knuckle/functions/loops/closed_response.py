@@ -9,7 +9,8 @@ from typing import Any
 from knuckle.algorithms.dynamics import joint_resistance
 from knuckle.algorithms.loops import articulated_loops, constrained_motion, constraint_rank
 from knuckle.algorithms.loops import loop_constraints as loops
-from knuckle.algorithms.loops.articulated_loops import ArticulatedLoops, LoopRows
+from knuckle.algorithms.loops.loop_response import ArticulatedLoops
+from knuckle.algorithms.loops.loop_sides import LoopRows
 from knuckle.functions.per_joint import minus, wrenches
 from knuckle.model import ROOT, Model
 from knuckle.model.connectivity import expand_parents

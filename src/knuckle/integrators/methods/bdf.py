@@ -24,11 +24,11 @@ class BDF1(Newton):
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
         return state.v
 
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
         return t + dt, system.moved(state.q, dt * x), x
 
     def residual(self, system: System, t: Any, state: State, x: Any, dt: Any) -> Any:
-        return unbalanced(system, *self.asked(system, t, state, x, dt), (x - state.v) / dt)
+        return unbalanced(system, *self.force_arguments(system, t, state, x, dt), (x - state.v) / dt)
 
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
         return State(system.moved(state.q, dt * x), x, (largest(state, size),))
@@ -58,7 +58,7 @@ class BDF2(Newton):
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
         return state.v
 
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
         q_before, _, pace, _ = state.memory
         w = dt * pace
         u = ((1 + w) * dt / (1 + 2 * w)) * x - (w * w / (1 + 2 * w)) * system.displacement(state.q, q_before)
@@ -69,10 +69,10 @@ class BDF2(Newton):
         w, v_before = dt * pace, system.alongside(state.q, q_before, v_before)[1]
         known = ((1 + w) * (1 + w)) * state.v - (w * w) * v_before
         a = ((1 + 2 * w) * x - known) / ((1 + w) * dt)
-        return unbalanced(system, *self.asked(system, t, state, x, dt), a)
+        return unbalanced(system, *self.force_arguments(system, t, state, x, dt), a)
 
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
-        _, q, v = self.asked(system, t, state, x, dt)
+        _, q, v = self.force_arguments(system, t, state, x, dt)
         return State(q, v, (state.q, state.v, 1 / dt, largest(state, size)))
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:

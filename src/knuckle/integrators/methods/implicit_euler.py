@@ -13,7 +13,7 @@ from knuckle.integrators.force_slopes import PerJoint, local_slopes, slopes_of
 from knuckle.integrators.loop_stabilization import solve_with
 from knuckle.integrators.system import System
 from knuckle.spatial import Matrix
-from knuckle.spatial.elimination import solve
+from knuckle.spatial.linear.elimination import solve
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class ImplicitEuler(Integrator):
     PD controllers are, D and K are diagonal and add to H what rotors do: a step is one forward dynamics, in O(n).
     """
 
-    asks_once = True
+    evaluates_forces_once = True
 
     @property
     def order(self) -> int:

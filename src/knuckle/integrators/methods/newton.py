@@ -13,7 +13,7 @@ from knuckle.integrators.dual_jacobians import along, derivative_of, jacobian
 from knuckle.integrators.system import System
 from knuckle.scalar import constant, less, maximum, select, sqrt
 from knuckle.spatial import Vector, called, repeated
-from knuckle.spatial.elimination import eliminated
+from knuckle.spatial.linear.elimination import eliminated
 
 MOST_ITERATIONS, LEAST_PART = 50, 1 / 64
 """Improvements of a guess, and the least part of a step by which a root is followed from shorter ones."""
@@ -74,8 +74,8 @@ class Iterative(Integrator):
         """The velocity to begin with."""
 
     @abstractmethod
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
-        """Where the forces are wanted: (t, q, v)."""
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+        """Where the forces are evaluated: (t, q, v)."""
 
     @abstractmethod
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:

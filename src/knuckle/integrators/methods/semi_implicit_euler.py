@@ -13,7 +13,7 @@ from knuckle.integrators.system import System
 class SemiImplicitEuler(Integrator):
     """v' = v + dt a(t, q, v), q' = q ⊕ dt v'. One evaluation per step; no drift where v = q̇ and H is constant."""
 
-    asks_once = True
+    evaluates_forces_once = True
 
     @property
     def order(self) -> int:

@@ -62,12 +62,12 @@ class Variational(Iterative):
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
         return state.v
 
-    def asked(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
+    def force_arguments(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any, Any]:
         return t + dt / 2, system.moved(state.q, (dt / 2) * x), x
 
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
         p0 = momentum(system.at(t), state.q, state.v)
-        middle, q, _ = self.asked(system, t, state, x, dt)
+        middle, q, _ = self.force_arguments(system, t, state, x, dt)
         model = resisting(system.at(middle), q, x, dt / 2)
         rest = p0 - self._end(system, t, state, x, dt, -1)
         change = self._closing(system, t, state, x, rest, dt) if system.model.loops else response(model, q, rest)
@@ -90,7 +90,7 @@ class Variational(Iterative):
 
     def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Any:
         """p₁ on the side +1, p₀ on the side −1."""
-        middle, q, _ = self.asked(system, t, state, x, dt)
+        middle, q, _ = self.force_arguments(system, t, state, x, dt)
         model = system.at(middle)
         tau, *f_ext = system.forces(middle, q, x)
         p, rotors, s = slopes(model, q, x, *f_ext)

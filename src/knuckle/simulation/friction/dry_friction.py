@@ -138,13 +138,13 @@ def within_modes(
     if method == "slid":
         return kept(integrator, system, t, state, slid(integrator, system, t, state, dt), state.memory[0], dt)
     if not friction_rows(system.model):
-        made = getattr(integrator, method)(system, t, state, *besides, dt)
-        return (integrator.closed(system, t, made[0], dt), *made[1:]) if method == "attempt" else made
+        result = getattr(integrator, method)(system, t, state, *besides, dt)
+        return (integrator.closed(system, t, result[0], dt), *result[1:]) if method == "attempt" else result
     modes, *memory = state.memory
-    made = getattr(integrator, method)(held(system, modes), t, State(*state[:2], tuple(memory)), *besides, dt)
+    result = getattr(integrator, method)(held(system, modes), t, State(*state[:2], tuple(memory)), *besides, dt)
     if method == "attempt":
-        return kept(integrator, system, t, state, made[0], modes, dt), *made[1:]
-    return State(made.q, made.v, (modes, *made.memory)) if isinstance(made, State) else made
+        return kept(integrator, system, t, state, result[0], modes, dt), *result[1:]
+    return State(result.q, result.v, (modes, *result.memory)) if isinstance(result, State) else result
 
 
 def slid(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:

@@ -22,11 +22,11 @@ INTERVAL = 0.1
 class Reporter:
     """Says how far a run is, a few times in a second; nothing that it does touches the run."""
 
-    def __init__(self, wanted: Progress, what: str) -> None:
-        self._call = wanted if callable(wanted) else None
+    def __init__(self, progress: Progress, what: str) -> None:
+        self._call = progress if callable(progress) else None
         is_seen = sys.stderr is not None and sys.stderr.isatty()  # pyright: ignore[reportUnnecessaryComparison]
-        self._wanted = wanted is True or (wanted is None and is_seen)
-        self._patience = 0.0 if wanted is True else PATIENCE
+        self._shows = progress is True or (progress is None and is_seen)
+        self._patience = 0.0 if progress is True else PATIENCE
         self._what = what
         self._bar: Any = None
         self._task: Any = None
@@ -42,7 +42,7 @@ class Reporter:
             self._call(part)
         elif self._bar is not None:
             self._bar.update(self._task, completed=part)
-        elif self._wanted and now - self._started >= self._patience and part < 1:
+        elif self._shows and now - self._started >= self._patience and part < 1:
             self._open(part)
 
     def _open(self, part: float) -> None:

@@ -91,8 +91,8 @@ def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, b
     if steps is None:
         return Input(np.expand_dims(array, array.ndim - len(shape)), shape), is_number
     if array.ndim <= len(shape) or array.shape[-1 - len(shape)] != steps:
-        wanted = ", ".join(["...", str(steps), *map(str, shape)])
-        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({wanted})")
+        expected = ", ".join(["...", str(steps), *map(str, shape)])
+        raise ValueError(f"the sequence {name} has shape {np.shape(array)}, and must have shape ({expected})")
     return Input(array, shape), False
 
 

@@ -111,8 +111,8 @@ class Rollout:
     def tau(self) -> Array:
         """(..., K, nv): the joint forces that were given, and the controller's; not those of damping and springs.
 
-        With the last state go the forces of the last step. A controller that is a kernel is asked for them again;
-        what a Python function said was kept.
+        With the last state go the forces of the last step. Those of a kernel are computed again, those of a
+        Python function were saved.
         """
         if self.acting is None:
             return np.zeros(self.v.shape, self.v.dtype)

@@ -100,7 +100,7 @@ class Stepper:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("step", self.integrator, t, state, dt)
-        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
 
@@ -118,7 +118,7 @@ class Stepper:
         """The state at t + dt if no joint with dry friction begins to slide or to stick."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("slid", self.integrator, t, state, dt)
-        if self._is_long or (not self._is_text and not self.integrator.asks_once):
+        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return within_modes("slid", self.integrator, self.system, t, state, (), dt)
         return self._stepped("slid", t, state, dt)
 
@@ -238,10 +238,10 @@ class Stepper:
             return x - min(lengths)[1] * change, float(size(change) / (1 + size(x)))
 
     def _forces_at(self, integrator: Iterative, t: float, state: State, x: Array, dt: float) -> tuple[Array, ...]:
-        """The forces of Python functions where an equation asks for them."""
+        """The forces of Python functions where an equation takes them."""
         if self._is_text:
             return ()
-        return self._forces(*integrator.asked(self.held(state), t, self._own(state), x, dt))
+        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt))
 
     def _own(self, state: State) -> State:
         """A state as the integrator knows it: without the modes of dry friction."""

@@ -60,8 +60,8 @@ class Bound:
         """What the gap's rate has of each velocity variable, over scalars of any kind."""
         scale = constant(self.scale)
         if self.coupling is not None:
-            found = self.coupling.law.slopes(_sources(model, self.coupling, q))
-            return [(k, scale * x) for k, x in zip(model.variables(self.coupling.joint), found, strict=True)]
+            slopes = self.coupling.law.slopes(_sources(model, self.coupling, q))
+            return [(k, scale * x) for k, x in zip(model.variables(self.coupling.joint), slopes, strict=True)]
         kind, qs, vs, place = _kind(model, self)
         here, units = Vector(q[qs]), Matrix.identity(kind.nv).rows
         return [(vs.start + j, scale * kind.rate(here, Vector(e))[place]) for j, e in enumerate(units)]
@@ -81,7 +81,7 @@ class Bound:
 def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
     """Every finite limit of some joints, or of all; a joint that follows others limits these."""
     chosen = None if joints is None else {model.joint_index(name) for name in joints}
-    coupled, found = model.coupled, list[Bound]()
+    coupled, bounds = model.coupled, list[Bound]()
     for i, joint in enumerate(model.joints):
         if chosen is not None and i not in chosen:
             continue
@@ -91,8 +91,8 @@ def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
                     scales = sign * ratio, sign * (offset - limit)
-                    found.append(Bound(joint.name, end, place, *scales, owner, coupling))
-    return tuple(found)
+                    bounds.append(Bound(joint.name, end, place, *scales, owner, coupling))
+    return tuple(bounds)
 
 
 def must_keep_coordinates(model: Model, joints: Iterable[str] | None) -> None:

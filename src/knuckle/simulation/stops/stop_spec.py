@@ -87,19 +87,19 @@ class CompliantStops:
 Stops: TypeAlias = RigidStops | CompliantStops | None
 
 
-def stops_from(given: Stops | str, model: Model) -> Stops:
-    """Stops as they are given to `simulate`, their joints looked up."""
-    if given is None or given == "none":
+def stops_from(stops: Stops | str, model: Model) -> Stops:
+    """The argument `stops` of `simulate`, its joints looked up."""
+    if stops is None or stops == "none":
         return None
-    if given == "rigid":
+    if stops == "rigid":
         return RigidStops()
-    if isinstance(given, RigidStops | CompliantStops):
-        values = (given.restitution,) if isinstance(given, RigidStops) else (given.stiffness, given.damping)
+    if isinstance(stops, RigidStops | CompliantStops):
+        values = (stops.restitution,) if isinstance(stops, RigidStops) else (stops.stiffness, stops.damping)
         named = [name for value in values if isinstance(value, Mapping) for name in value]
-        for name in (*(given.joints or ()), *named):
+        for name in (*(stops.joints or ()), *named):
             model.joint_index(name)  # says which there are
-        return given
-    raise TypeError(f'stops is None, "rigid", RigidStops(...) or CompliantStops(...), not {given!r}')
+        return stops
+    raise TypeError(f'stops is None, "rigid", RigidStops(...) or CompliantStops(...), not {stops!r}')
 
 
 def _entries(value: PerJoint) -> list[tuple[str, float]]:

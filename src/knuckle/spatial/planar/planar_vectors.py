@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from knuckle.scalar import ONE, ZERO, Composite, constant
-from knuckle.spatial.dense import Matrix
+from knuckle.spatial.linear.dense import Matrix
 from knuckle.spatial.transform import TransposedTransform
 from knuckle.spatial.vectors import refuse
 

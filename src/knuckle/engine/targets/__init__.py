@@ -1,0 +1,1 @@
+"""What code can be made for."""

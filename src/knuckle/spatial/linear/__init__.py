@@ -1,0 +1,1 @@
+"""Vectors, matrices and linear equations, over scalars of any kind."""
