@@ -25,6 +25,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and "slow" not in item.keywords:
             cases[item.nodeid.partition("[")[0]].append(item)
     for group in cases.values():
-        chosen = sample([item.callspec.indices for item in group])
+        chosen = sample([{name: id(value) for name, value in item.callspec.params.items()} for item in group])
         for k in set(range(len(group))) - chosen:
             group[k].add_marker(pytest.mark.slow)
