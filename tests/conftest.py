@@ -1,11 +1,30 @@
+import os
+from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 
+from .seeds import sample
+
 
 @pytest.fixture(scope="session", autouse=True)
 def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Compiled kernels go to a folder of this run: the user's is neither read nor written."""
+    """Compiled kernels go to a folder of this run, one for all its workers: the user's is neither read nor written."""
+    of_this_process = tmp_path_factory.getbasetemp()
+    of_the_run = of_this_process.parent if "PYTEST_XDIST_WORKER" in os.environ else of_this_process
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
+        patch.setenv("KNUCKLE_CACHE_DIR", str(of_the_run / "kernels"))
         yield
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The cases of a `sampled` test that are not in its sample are slow."""
+    cases: defaultdict[str, list[pytest.Function]] = defaultdict(list)
+    for item in items:
+        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and "slow" not in item.keywords:
+            cases[item.nodeid.partition("[")[0]].append(item)
+    for group in cases.values():
+        chosen = sample([{name: id(value) for name, value in item.callspec.params.items()} for item in group])
+        for k in set(range(len(group))) - chosen:
+            group[k].add_marker(pytest.mark.slow)

@@ -1,6 +1,7 @@
 import pytest
 
-from .zoo import SEEDS, ZOO
+from ..seeds import seeds
+from .zoo import ZOO
 
 
 @pytest.fixture(params=ZOO.values(), ids=ZOO.keys())
@@ -8,6 +9,6 @@ def joint(request):
     return request.param
 
 
-@pytest.fixture(params=SEEDS)
+@pytest.fixture(params=seeds(3, quick=1))
 def seed(request):
     return request.param

@@ -149,7 +149,6 @@ ZOO: dict[str, Joint] = {
     "own": Wobble(),
     "reversed own": Wobble().reversed(),
 }
-SEEDS = (0, 1, 2)
 
 
 def state(joint: Joint, seed: int) -> tuple[Vector, Vector]:

@@ -17,8 +17,10 @@ from knuckle.spatial import Force, Inertia, Transform, Vector
 from knuckle.testing import LAWS, State, random_inertia, random_state, random_transform, random_tree
 from knuckle.testing.laws import condition, relative
 
+from ..seeds import seeds
+
 TOLERANCE = 1e-11
-SEEDS = range(25)
+SEEDS = seeds(25, quick=8)
 
 
 def numbers(x: object) -> np.ndarray:

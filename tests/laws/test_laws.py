@@ -17,11 +17,13 @@ from knuckle.algorithms.kinematics import jacobians as jacobian
 from knuckle.testing import JOINTS, LAWS, auto_tree, general_chain, momentum_rate, random_state, random_tree
 from knuckle.testing.laws import condition, relative
 
-MECHANISMS = range(220)
+from ..seeds import seeds
+
+QUICK = 40  # of these mechanisms, in `make test`
 TOLERANCE = 1e-11  # errors are relative to the terms that cancel, and to cond(H) where H is inverted
 
 
-@pytest.mark.parametrize("seed", MECHANISMS)
+@pytest.mark.parametrize("seed", seeds(220, quick=QUICK))
 def test_laws_hold(seed: int) -> None:
     model = random_tree(seed)
     for near_singular in (False, True):
@@ -30,7 +32,7 @@ def test_laws_hold(seed: int) -> None:
         assert all(error < TOLERANCE for error in errors.values()), (near_singular, errors, str(model))
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, quick=10))
 def test_momentum_changes_by_the_outer_wrench(seed: int) -> None:
     model = random_tree(seed, floating=True)
     assert momentum_rate(model, random_state(model, seed)) < TOLERANCE
@@ -48,7 +50,7 @@ def test_every_joint_type_obeys_every_law(name: str) -> None:
 
 def test_random_mechanisms_contain_everything() -> None:
     """The draw covers every joint type, branches, reversed joints, coincident frames and rotors."""
-    models = [random_tree(seed) for seed in MECHANISMS]
+    models = [random_tree(seed) for seed in range(QUICK)]
     text = "".join(repr(model.joints) for model in models)
     kinds = {type(JOINTS[name](np.random.default_rng(0))).__name__ for name in JOINTS}
     assert all(kind + "(" in text for kind in kinds), kinds

@@ -104,10 +104,10 @@ def traced_once() -> Generator[None]:
     known: dict[Any, Any] = {}
     trace = Specialization.traced
 
-    def traced(self: Specialization, arguments: Arguments) -> Any:
-        key = self.text, frozenset(self.options), id(self.model), tuple(arguments.items())
+    def traced(self: Specialization, arguments: Arguments, in_blocks: bool = False) -> Any:
+        key = self.text, frozenset(self.options), id(self.model), tuple(arguments.items()), in_blocks
         if key not in known:
-            known[key] = trace(self, arguments)
+            known[key] = trace(self, arguments, in_blocks)
         return known[key]
 
     with pytest.MonkeyPatch.context() as patch:

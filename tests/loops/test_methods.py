@@ -85,6 +85,7 @@ def test_external_forces_count(linkage: Linkage, rng: np.random.Generator):
     close(kn.forward_dynamics(model, q, v, tau, f), kn.forward_dynamics(model, q, v, tau + push))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5)])
 def test_kernels_are_the_text(linkage: Linkage, shape: tuple[int, ...], dtype: type, rng: np.random.Generator):

@@ -32,6 +32,7 @@ def check(families: tuple[str, ...], seed: int) -> dict[str, float]:
     return found.errors
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_alone(family: str, seed: int, plain: None):

@@ -73,6 +73,7 @@ def _own_position(model: kn.Model, q: np.ndarray) -> np.ndarray:
     return np.array(list(closure(model, model.positions(q.tolist()), model.loops[0]).q), float)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(), (1,), (3, 5)])
 def test_batches_and_kernels_are_the_text(several_loops: Linkage, shape: tuple[int, ...], rng: np.random.Generator):
     model = several_loops.model

@@ -20,6 +20,7 @@ def cast(state: State, dtype: Any) -> State:
     return State(**{field.name: getattr(state, field.name).astype(dtype) for field in fields(state)})
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(), (3,)])
 @pytest.mark.parametrize("dtype", [np.float32, np.complex64, np.longdouble, np.clongdouble])
 def test_precision_in_is_precision_out(model: Model, public: Public, dtype: Any, batch: tuple[int, ...]):
@@ -168,6 +169,7 @@ def test_f_ext_may_be_left_out():
 HOSTILE = [np.nan, np.inf, -np.inf]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("value", HOSTILE)
 @pytest.mark.parametrize("argument", ["q", "v", "a"])
 def test_nan_and_infinity_stay_in_their_row(model: Model, public: Public, argument: str, value: float):

@@ -45,6 +45,7 @@ def symbols(model: Model, kind: Any) -> State:
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [ca.SX, ca.MX])
 def test_casadi(model: Model, public: Public, kind: Any):
     x, s = symbols(model, kind), states(model)
@@ -319,6 +320,7 @@ def test_objects_that_are_floats_stay_objects():
     np.testing.assert_array_equal(found.astype(float), kn.mass_matrix(ARM, s.q))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(0,), (2, 0)])
 def test_empty_batches_of_objects(batch: tuple[int, ...], public: Public):
     q, v = np.empty((*batch, 3), object), np.empty((*batch, 3), object)

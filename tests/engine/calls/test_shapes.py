@@ -25,6 +25,7 @@ def close(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(), (1,), (5,), (2, 3), (2, 1, 3)])
 def test_batch_is_state_by_state(model: Model, public: Public, batch: tuple[int, ...]):
     s = states(model, batch, seed=len(batch))
@@ -34,6 +35,7 @@ def test_batch_is_state_by_state(model: Model, public: Public, batch: tuple[int,
         close(found[index], public.call(model, mapped(s, lambda x, index=index: x[index])))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(0,), (2, 0), (0, 3)])
 def test_empty_batch(model: Model, public: Public, batch: tuple[int, ...]):
     found = public.call(model, states(model, batch))
@@ -67,6 +69,7 @@ def test_batches_that_do_not_broadcast():
         kn.kinetic_energy(model, q, v)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("block", [1, 3, 7])
 def test_blocks_are_the_whole(model: Model, public: Public, block: int, monkeypatch: pytest.MonkeyPatch):
     """A large batch goes through in blocks, each like a small batch."""
@@ -97,6 +100,7 @@ LAYOUTS = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("compilation")
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_memory_layout_does_not_matter(model: Model, layout: str):

@@ -134,6 +134,7 @@ def test_plain_bound_and_general_calls_give_the_same_bits(name: str, no_python: 
     assert same(first, expected)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(1,), (8,), (64,), (2, 3)])
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_batches_give_the_bits_of_single_states(

@@ -50,6 +50,7 @@ def test_a_state_is_computed_alike_in_every_lane(width: int):
     assert np.array_equal(vectors(*row)[0], out[0])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("shared", [(0,), (1,), (2,), (0, 2), (0, 1, 2)])
 def test_arguments_that_all_states_share(width: int, shared: tuple[int, ...]):
@@ -63,6 +64,7 @@ def test_arguments_that_all_states_share(width: int, shared: tuple[int, ...]):
     assert np.array_equal(whole, part)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [*range(1, 20), 31, 32, 33])
 @pytest.mark.parametrize("width", WIDTHS)
 def test_rows_of_any_length_pass_through(size: int, width: int):

@@ -57,6 +57,7 @@ def expected(x: np.ndarray, size: int) -> np.ndarray:
 SIZES = [*range(256, 273), 300, 511]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("dtype", "width"), [("f64", 4), ("f64", 8), ("f32", 8), ("f32", 16)])
 @pytest.mark.parametrize("size", SIZES)
 def test_rows_of_every_length(size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch):

@@ -78,6 +78,7 @@ def assert_close(found: Any, expected: Any, condition: float) -> None:
 CONDITION = max(np.linalg.cond(H) for H in kn.mass_matrix(TREE, states(TREE, (20,)).q))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_public_function_equals_its_text(public: Public, dtype: Any):
     for batch in ((), (1,), (7,), (3, 5), (0,), (2, 0)):

@@ -77,6 +77,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("model", MODELS, ids=["chain", "binary", "general", "mixed", "floating"])
 def test_rolled_equals_plain(model: kn.Model, name: str) -> None:
@@ -90,6 +91,7 @@ def test_rolled_equals_plain(model: kn.Model, name: str) -> None:
     assert np.abs(found.reshape(9, -1) - expected).max() < 1e-9 * np.abs(expected).max()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("dtype", "width"), [("f64", 1), ("f64", 2), ("f64", 8), ("f32", 4), ("f32", 16)])
 @pytest.mark.parametrize("count", [1, 3, 17])
 def test_any_width_and_remainder(dtype: str, width: int, count: int) -> None:

@@ -52,6 +52,7 @@ def recorded_counts() -> dict[str, dict[str, int]]:
     return json.loads(RECORD.read_text(encoding="utf-8"))
 
 
+@pytest.mark.sampled
 @pytest.mark.skipif(os.environ.get("KNUCKLE_UPDATE_GOLDEN") == "1", reason="the record is being written")
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("name", MODELS)
@@ -61,6 +62,7 @@ def test_counts_only_fall(name: str, function: str):
     assert count.total <= allowed, f"{count}; if more is right, set KNUCKLE_UPDATE_GOLDEN=1 and say why"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("name", ["GU(10)", "xarm7", "anymal, floating"])
 def test_the_simplifier_pays(name: str, function: str):
@@ -76,6 +78,7 @@ LEAST: dict[str, Callable[[int], tuple[int, int]]] = {
 """Multiplications and additions of the best rows of RBDA table 10.1."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", LEAST)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 11, 15, 20, 30])
 def test_general_chains_need_less_than_table_10_1(n: int, function: str):

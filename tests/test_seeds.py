@@ -1,0 +1,33 @@
+"""The samples that `make test` takes: no value of a parameter is lost."""
+
+from itertools import product
+
+import pytest
+
+from .seeds import sample, seeds
+
+
+@pytest.mark.parametrize("sizes", [(1,), (220,), (29, 2), (2, 29), (29, 2, 4, 2), (3, 3, 3), (19, 5, 2)])
+def test_each_value_occurs(sizes: tuple[int, ...]) -> None:
+    cases = [{str(k): index for k, index in enumerate(case)} for case in product(*map(range, sizes))]
+    chosen = sample(cases)
+    for k, size in enumerate(sizes):
+        assert {cases[i][str(k)] for i in chosen} == set(range(size))
+    assert len(chosen) <= max(sizes) + len(sizes)
+
+
+def test_short_parameters_meet_in_all_ways() -> None:
+    """Where the longest parameter has room for them."""
+    cases = [dict(zip("abc", case, strict=True)) for case in product(range(29), range(2), range(4))]
+    assert len({(cases[i]["b"], cases[i]["c"]) for i in sample(cases)}) == 8
+
+
+def test_combinations_that_do_not_exist_are_not_missed() -> None:
+    cases = [{"dtype": k // 2, "width": k // 2, "count": k % 2} for k in range(10)]
+    assert {cases[i]["width"] for i in sample(cases)} == set(range(5))
+
+
+def test_seeds() -> None:
+    first, second, third = seeds(3, quick=2)
+    assert (first, second, third.values) == (0, 1, (2,))
+    assert [mark.name for mark in third.marks] == ["slow"]
