@@ -138,10 +138,10 @@ def posture(model: kn.Model) -> Any:
         q = kn.random_configuration(model, rng)
         if not model.loops:
             return q
-        found = kn.close_loops(model, q, attempts=1)
+        found = kn.loops.close(model, q, attempts=1)
         if found.closed:
             return found.q
-    found = kn.close_loops(model)
+    found = kn.loops.close(model)
     return found.q if found.closed else None
 
 
@@ -318,7 +318,7 @@ def main() -> int:
     parser.add_argument("--one", type=Path, default=None, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.one is not None:
-        kn.set_threads(1)
+        kn.compilation.set_threads(1)
         for known in measure(chosen.one, chosen.seconds):
             print(json.dumps(known), flush=True)
         return 0

@@ -59,7 +59,7 @@ def times(models: dict[str, Model], integrator: str) -> dict[str, float]:
 
 
 def main() -> None:
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     print(f"{'':14s}{'integrator':12s}{'with':>10s}{'without':>10s}{'ratio':>8s}")
     for name, model in robots().items():
         for integrator in ("rk4", "heun", "euler"):

@@ -65,7 +65,7 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
         "MuJoCo": lambda: loop_rivals.mujoco(made, DT, steps, KEEP),
     }
     found: dict[str, Any] = {
-        "name": name, "variables": made.model.nv, "constraints": kn.constraint_jacobian(made.model, made.q).shape[0],
+        "name": name, "variables": made.model.nv, "constraints": kn.loops.jacobian(made.model, made.q).shape[0],
         "seconds": seconds, "batch step": batch_step(made, max(1, min(steps, 200))),
     }  # fmt: skip
     for way, run in ways.items():
@@ -73,7 +73,7 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
         found[way] = {
             "step": motion.step,
             "energy": made.energy_error(motion.q, motion.v),
-            "loops": float(np.abs(kn.loop_error(made.model, motion.q)).max()),
+            "loops": float(np.abs(kn.loops.error(made.model, motion.q)).max()),
         }
         print(f"{name}, {way}: {found[way]}", flush=True)
     return found
@@ -120,7 +120,7 @@ def main() -> int:
     parser.add_argument("--mechanisms", nargs="+", choices=NAMES, default=NAMES, help="some of them only")
     parser.add_argument("--out", type=Path, default=None, help="where the results go")
     chosen = parser.parse_args()
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     results: dict[str, Any] = {"machine": machine.description(), "rows": []}
     for name in chosen.mechanisms:
         results["rows"].append(measure(name, 0.05 if chosen.quick else 10.0))

@@ -78,9 +78,7 @@ def test_what_was_left_out_is_there_when_asked_for() -> None:
     assert set(parts.values()) <= loaded_by("\n".join(["import knuckle", *parts]))
 
 
-@pytest.mark.parametrize(
-    "package", ["knuckle", "knuckle.formats", "knuckle.model", "knuckle.engine.emit"]
-)
+@pytest.mark.parametrize("package", ["knuckle", "knuckle.formats", "knuckle.model", "knuckle.engine.emit"])
 def test_public_names_are_all_there(package: str) -> None:
     """In a fresh process, by `import *`, which asks for every name; and a wrong name is an ordinary error."""
     loaded_by(

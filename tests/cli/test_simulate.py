@@ -93,7 +93,7 @@ def test_loops_move_and_stay_closed():
     model = kn.robots.load("four_bar")
     q = np.array(list(said["q"].values()))
     assert np.abs(q).max() > 0.05
-    assert np.abs(kn.loop_error(model, q)).max() < 1e-6
+    assert np.abs(kn.loops.error(model, q)).max() < 1e-6
 
 
 def test_stops_and_speeds():

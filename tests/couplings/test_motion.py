@@ -86,8 +86,8 @@ def test_a_long_snake_of_two_freedoms():
     model = snake(100)
     assert model.nv == 2
     q, v, a = np.array([0.01, 0.02]), np.array([0.3, -0.2]), np.array([0.5, 0.1])
-    G, g = kn.coupling_matrix(model, q), kn.coupling_bias(model, q, v)
-    tree, Q = model.without_couplings(), kn.tree_positions(model, q)
+    G, g = kn.couplings.matrix(model, q), kn.couplings.bias(model, q, v)
+    tree, Q = model.without_couplings(), kn.couplings.tree_positions(model, q)
     wanted = G.T @ kn.inverse_dynamics(tree, Q, G @ v, G @ a + g)
     before, kernels.policy = kernels.policy, "always"
     try:

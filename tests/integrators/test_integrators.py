@@ -86,11 +86,11 @@ def test_quaternions_stay_unit():
 
 def test_steps_without_native_code_are_the_same():
     fast = run(MODEL, RungeKutta4(), 0.02, 2)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     try:
         assert distance(MODEL, run(MODEL, RungeKutta4(), 0.02, 2), fast) < 1e-12
     finally:
-        kn.set_compilation("auto")
+        kn.compilation.set_policy("auto")
 
 
 def test_any_tableau_will_do():

@@ -56,7 +56,7 @@ def test_a_block_slides_and_stops(integrator: str):
     """v = v₀ − (f/m) t until t = m v₀/f, after m v₀²/(2f); then nothing moves any more."""
     v0 = 1.0
     end, way = MASS * v0 / FRICTION, MASS * v0**2 / (2 * FRICTION)
-    events = kn.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
+    events = kn.simulation.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
     motion = run(block(), [0.0], [v0], 1.0, integrator=integrator, events=events if integrator == "rk4" else None)
     t, q, v = motion.times, motion.q[:, 0], motion.v[:, 0]
     sliding = np.maximum(0.0, end - t)
@@ -217,11 +217,11 @@ def test_friction_does_not_run_backwards():
 
 def test_a_loop_sticks_and_slides():
     model = dry(kn.robots.load("four_bar"), 0.05)
-    q = kn.close_loops(model).q
-    _, v = kn.project(model, q, np.ones(model.nv))
+    q = kn.loops.close(model).q
+    _, v = kn.loops.project(model, q, np.ones(model.nv))
     motion = run(model, q, v, 1.0)
     assert np.all(motion.v[-1] == 0)
-    assert np.abs(kn.loop_error(model, motion.q)).max() < 1e-9
+    assert np.abs(kn.loops.error(model, motion.q)).max() < 1e-9
     lost = motion.energy[0] - motion.energy[-1]
     assert lost == pytest.approx(0.05 * np.abs(np.diff(motion.q, axis=0)).sum(), rel=1e-4)
     strong = dry(model, 100.0)
@@ -243,7 +243,7 @@ def test_stops_and_friction_together(stiff: bool):
     """A block runs into its end, comes back by half, and stands still at last."""
     b = kn.Builder("block", gravity=(0, 0, 0))
     b.body("block", joint=Prismatic("x"), mass=MASS, friction=FRICTION, limits=(-1.0, 0.2))
-    stops: Any = kn.CompliantStops(stiffness=1e6) if stiff else kn.RigidStops(restitution=0.5)
+    stops: Any = kn.simulation.CompliantStops(stiffness=1e6) if stiff else kn.simulation.RigidStops(restitution=0.5)
     motion = run(b.build(), [0.0], [1.0], 2.0, stops=stops, dt=1e-4 if stiff else 1e-3)
     arriving = 1.0 - 2 * FRICTION / MASS * 0.2
     leaving = arriving * (1.0 if stiff else 0.25)
@@ -303,7 +303,7 @@ def test_a_run_goes_on_from_a_checkpoint(tmp_path: Any):
     np.testing.assert_array_equal(stored.q, whole.q)
     points = sorted((tmp_path / "run").iterdir())
     assert len(points) > 2
-    again = kn.resume(tmp_path / "run")
+    again = kn.simulation.resume(tmp_path / "run")
     np.testing.assert_array_equal(again.q, whole.q)
 
 

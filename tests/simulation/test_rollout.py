@@ -54,7 +54,7 @@ def stepped(model: Model, q: Array, v: Array, tau: Array, integrator: str) -> tu
     return np.stack(qs, -2), np.stack(vs, -2)
 
 
-def same(found: kn.Rollout, expected: tuple[Array, Array]) -> None:
+def same(found: kn.simulation.Rollout, expected: tuple[Array, Array]) -> None:
     np.testing.assert_array_equal(found.q, expected[0])
     np.testing.assert_array_equal(found.v, expected[1])
     assert found.q.dtype == expected[0].dtype
@@ -116,15 +116,15 @@ def test_the_number_of_threads_changes_no_bit(count: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(trajectory_batches, "WORTH", 1)
     q, v = states(FLOATING, count)
     tau = forces(FLOATING, count, 5)
-    before = kn.get_threads()
+    before = kn.compilation.get_threads()
     try:
-        kn.set_threads(1)
+        kn.compilation.set_threads(1)
         expected = kn.rollout(FLOATING, q, v, tau, DT, steps=5)
         for threads in (2, 3, 7):
-            kn.set_threads(threads)
+            kn.compilation.set_threads(threads)
             same(kn.rollout(FLOATING, q, v, tau, DT, steps=5), (expected.q, expected.v))
     finally:
-        kn.set_threads(before)
+        kn.compilation.set_threads(before)
 
 
 def test_nan_stays_in_its_row():

@@ -212,8 +212,8 @@ def test_an_interrupt_ends_a_rollout(threads: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(trajectory_batches, "CALL", 3_000_000)
     q, v = start(64)
     kn.rollout(ARM, q, v, None, DT, steps=2)
-    before = kn.get_threads()
-    kn.set_threads(threads)
+    before = kn.compilation.get_threads()
+    kn.compilation.set_threads(threads)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
@@ -221,7 +221,7 @@ def test_an_interrupt_ends_a_rollout(threads: int, monkeypatch: pytest.MonkeyPat
             kn.rollout(ARM, q, v, None, DT, steps=2_000_000_000, keep=2_000_000_000)
     finally:
         timer.cancel()
-        kn.set_threads(before)
+        kn.compilation.set_threads(before)
     assert np.isfinite(kn.rollout(ARM, q, v, None, DT, steps=2).q).all()
 
 

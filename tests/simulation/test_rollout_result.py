@@ -31,7 +31,7 @@ def with_payload(model: kn.Model, mass: Any, along: Any) -> kn.Model:
     return attach(model, model.body_names[-1], point)
 
 
-def pulled(keep: int = 1, **changes: Any) -> kn.Rollout:
+def pulled(keep: int = 1, **changes: Any) -> kn.simulation.Rollout:
     given: dict[str, Any] = {
         "controller": spring,
         "parameters": {"stiffness": 3.0, "rest": REST},
@@ -40,7 +40,7 @@ def pulled(keep: int = 1, **changes: Any) -> kn.Rollout:
     return kn.rollout(ARM, Q, V, TAU, DT, steps=40, keep=keep, **given | changes)
 
 
-def expected_forces(found: kn.Rollout, keep: int) -> Array:
+def expected_forces(found: kn.simulation.Rollout, keep: int) -> Array:
     """The forces of `pulled` in the states that were kept."""
     at = np.minimum(np.arange(0, 40 + keep, keep), 40)
     held = np.minimum(at, 39)
@@ -71,7 +71,7 @@ def test_indices_choose_trajectories_and_nothing_else():
     assert isinstance(found[1, 2], kn.Trajectory)
     for key in (1, slice(None, 1), (slice(None), 2), (..., 0), np.array([True, False]), [1, 0, 1]):
         some = found[key]
-        assert isinstance(some, kn.Rollout)
+        assert isinstance(some, kn.simulation.Rollout)
         assert some.batch == np.empty((2, 3))[key].shape
         index = np.arange(6).reshape(2, 3)[key]
         np.testing.assert_array_equal(some.q, found.q.reshape(6, 41, -1)[index])
@@ -163,7 +163,7 @@ def test_all_of_it_is_saved_and_loaded(suffix: str, tmp_path: Path):
     found = kn.rollout(ARM, Q.reshape(2, 3, -1), V.reshape(2, 3, -1), TAU[:4:3, None], DT, steps=40, keep=7)
     path = tmp_path / f"many{suffix}"
     found.save(path)
-    loaded = kn.Rollout.load(path)
+    loaded = kn.simulation.Rollout.load(path)
     for name in ("times", "q", "v", "tau", "diverged_at"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(found, name))
     np.testing.assert_allclose(loaded.energy, found.energy, rtol=1e-13)
@@ -181,8 +181,8 @@ def test_a_file_holds_the_parameters_of_mechanisms_and_asks_for_their_function(t
     with pytest.raises(
         TypeError, match=r"payloads.npz was computed with the mechanism with_payload, .*: give mechanism="
     ):
-        kn.Rollout.load(tmp_path / "payloads.npz")
-    loaded = kn.Rollout.load(tmp_path / "payloads.npz", mechanism=with_payload)
+        kn.simulation.Rollout.load(tmp_path / "payloads.npz")
+    loaded = kn.simulation.Rollout.load(tmp_path / "payloads.npz", mechanism=with_payload)
     np.testing.assert_allclose(loaded.energy, found.energy, rtol=1e-14)
     assert loaded[1].model.content_hash == found[1].model.content_hash
     with pytest.raises(ValueError, match=r"many.csv: a rollout is saved as .npz or"):
@@ -225,11 +225,11 @@ def test_what_is_not_finite_is_left_out_of_the_picture(tmp_path: Path):
 
 def test_a_few_are_replayed_side_by_side(tmp_path: Path):
     found = pulled(keep=4)
-    page = kn.replay_html(found[:3], tmp_path / "few.html").read_text("utf-8")
+    page = kn.viewer.replay_html(found[:3], tmp_path / "few.html").read_text("utf-8")
     assert "3 robots, 0.04 s" in page
-    assert f"{ARM.nb} bodies" in kn.replay_html(found[2], tmp_path / "one.html").read_text("utf-8")
+    assert f"{ARM.nb} bodies" in kn.viewer.replay_html(found[2], tmp_path / "one.html").read_text("utf-8")
     many = kn.rollout(ARM, np.zeros((40, ARM.nq)), steps=1)
     with pytest.raises(
         ValueError, match=r"this rollout has 40 trajectories, and a scene at most 32 robots: .* rollout\[:4\]"
     ):
-        kn.replay_html(many, tmp_path / "many.html")
+        kn.viewer.replay_html(many, tmp_path / "many.html")

@@ -12,7 +12,7 @@ from knuckle.bound import Bound, bind
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
-from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
+from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
 from knuckle.spatial import called
@@ -95,9 +95,9 @@ class System:
         """q1 ⊖ q0."""
         return self._functions.difference(q0, q1)
 
-    def displacement_rate(self, u: Any, v: Any) -> Any:
+    def difference_rate(self, u: Any, v: Any) -> Any:
         """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
-        return self._functions.displacement_rate(u, v)
+        return self._functions.difference_rate(u, v)
 
     def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
         """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
@@ -196,5 +196,5 @@ def with_rotors(model: Model, rotor: Any) -> Model:
 
 def _followed(model: Model, q: Any, v: Any, choice: Choice) -> tuple[Any, Any]:
     """The state in which the dependent variables follow the others (RBDA 8.56-8.57)."""
-    q = loop_closure.reference(model, q, choice=choice, steps=STEPS)
-    return q, followed_velocity.reference(model, q, v, choice=choice)
+    q = solve_dependent.reference(model, q, choice=choice, steps=STEPS)
+    return q, consistent_velocity.reference(model, q, v, choice=choice)

@@ -54,7 +54,7 @@ class RightHandSide:
         q, v = self._parts(y)
         q = self._functions.integrate(np.ascontiguousarray(q), self._still)
         v = np.ascontiguousarray(v)
-        return np.concatenate([self._functions.configuration_rate(q, v), self._system.acceleration(t, q, v)])
+        return np.concatenate([self._functions.velocity_to_qdot(q, v), self._system.acceleration(t, q, v)])
 
     def join(self, q: ArrayLike, v: ArrayLike) -> Array:
         """y of a state."""

@@ -90,8 +90,9 @@ def simulate(
             `CompliantStops(stiffness=…, damping=…)` pushes back.
         stabilization: what keeps closed loops closed, for mechanisms that have some. "projection" moves every state to
             the nearest one, by kinetic energy, in which they are; a number is the time in seconds in which loop errors
-            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what `kn.independent_variables` chose,
-            only those are integrated and the others follow (8.56); None does nothing.
+            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what
+            `kn.loops.independent_variables` chose, only those are integrated and the others follow (8.56); None does
+            nothing.
         keep: every how many steps a row is kept. The first and the last state always are.
         frames: names of frames whose poses the trajectory carries.
         progress: None shows a bar in a terminal if it takes long; True and False do and do not; a function is called

@@ -56,10 +56,10 @@ def rollout(
 ) -> Rollout:
     """Trajectories from many states, under many forces, of many mechanisms: whatever has batch axes broadcasts.
 
-    The loop through time is native code, the threads of `kn.set_threads` share the batch, and the results are those of
-    single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing is returned).
-    The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as NaN, the others
-    do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
+    The loop through time is native code, the threads of `kn.compilation.set_threads` share the batch, and the results
+    are those of single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing
+    is returned). The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as
+    NaN, the others do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
 
     Args:
         model: the mechanism.

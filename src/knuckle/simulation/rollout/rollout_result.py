@@ -189,8 +189,8 @@ class Rollout:
         count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"
         span = f"{self.times[0]:g} to {self.times[-1]:g} s"
         lines = [
-            f"<knuckle.Rollout of {self.model.name}: {count} trajectories {self.batch}, {len(self.times)} states each, "
-            f"{span}, {self.integrator or 'no integrator'}, {step}"
+            f"<knuckle.simulation.Rollout of {self.model.name}: {count} trajectories {self.batch}, "
+            f"{len(self.times)} states each, {span}, {self.integrator or 'no integrator'}, {step}"
         ]
         if not self.finite.all():
             first = np.nanmin(np.where(self.finite, np.nan, self.diverged_at))
