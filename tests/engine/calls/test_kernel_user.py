@@ -381,6 +381,8 @@ def test_every_public_function_has_a_program(name: str):
         models = (made.model,)
         if "choice" in needed:
             options["choice"] = kn.loops.independent_variables(made.model, made.q)
+    if "constraints" in needed:
+        options["constraints"] = ()
     if "actuated" in needed:
         models, options["actuated"] = (ARM,), ARM.joint_names
     assert sum(kn.compilation.operation_count(f, model, **options).total for model in models) > 0
