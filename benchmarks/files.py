@@ -178,7 +178,10 @@ def _tight() -> Iterator[tuple[str, dict[str, Any]]]:
 def _halved() -> Iterator[tuple[str, dict[str, Any]]]:
     for k in range(1, HALVINGS + 1):
         dt = 1e-3 / 2**k
-        yield f"rk4, {1e6 * dt:.3g} µs", {"integrator": "rk4", "dt": dt, "keep": max(1, round(DURATION / ROWS / dt))}
+        yield (
+            f"rk4, {1e6 * dt:.3g} µs",
+            {"integrator": "rk4", "dt": dt, "save_every": max(1, round(DURATION / ROWS / dt))},
+        )
 
 
 def simulated(model: kn.Model, q0: Any, until: float, options: dict[str, Any]) -> kn.Trajectory | None:

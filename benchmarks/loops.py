@@ -39,7 +39,7 @@ def simulated(made: Moving, seconds: float, stabilization: Any) -> Motion:
     """One trajectory by `kn.simulate`."""
     kn.simulate(made.model, made.q, made.v, 3 * DT, dt=DT, stabilization=stabilization)  # compiles
     began = time.process_time()
-    path = kn.simulate(made.model, made.q, made.v, seconds, dt=DT, keep=KEEP, stabilization=stabilization)
+    path = kn.simulate(made.model, made.q, made.v, seconds, dt=DT, save_every=KEEP, stabilization=stabilization)
     return Motion(path.q, path.v, (time.process_time() - began) / round(seconds / DT))
 
 
@@ -49,7 +49,7 @@ def batch_step(made: Moving, steps: int) -> float:
     spent: list[float] = []
     for count in (1, steps, steps, steps):
         began = time.process_time()
-        kn.rollout(made.model, q, v, None, DT, steps=count, keep=count, integrator="rk4")
+        kn.rollout(made.model, q, v, None, DT, steps=count, save_every=count, integrator="rk4")
         spent.append((time.process_time() - began) / (BATCH * count))
     return min(spent[1:])
 

@@ -121,7 +121,7 @@ def test_rigid_stops(bar: Moving):
     limited = replace(bar.model.joints[2], limits=Limits((-0.2,), (0.25,)).filled(1, 1))
     model = bar.model.replace(joints=(*bar.model.joints[:2], limited))
     made = moving(type(four_bar())(model, bar.q))
-    path = kn.simulate(model, made.q, made.v, 1.0, stops=RigidStops(restitution=1.0))
+    path = kn.simulate(model, made.q, made.v, 1.0, joint_limits=RigidStops(restitution=1.0))
     hits = [event for event in path.events if event.kind == "impact"]
     assert hits
     for event in hits:
@@ -135,7 +135,7 @@ def test_rigid_stops(bar: Moving):
 def test_joints_that_rest_on_stops_keep_loops_closed(bar: Moving):
     limited = replace(bar.model.joints[2], limits=Limits((-0.2,), (0.25,)).filled(1, 1))
     model = bar.model.replace(joints=(*bar.model.joints[:2], limited))
-    path = kn.simulate(model, bar.q, bar.v, 1.0, stops="rigid")
+    path = kn.simulate(model, bar.q, bar.v, 1.0, joint_limits="rigid")
     assert any(event.kind == "rest" for event in path.events)
     assert np.abs(kn.loops.error(model, path.q)).max() < 1e-8
     assert np.abs(path.v[-1]).max() < 1e-9
@@ -192,7 +192,7 @@ def test_rows_of_a_batch_are_alone(bar: Moving):
 
     masses = {"mass": np.array([[1.0], [2.0]])}
     two = kn.rollout(
-        bar.model, bar.q, bar.v, None, 1e-3, steps=20, integrator="rk4", mechanism=heavier, parameters=masses
+        bar.model, bar.q, bar.v, None, 1e-3, steps=20, integrator="rk4", model_fn=heavier, parameters=masses
     )
     np.testing.assert_allclose(two.q[0, -1], many.q[0, -1], atol=1e-13)
     assert np.abs(two.q[1, -1] - two.q[0, -1]).max() > 1e-6

@@ -163,7 +163,7 @@ def test_an_action_that_reflects_is_a_stop_with_restitution():
 
     event = kn.simulation.Event(height, direction=-1, action=bounce)
     acted = kn.simulate(ball(), [1.0], None, 1.3, dt=0.05, events=event)
-    stopped = kn.simulate(ball((0.0, math.inf)), [1.0], None, 1.3, dt=0.05, stops=kn.simulation.RigidStops(0.6))
+    stopped = kn.simulate(ball((0.0, math.inf)), [1.0], None, 1.3, dt=0.05, joint_limits=kn.simulation.RigidStops(0.6))
     assert [o.time for o in acted.events] == pytest.approx([o.time for o in stopped.events], abs=1e-12)
     assert np.allclose(acted.q, stopped.q, atol=1e-12)
     assert np.allclose(acted.v, stopped.v, atol=1e-11)
@@ -180,7 +180,7 @@ def test_an_action_may_only_look():
 def test_a_sign_that_changes_in_an_impact_is_an_event():
     turning = kn.simulation.Event(lambda t, q, v: v[0], "turning", direction=1)
     motion = kn.simulate(
-        ball((0.0, math.inf)), [1.0], None, 0.6, dt=0.01, stops=kn.simulation.RigidStops(0.5), events=turning
+        ball((0.0, math.inf)), [1.0], None, 0.6, dt=0.01, joint_limits=kn.simulation.RigidStops(0.5), events=turning
     )
     impact, turn = motion.events
     assert (impact.kind, turn.name) == ("impact", "turning")
@@ -240,7 +240,9 @@ def test_a_function_that_gives_nan_is_an_error(integrator, stops):
         return math.nan if q[0] < 0.5 else q[0]
 
     with pytest.raises(ValueError, match=r"event 'distance' gives NaN at t = 0\.3\d* s"):
-        kn.simulate(ball(limits=(-9.0, 9.0)), [1.0], None, 1.0, integrator=integrator, events=distance, stops=stops)
+        kn.simulate(
+            ball(limits=(-9.0, 9.0)), [1.0], None, 1.0, integrator=integrator, events=distance, joint_limits=stops
+        )
     with pytest.raises(ValueError, match=r"event 'low' gives NaN at t = 0 s"):
         kn.simulate(ball(), [0.4], None, 1.0, events={"low": distance})
 

@@ -122,10 +122,10 @@ def test_the_arm_sticks_forever_where_gravity_is_too_weak():
     q = rng.uniform(-1, 1, ARM.nq)
     strong = dry(ARM, 1.001 * float(np.abs(kn.gravity_force(ARM, q)).max()))
     for integrator in ("rk4", "implicit", "adaptive"):
-        motion = run(strong, q, None, 2.0, integrator=integrator, keep=100)
+        motion = run(strong, q, None, 2.0, integrator=integrator, save_every=100)
         assert np.all(motion.q == q)
         assert np.all(motion.v == 0)
-    found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, keep=500, integrator="rk4")
+    found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, save_every=500, integrator="rk4")
     assert np.all(found.q == q)
 
 
@@ -157,7 +157,9 @@ def test_every_method_agrees_with_a_converged_one(name: str, integrator: str):
     found = run(model, q, v, 0.4, integrator=integrator)
     assert found.q[-1] == pytest.approx(right.q[-1], abs=2e-6 if integrator == "rk4" else 2e-5)
     errors = [
-        np.abs(kn.rollout(model, q, v, None, 0.4 / n, steps=n, keep=n, integrator=integrator).q[-1] - right.q[-1]).max()
+        np.abs(
+            kn.rollout(model, q, v, None, 0.4 / n, steps=n, save_every=n, integrator=integrator).q[-1] - right.q[-1]
+        ).max()
         for n in (400, 1600)
     ]
     assert errors[0] < 1e-4
@@ -244,7 +246,7 @@ def test_stops_and_friction_together(stiff: bool):
     b = kn.Builder("block", gravity=(0, 0, 0))
     b.body("block", joint=Prismatic("x"), mass=MASS, friction=FRICTION, limits=(-1.0, 0.2))
     stops: Any = kn.simulation.CompliantStops(stiffness=1e6) if stiff else kn.simulation.RigidStops(restitution=0.5)
-    motion = run(b.build(), [0.0], [1.0], 2.0, stops=stops, dt=1e-4 if stiff else 1e-3)
+    motion = run(b.build(), [0.0], [1.0], 2.0, joint_limits=stops, dt=1e-4 if stiff else 1e-3)
     arriving = 1.0 - 2 * FRICTION / MASS * 0.2
     leaving = arriving * (1.0 if stiff else 0.25)
     assert motion.q[-1, 0] == pytest.approx(0.2 - MASS * leaving / (2 * FRICTION), abs=2e-3 if stiff else 1e-9)
@@ -260,7 +262,7 @@ def test_a_joint_rests_on_its_stop_against_friction():
     def push(model: kn.Model, t: Any, q: Any) -> Any:
         return Vector([10.0 - 20.0 * t])
 
-    motion = run(b.build(), [-0.1], None, 1.0, controller=push, stops="rigid")
+    motion = run(b.build(), [-0.1], None, 1.0, controller=push, joint_limits="rigid")
     late = np.maximum(0.0, motion.times - 0.65)
     assert motion.q[motion.times > 0.5, 0] == pytest.approx(-20 * late[motion.times > 0.5] ** 3 / (6 * MASS), abs=1e-9)
 

@@ -130,7 +130,7 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
 RUNS: list[dict[str, Any]] = [
     {},
     *({"integrator": name} for name in ("euler", "heun", "adaptive", "implicit", "bdf1", "bdf2", "variational")),
-    {"stops": kn.simulation.RigidStops()},
+    {"joint_limits": kn.simulation.RigidStops()},
     {"controller": lambda model, t, q, v: 0 * v},
     {"controller": kn.kernel(lambda model, t, q, v: v * -1.0)},
     {"events": [kn.simulation.Event(lambda t, q, v: t - 0.015)]},
@@ -182,7 +182,7 @@ def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
         "floating_jacobian": "floating",
         "drive_forces": "no joint moves by a law of time",
         "operational_space_inertia": "a direction in which it never moves",
-        "to_planar": "plane",
+        "model.to_planar": "plane",
     }
     if not model.nv:
         allowed |= {"center_of_mass": "zero in every state", "external_force": "which no force moves"}
@@ -194,7 +194,7 @@ def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
 def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_path: Path):
     """Whatever needs its acceleration raises the error of `forward_dynamics`, and nothing raises another."""
     told = said(name, model, tmp_path)
-    asked_for_more = name in ("floating_jacobian", "drive_forces", "to_planar")
+    asked_for_more = name in ("floating_jacobian", "drive_forces", "model.to_planar")
     assert told is None or asked_for_more or "a joint that moves no inertia" in told, told
 
 

@@ -31,7 +31,7 @@ class System:
     model: Model
     force: Force
     """(model, t, q, v) → τ"""
-    external: Force | None = None
+    external_forces: Force | None = None
     """(model, t, q, v) → f_ext, a wrench per body"""
     stabilization: Stabilization = None
     """What keeps loops closed"""
@@ -85,7 +85,7 @@ class System:
         """(τ,) or (τ, f_ext) at this instant."""
         model = self._moving(t)
         tau = self.force(model, t, q, v)
-        return (tau,) if self.external is None else (tau, self.external(model, t, q, v))
+        return (tau,) if self.external_forces is None else (tau, self.external_forces(model, t, q, v))
 
     def moved(self, q: Any, u: Any) -> Any:
         """q ⊕ u: the position after moving with the velocity variables u for a unit of time."""
