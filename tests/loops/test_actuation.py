@@ -113,7 +113,7 @@ def test_batches_and_couplings():
 
 def test_inverse_dynamics_says_what_to_call():
     model, q, v, a = motion()
-    with pytest.raises(kn.ModelError, match=r"knows trees.*without_loops.*kn\.actuator_forces"):
+    with pytest.raises(kn.ModelError, match=r"knows trees.*without_loops.*kn\.loops\.actuator_forces"):
         kn.inverse_dynamics(model, q, v, a)
     with pytest.raises(ValueError, match=r"q has shape \(1, 4\)"):
         kn.loops.actuation(model, q[None], ["q1"])

@@ -155,9 +155,9 @@ def test_checkpoints(bar: Moving, way: Any, tmp_path: Path):
 
 
 def test_a_first_state_that_is_open_is_refused(bar: Moving):
-    with pytest.raises(ValueError, match=r"q0: loop 'pin' is open by .* kn\.close_loops\(model, q0\)\.q"):
+    with pytest.raises(ValueError, match=r"q0: loop 'pin' is open by .* kn\.loops\.close\(model, q0\)\.q"):
         kn.simulate(bar.model, bar.q + np.array([0, 0, 1e-3]), bar.v, 0.1)
-    with pytest.raises(ValueError, match=r"v0: the loops open with .* kn\.project\(model, q0, v0\)"):
+    with pytest.raises(ValueError, match=r"v0: the loops open with .* kn\.loops\.project\(model, q0, v0\)"):
         kn.rollout(bar.model, bar.q, bar.v + np.array([0, 0, 0.1]), None, 1e-3, steps=1)
     for wrong in ("project", 0.0, -1.0, True, np.inf):
         with pytest.raises(ValueError, match='stabilization is "projection"'):

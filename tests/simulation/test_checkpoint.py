@@ -32,8 +32,8 @@ def low(t, q, v):
 
 def run(folder=None, **options):
     model = kn.robots.load("double_pendulum")
-    return kn.simulate(model, [1.0, -0.4], [0.3, 2.0], 0.6, controller=controller, events=low, keep=3,
-                       stops=kn.simulation.RigidStops(0.5), checkpoint=folder, **options)
+    return kn.simulate(model, [1.0, -0.4], [0.3, 2.0], 0.6, controller=controller, events=low, save_every=3,
+                       joint_limits=kn.simulation.RigidStops(0.5), checkpoint=folder, **options)
 
 if __name__ == "__main__":
     motion = run(sys.argv[1], resume=True, checkpoint_every=float(sys.argv[3]))
