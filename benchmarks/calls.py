@@ -98,7 +98,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=25)
     parser.add_argument("--seconds", type=float, default=0.01, help="of a repetition")
     options = parser.parse_args()
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     print(", ".join(f"{key}: {value}" for key, value in description().items()))
     for name in options.robots:
         subject = SUBJECTS[name]()

@@ -138,10 +138,10 @@ def posture(model: kn.Model) -> Any:
         q = kn.random_configuration(model, rng)
         if not model.loops:
             return q
-        found = kn.close_loops(model, q, attempts=1)
+        found = kn.loops.close(model, q, attempts=1)
         if found.closed:
             return found.q
-    found = kn.close_loops(model)
+    found = kn.loops.close(model)
     return found.q if found.closed else None
 
 
@@ -178,7 +178,10 @@ def _tight() -> Iterator[tuple[str, dict[str, Any]]]:
 def _halved() -> Iterator[tuple[str, dict[str, Any]]]:
     for k in range(1, HALVINGS + 1):
         dt = 1e-3 / 2**k
-        yield f"rk4, {1e6 * dt:.3g} µs", {"integrator": "rk4", "dt": dt, "keep": max(1, round(DURATION / ROWS / dt))}
+        yield (
+            f"rk4, {1e6 * dt:.3g} µs",
+            {"integrator": "rk4", "dt": dt, "save_every": max(1, round(DURATION / ROWS / dt))},
+        )
 
 
 def simulated(model: kn.Model, q0: Any, until: float, options: dict[str, Any]) -> kn.Trajectory | None:
@@ -318,7 +321,7 @@ def main() -> int:
     parser.add_argument("--one", type=Path, default=None, help=argparse.SUPPRESS)
     chosen = parser.parse_args()
     if chosen.one is not None:
-        kn.set_threads(1)
+        kn.compilation.set_threads(1)
         for known in measure(chosen.one, chosen.seconds):
             print(json.dumps(known), flush=True)
         return 0

@@ -95,8 +95,8 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=4096, help="states per call")
     parser.add_argument("--rounds", type=int, default=200, help="in which each way has its turn")
     options = parser.parse_args()
-    kn.set_threads(1)
-    kn.set_compilation("always")
+    kn.compilation.set_threads(1)
+    kn.compilation.set_policy("always")
     for name, value in description().items():
         print(f"{name}: {value}")
     print(
@@ -118,7 +118,7 @@ def main() -> None:
             times = time_of(cases, options.rounds, 0.003)
             line = f"{name:12}{problem:10}"
             for (table, f), taken in zip(both, times, strict=True):
-                count = kn.operation_count(f, model)
+                count = kn.compilation.operation_count(f, model)
                 line += f"{table:>7}{f'{count.mul + count.div}, {count.add}':>16}{taken.best * 1e6:9.4f} "
             print(f"{line}{times[0].best / times[1].best:7.2f}x", flush=True)
 

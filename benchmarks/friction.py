@@ -47,7 +47,7 @@ def times(models: dict[str, Model], integrator: str) -> dict[str, float]:
     model = next(iter(models.values()))
     q = np.array([kn.integrate(model, kn.neutral(model), rng.uniform(-1, 1, model.nv)) for _ in range(BATCH)])
     v = rng.standard_normal((BATCH, model.nv))
-    options: dict[str, Any] = {"steps": STEPS, "keep": STEPS, "integrator": integrator}
+    options: dict[str, Any] = {"steps": STEPS, "save_every": STEPS, "integrator": integrator}
     out = {name: kn.rollout(m, q, v, None, DT, **options) for name, m in models.items()}
     best = dict.fromkeys(models, np.inf)
     for _ in range(REPETITIONS):
@@ -59,7 +59,7 @@ def times(models: dict[str, Model], integrator: str) -> dict[str, float]:
 
 
 def main() -> None:
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     print(f"{'':14s}{'integrator':12s}{'with':>10s}{'without':>10s}{'ratio':>8s}")
     for name, model in robots().items():
         for integrator in ("rk4", "heun", "euler"):

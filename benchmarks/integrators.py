@@ -108,7 +108,7 @@ def speed() -> None:
             native = "       -"
             if not name.startswith("bdf") and (label, name) != ("arm", "variational4"):
                 roll: Callable[[], Any] = lambda m=model, x=state, n=name: kn.rollout(  # noqa: E731
-                    m, x.q, x.v, None, DT, steps=5000, keep=5000, integrator=n
+                    m, x.q, x.v, None, DT, steps=5000, save_every=5000, integrator=n
                 )
                 roll()
                 native = f"{timed(roll, 3) / 5000:8.2f}"
@@ -134,7 +134,7 @@ def energy(steps: int) -> None:
         for integrator in (Variational(), Variational(order=4), RungeKutta4(), SemiImplicitEuler()):
             q, v = np.array(q0), np.zeros(2)
             begin = time.perf_counter()
-            found = kn.rollout(model, q, v, None, DT, steps=steps, keep=100, integrator=integrator)
+            found = kn.rollout(model, q, v, None, DT, steps=steps, save_every=100, integrator=integrator)
             wall = time.perf_counter() - begin
             T = kn.kinetic_energy(model, found.q, found.v)
             error = T + kn.potential_energy(model, found.q)
@@ -151,7 +151,7 @@ def momentum(steps: int) -> None:
     v = np.array([0.01, 3.0, 0.02, 0.1, -0.2, 0.3])
     print(f"\ntumbling body, {steps} steps of a millisecond: largest change of the angular momentum, energy")
     for integrator in (Variational(), RungeKutta4(), SemiImplicitEuler()):
-        found = kn.rollout(model, kn.neutral(model), v, None, DT, steps=steps, keep=100, integrator=integrator)
+        found = kn.rollout(model, kn.neutral(model), v, None, DT, steps=steps, save_every=100, integrator=integrator)
         h, T = kn.momentum(model, found.q, found.v), kn.kinetic_energy(model, found.q, found.v)
         name = f"{type(integrator).__name__} {integrator.order}"
         print(f"  {name:20} {np.abs(h - h[0]).max():.1e}  {np.abs(T / T[0] - 1).max():.1e}")
@@ -174,7 +174,7 @@ def beside_mujoco() -> None:
         rng = np.random.default_rng(0)
         q, v = kn.random_configuration(model, rng), 0.5 * rng.normal(size=model.nv)
         data.qpos[:], data.qvel[:] = there.q_to(q), there.v_to(q, v)
-        found = kn.rollout(model, q, v, None, DT, steps=1000, keep=1000, integrator="rk4")
+        found = kn.rollout(model, q, v, None, DT, steps=1000, save_every=1000, integrator="rk4")
         for _ in range(1000):
             mj.mj_step(theirs, data)
         dq = kn.difference(model, found.q[-1], there.q_from(data.qpos))

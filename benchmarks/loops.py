@@ -39,7 +39,7 @@ def simulated(made: Moving, seconds: float, stabilization: Any) -> Motion:
     """One trajectory by `kn.simulate`."""
     kn.simulate(made.model, made.q, made.v, 3 * DT, dt=DT, stabilization=stabilization)  # compiles
     began = time.process_time()
-    path = kn.simulate(made.model, made.q, made.v, seconds, dt=DT, keep=KEEP, stabilization=stabilization)
+    path = kn.simulate(made.model, made.q, made.v, seconds, dt=DT, save_every=KEEP, stabilization=stabilization)
     return Motion(path.q, path.v, (time.process_time() - began) / round(seconds / DT))
 
 
@@ -49,7 +49,7 @@ def batch_step(made: Moving, steps: int) -> float:
     spent: list[float] = []
     for count in (1, steps, steps, steps):
         began = time.process_time()
-        kn.rollout(made.model, q, v, None, DT, steps=count, keep=count, integrator="rk4")
+        kn.rollout(made.model, q, v, None, DT, steps=count, save_every=count, integrator="rk4")
         spent.append((time.process_time() - began) / (BATCH * count))
     return min(spent[1:])
 
@@ -65,7 +65,7 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
         "MuJoCo": lambda: loop_rivals.mujoco(made, DT, steps, KEEP),
     }
     found: dict[str, Any] = {
-        "name": name, "variables": made.model.nv, "constraints": kn.constraint_jacobian(made.model, made.q).shape[0],
+        "name": name, "variables": made.model.nv, "constraints": kn.loops.jacobian(made.model, made.q).shape[0],
         "seconds": seconds, "batch step": batch_step(made, max(1, min(steps, 200))),
     }  # fmt: skip
     for way, run in ways.items():
@@ -73,7 +73,7 @@ def measure(name: str, seconds: float) -> dict[str, Any]:
         found[way] = {
             "step": motion.step,
             "energy": made.energy_error(motion.q, motion.v),
-            "loops": float(np.abs(kn.loop_error(made.model, motion.q)).max()),
+            "loops": float(np.abs(kn.loops.error(made.model, motion.q)).max()),
         }
         print(f"{name}, {way}: {found[way]}", flush=True)
     return found
@@ -120,7 +120,7 @@ def main() -> int:
     parser.add_argument("--mechanisms", nargs="+", choices=NAMES, default=NAMES, help="some of them only")
     parser.add_argument("--out", type=Path, default=None, help="where the results go")
     chosen = parser.parse_args()
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     results: dict[str, Any] = {"machine": machine.description(), "rows": []}
     for name in chosen.mechanisms:
         results["rows"].append(measure(name, 0.05 if chosen.quick else 10.0))

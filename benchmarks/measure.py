@@ -15,7 +15,7 @@ from timing import Case, time_of
 from with_mujoco import MuJoCo
 from with_pinocchio import Pinocchio
 
-from knuckle.engine.kernels.kernel_registry import set_compilation
+from knuckle.engine.kernels.kernel_registry import set_policy as set_compilation
 from knuckle.testing.laws import relative
 
 FEW = 16

@@ -54,7 +54,7 @@ def main() -> None:
         print(f"\n{name}, (mul + div, add)")
         print("n".rjust(4), "knuckle".rjust(14), *(title.rjust(16) for title in rows), "total / best".rjust(14))
         for n in [k for k in (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20, 25, 30) if k <= most]:
-            count = kn.operation_count(function, general_chain(n))  # type: ignore[arg-type]
+            count = kn.compilation.operation_count(function, general_chain(n))  # type: ignore[arg-type]
             ours = (count.mul + count.div, count.add)
             book = [row(n) for row in rows.values()]
             cells = [f"{int(m)}, {int(a)}".rjust(16) for m, a in book]

@@ -91,7 +91,7 @@ def measured(shape: str, n: int, rounds: int, native: bool) -> dict[str, Any]:
     loop, q = tied(model)
     rng = np.random.default_rng(1)
     v, tau = rng.normal(size=(2, model.nv))
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     ops = operators.at(model, q)
     record: dict[str, Any] = {"shape": shape, "bodies": n, "operations": {}, "recursion": {}, "native": {}}
     for name in APPLIED:
@@ -103,7 +103,7 @@ def measured(shape: str, n: int, rounds: int, native: bool) -> dict[str, Any]:
     record["operations"]["forward dynamics"] = operations(model, "forward dynamics")
     record["recursion"]["closed forward dynamics"] = best(lambda: operators.forward_dynamics(loop, q, v, tau), rounds)
     if native and n <= NATIVE_UP_TO:
-        kn.set_compilation("always")
+        kn.compilation.set_policy("always")
         batch = max(64, min(4096, 40960 // n))
         X = rng.normal(size=(model.nv, batch))
         states = np.broadcast_to(q, (batch, model.nq))
@@ -162,7 +162,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small mechanisms, few repetitions: to see that it works")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "results", help="folder of the results")
     asked = parser.parse_args()
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     sizes, rounds = (SIZES[:3], 3) if asked.quick else (SIZES, 200)
     records: list[dict[str, Any]] = []
     for shape in BRANCHING:

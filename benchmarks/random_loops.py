@@ -46,7 +46,7 @@ def main() -> int:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), help="some of them only")
     parser.add_argument("--compile", action="store_true", help="by native code, which is made for each mechanism")
     chosen = parser.parse_args()
-    kn.set_compilation("always" if chosen.compile else "never")
+    kn.compilation.set_policy("always" if chosen.compile else "never")
     rows: dict[str, list[Any]] = defaultdict(list)
     began, wrong = time.perf_counter(), 0
     for k, (name, families) in enumerate(groups(chosen.count, chosen.many)):

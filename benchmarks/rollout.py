@@ -130,7 +130,7 @@ def measure(name: str, effort: Effort) -> list[dict[str, Any]]:
     start = Start.of(model, effort.ours, effort.steps)
     few = start.first(effort.theirs)
 
-    def ours(x: Start, integrator: str, out: kn.Rollout | None = None) -> kn.Rollout:
+    def ours(x: Start, integrator: str, out: kn.simulation.Rollout | None = None) -> kn.simulation.Rollout:
         return kn.rollout(model, x.q, x.v, x.tau, DT, steps=effort.steps, integrator=integrator, out=out)
 
     first_calls = {integrator: _seconds(ours, start.first(1), integrator) for integrator in INTEGRATORS}
@@ -204,8 +204,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=None, help="where the results go")
     chosen = parser.parse_args()
     effort = QUICK if chosen.quick else FULL
-    kn.set_threads(1)
-    kn.set_compilation("always")
+    kn.compilation.set_threads(1)
+    kn.compilation.set_policy("always")
     results: dict[str, Any] = {"machine": machine.description(), "effort": vars(effort), "rows": []}
     with tempfile.TemporaryDirectory() as folder:
         os.environ["KNUCKLE_CACHE_DIR"] = folder

@@ -26,7 +26,7 @@ import table
 from measure import Effort, measure
 from subjects import SUBJECTS
 
-from knuckle.engine.kernels.kernel_registry import set_compilation
+from knuckle.engine.kernels.kernel_registry import set_policy as set_compilation
 from knuckle.engine.native.threads import set_threads
 
 FULL = Effort(rounds=25, seconds=0.01, casadi=True)

@@ -9,7 +9,7 @@ import knuckle as kn
 
 model = kn.robots.load("arm").without_friction()
 q0 = np.array([0.2, 1.2, 0.3, 1.0, 0.2, 0.5, 0.0])
-motion = kn.simulate(model, q0, None, 1.5, stops=kn.RigidStops(restitution=0.3), frames=["tool0"])
+motion = kn.simulate(model, q0, None, 1.5, joint_limits=kn.simulation.RigidStops(restitution=0.3), frames=["tool0"])
 print(motion)
 
 for o in motion.events[:6]:

@@ -18,7 +18,7 @@ angles = np.linspace(-np.pi, np.pi, N)
 q0 = np.stack(np.meshgrid(angles, angles, indexing="ij"), axis=-1)  # (N, N, 2): a batch of two axes
 steps, dt = 1000, 0.01
 begin = time.perf_counter()
-found = kn.rollout(model, q0, np.zeros(2), None, dt, steps=steps, keep=10, integrator="rk4")
+found = kn.rollout(model, q0, np.zeros(2), None, dt, steps=steps, save_every=10, integrator="rk4")
 took = time.perf_counter() - begin
 print(f"{N * N} trajectories of {steps} steps: {took:.2f} s, the first call's compilation included")
 
@@ -31,7 +31,7 @@ print(
 
 # Two that start a millionth of a degree apart
 pair = np.array([2.0, 1.0]) + np.array([[0.0, 0.0], [np.radians(1e-6), 0.0]])
-near = kn.rollout(model, pair, np.zeros(2), None, 1e-3, steps=30_000, keep=100, integrator="rk4")
+near = kn.rollout(model, pair, np.zeros(2), None, 1e-3, steps=30_000, save_every=100, integrator="rk4")
 gap = np.linalg.norm(near.q[1] - near.q[0], axis=-1)
 growing = (gap > 1e-8) & (gap < 0.1)
 rate = np.polyfit(near.times[growing], np.log(gap[growing]), 1)[0]

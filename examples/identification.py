@@ -8,7 +8,7 @@ import numpy as np
 import knuckle as kn
 
 arm = kn.robots.load("arm").without_friction()
-base = kn.base_parameters(arm)
+base = kn.identification.base_parameters(arm)
 print(f"{base.matrix.shape[1]} inertia parameters; {base.number} combinations of them show at the joints, such as")
 print("   ", base.names[0])
 
@@ -28,9 +28,9 @@ noise = 0.05  # N m
 measured = kn.inverse_dynamics(arm, *motion) + noise * rng.standard_normal((1000, arm.nv))
 
 # τ = Y π = Y_base β: least squares for β, the base parameters
-Y = kn.regressor(arm, *motion)[..., list(base.columns)].reshape(-1, base.number)
+Y = kn.identification.regressor(arm, *motion)[..., list(base.columns)].reshape(-1, base.number)
 beta, *_ = np.linalg.lstsq(Y, measured.ravel(), rcond=None)
-truth = base.matrix @ kn.inertial_parameters(arm)
+truth = base.matrix @ kn.identification.inertial_parameters(arm)
 spread = noise * np.sqrt(np.diag(np.linalg.inv(Y.T @ Y)))
 print(f"worst of them, in its own standard deviations: {np.max(np.abs(beta - truth) / spread):.1f}")
 assert np.max(np.abs(beta - truth) / spread) < 5
@@ -38,7 +38,7 @@ assert np.max(np.abs(beta - truth) / spread) < 5
 # A motion that was not measured
 other = exciting(rng, 500)
 torque = kn.inverse_dynamics(arm, *other)
-predicted = kn.regressor(arm, *other)[..., list(base.columns)] @ beta
+predicted = kn.identification.regressor(arm, *other)[..., list(base.columns)] @ beta
 error = np.sqrt(np.mean((predicted - torque) ** 2))
 print(f"torques of another motion: {np.sqrt(np.mean(torque**2)):.1f} N m on average, predicted to {error:.4f} N m")
 assert error < noise

@@ -44,7 +44,7 @@ for t in times:
     positions.append(q)
     counts.append(count)
 positions = np.array(positions)
-motion = (arm, times, positions)  # what kn.viewer.play and kn.replay_html take
+motion = (arm, times, positions)  # what kn.viewer.play and kn.viewer.replay_html take
 
 hand = kn.pose(arm, positions, "tool0")
 radius = np.linalg.norm(hand[:, 1:3, 3] - home[1:3, 3] - [0.0, RADIUS], axis=-1)

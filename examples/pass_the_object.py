@@ -45,7 +45,7 @@ def reach(side, position, down):
     place = Transform.of(E, position - [0.0, REACH if side == "left" else -REACH, 0.0])
     tool = arm.frame("tool0")
     target = LoopJoint("target", Fixed(), -1, tool.body, place, tool.X)
-    found = kn.close_loops(arm.replace(loops=(target,)), [0.0, 0.6, 0.0, 1.2, 0.0, 1.2, 0.0])
+    found = kn.loops.close(arm.replace(loops=(target,)), [0.0, 0.6, 0.0, 1.2, 0.0, 1.2, 0.0])
     if not found.closed:
         raise RuntimeError(f"the {side} arm cannot reach {position}: {found}")
     return (found.q + np.pi) % (2 * np.pi) - np.pi
@@ -180,4 +180,4 @@ print(f"largest error of a closure: {worst:.1e} (m, rad)")
 print(f"energy lost in taking hold and landing: {energy_lost:.3f} J; the parcel is at {np.round(q[1][4:], 4)}")
 scene = edit.merge(arms, parcel, "world")
 motion = scene, np.array(times), np.array([np.concatenate(both) for both in record])
-print("replay:", kn.replay_html(motion, "pass_the_object.html", title="Two arms pass a parcel"))
+print("replay:", kn.viewer.replay_html(motion, "pass_the_object.html", title="Two arms pass a parcel"))

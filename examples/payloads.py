@@ -30,8 +30,8 @@ rng = np.random.default_rng(0)
 payload = {"mass": rng.uniform(0.0, 3.0, (N, 1)), "height": rng.uniform(0.05, 0.25, (N, 1))}
 gains = {"q_ref": goal, "kp": 400.0 * (H + 0.05), "kd": 40.0 * (H + 0.05)}
 found = kn.rollout(
-    arm, kn.neutral(arm), np.zeros(7), None, 1e-3, steps=3000, keep=50, integrator="implicit",
-    controller=hold, mechanism=with_payload, parameters={**payload, **gains},
+    arm, kn.neutral(arm), np.zeros(7), None, 1e-3, steps=3000, save_every=50, integrator="implicit",
+    controller=hold, model_fn=with_payload, parameters={**payload, **gains},
 )  # fmt: skip
 
 hand = kn.pose(arm, found.q, "tool0")[..., :3, 3]  # (N, kept, 3)

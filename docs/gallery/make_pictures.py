@@ -135,7 +135,7 @@ def beside(pictures: Sequence[Image.Image], gap: int = 0) -> Image.Image:
 
 def strip(running: Any, name: str, motion: Any, folder: Path) -> Image.Image:
     scene = SCENES[name]
-    file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
+    file = kn.viewer.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
     page = opened(running, file, scene, scene.width, scene.height)
     pictures = [photograph(page, t, scene.width, scene.height) for t in scene.moments]
     page.close()
@@ -147,7 +147,7 @@ def moving(running: Any, motions: dict[str, Any], folder: Path, frames: int = 90
     columns: list[list[Image.Image]] = []
     for name in HERO:
         motion = motions[name]
-        file = kn.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
+        file = kn.viewer.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
         page = opened(running, file, SCENES[name], 280, 300)
         end = motion.duration
         columns.append([photograph(page, end * k / (frames - 1), 280, 300) for k in range(frames)])
@@ -264,7 +264,7 @@ def main(names: Sequence[str]) -> None:
             if name in REPLAYS:
                 title, seconds, speed = REPLAYS[name]
                 motion = found["motion"] if seconds is None else found["motion"][0.0:seconds]
-                kn.replay_html(motion, HERE / f"{name}.html", title=title, rate=30, speed=speed)
+                kn.viewer.replay_html(motion, HERE / f"{name}.html", title=title, rate=30, speed=speed)
         if not wanted or "moving" in wanted:
             moving(running, motions, Path(folder))
     for file in sorted(HERE.iterdir()):

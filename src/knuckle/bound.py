@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from knuckle.constraints import constraint_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
-    couplings,
+    coupling_terms,
     dynamics,
     energy,
     floating,
-    identification,
-    jacobian_products,
+    frame_jacobian_products,
+    inertia_identification,
     kinematics,
 )
-from knuckle.functions.loops import loop_closure as closure
-from knuckle.functions.loops import loop_terms
-from knuckle.functions.loops import loop_wrenches as wrenches
-from knuckle.functions.loops.actuation import actuator_forces
+from knuckle.functions.loops import actuation, loop_closure, loop_forces, loop_terms, loop_wrenches
 from knuckle.model import Model
 
 P = ParamSpec("P")
@@ -28,31 +26,114 @@ R = TypeVar("R", covariant=True)
 
 
 class _Method(Generic[P, R]):
-    """A function of the library as a method of `Bound`, prepared when it is first asked for."""
+    """A function of the library as a method, prepared when it is first asked for."""
 
     def __init__(self, function: Function[P, R]) -> None:
         self.function = function
         self.__doc__ = function.__doc__
 
     @overload
-    def __get__(self, instance: None, owner: type[Bound]) -> _Method[P, R]: ...
+    def __get__(self, instance: None, owner: type[BoundGroup]) -> _Method[P, R]: ...
     @overload
-    def __get__(self, instance: Bound, owner: type[Bound]) -> Callable[P, R]: ...
-    def __get__(self, instance: Bound | None, owner: type[Bound]) -> Any:
+    def __get__(self, instance: BoundGroup, owner: type[BoundGroup]) -> Callable[P, R]: ...
+    def __get__(self, instance: BoundGroup | None, owner: type[BoundGroup]) -> Any:
         if instance is None:
             return self
         return instance.__dict__.setdefault(self.function.__name__, self.function.bound(instance.model))
 
 
-class Bound:
-    """The library's functions as methods, for one model. `kn.bind` makes it.
-
-    A method is what `kn` has under the same name, less the model. Its code is compiled at the first call with NumPy
-    arrays of one state, unless `set_compilation("never")` was called before.
-    """
+class BoundGroup:
+    """Functions of the library as methods, for one model."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
+
+    def __reduce__(self) -> tuple[Callable[..., BoundGroup], tuple[Model]]:
+        return type(self), (self.model,)
+
+
+class BoundLoops(BoundGroup):
+    """The functions of `kn.loops` for one model."""
+
+    active_jacobian = _Method(loop_terms.active_jacobian)
+    actuator_forces = _Method(actuation.actuator_forces)
+    bias = _Method(loop_terms.bias)
+    consistent_velocity = _Method(loop_closure.consistent_velocity)
+    error = _Method(loop_terms.error)
+    error_rate = _Method(loop_terms.error_rate)
+    forces = _Method(loop_forces.forces)
+    gap = _Method(loop_terms.gap)
+    jacobian = _Method(loop_terms.jacobian)
+    null_space = _Method(loop_terms.null_space)
+    null_space_bias = _Method(loop_terms.null_space_bias)
+    solve_dependent = _Method(loop_closure.solve_dependent)
+    wrenches = _Method(loop_wrenches.wrenches)
+
+
+class BoundCouplings(BoundGroup):
+    """The functions of `kn.couplings` for one model."""
+
+    bias = _Method(coupling_terms.bias)
+    forces = _Method(coupling_terms.forces)
+    matrix = _Method(coupling_terms.matrix)
+    tree_positions = _Method(coupling_terms.tree_positions)
+
+
+class BoundConstraints(BoundGroup):
+    """The functions of `kn.constraints` for one model."""
+
+    acceleration = _Method(constraint_terms.acceleration)
+
+
+class BoundIdentification(BoundGroup):
+    """The functions of `kn.identification` for one model."""
+
+    regressor = _Method(inertia_identification.regressor)
+
+
+class BoundJacobianProducts(BoundGroup):
+    """The functions of `kn.jacobian_products` for one model."""
+
+    body_product = _Method(frame_jacobian_products.body_product)
+    body_rate_product = _Method(frame_jacobian_products.body_rate_product)
+    body_transpose_product = _Method(frame_jacobian_products.body_transpose_product)
+    product = _Method(frame_jacobian_products.product)
+    rate_product = _Method(frame_jacobian_products.rate_product)
+    transpose_product = _Method(frame_jacobian_products.transpose_product)
+
+
+class Bound(BoundGroup):
+    """The library's functions as methods, for one model. `kn.bind` makes it.
+
+    A method is what `kn` has under the same name, less the model: `kn.loops.jacobian(model, q)` is
+    `kn.bind(model).loops.jacobian(q)`. Its code is compiled at the first call with NumPy arrays of one state, unless
+    `kn.compilation.set_policy("never")` was called before.
+    """
+
+    @cached_property
+    def loops(self) -> BoundLoops:
+        """The functions of `kn.loops`."""
+        return BoundLoops(self.model)
+
+    @cached_property
+    def couplings(self) -> BoundCouplings:
+        """The functions of `kn.couplings`."""
+        return BoundCouplings(self.model)
+
+    @cached_property
+    def constraints(self) -> BoundConstraints:
+        """The functions of `kn.constraints`."""
+        return BoundConstraints(self.model)
+
+    @cached_property
+    def identification(self) -> BoundIdentification:
+        """The functions of `kn.identification`."""
+        return BoundIdentification(self.model)
+
+    @cached_property
+    def jacobian_products(self) -> BoundJacobianProducts:
+        """The functions of `kn.jacobian_products`."""
+        return BoundJacobianProducts(self.model)
 
     def prepare(self, function: Function[..., R], **options: Any) -> Callable[..., R]:
         """A function with its options fixed, called with arrays only: `fast.prepare(kn.jacobian, frame="tool0")(q)`."""
@@ -68,9 +149,9 @@ class Bound:
     coriolis_force = _Method(dynamics.coriolis_force)
     bias_force = _Method(dynamics.bias_force)
     gravity_force = _Method(dynamics.gravity_force)
-    joint_resistance = _Method(dynamics.joint_resistance)
+    joint_passive_force = _Method(dynamics.joint_passive_force)
     operational_space_inertia = _Method(dynamics.operational_space_inertia)
-    operational_space_mobility = _Method(dynamics.operational_space_mobility)
+    operational_space_inverse_inertia = _Method(dynamics.operational_space_inverse_inertia)
     pose = _Method(kinematics.pose)
     body_poses = _Method(kinematics.body_poses)
     velocity = _Method(kinematics.velocity)
@@ -78,12 +159,6 @@ class Bound:
     jacobian = _Method(kinematics.jacobian)
     jacobian_rate = _Method(kinematics.jacobian_rate)
     external_force = _Method(kinematics.external_force)
-    jacobian_product = _Method(jacobian_products.jacobian_product)
-    jacobian_rate_product = _Method(jacobian_products.jacobian_rate_product)
-    jacobian_transpose_product = _Method(jacobian_products.jacobian_transpose_product)
-    body_jacobian_product = _Method(jacobian_products.body_jacobian_product)
-    body_jacobian_rate_product = _Method(jacobian_products.body_jacobian_rate_product)
-    body_jacobian_transpose_product = _Method(jacobian_products.body_jacobian_transpose_product)
     floating_jacobian = _Method(floating.floating_jacobian)
     kinetic_energy = _Method(energy.kinetic_energy)
     potential_energy = _Method(energy.potential_energy)
@@ -95,31 +170,9 @@ class Bound:
     integrate = _Method(configuration.integrate)
     difference = _Method(configuration.difference)
     normalize = _Method(configuration.normalize)
-    configuration_rate = _Method(configuration.configuration_rate)
-    displacement_rate = _Method(configuration.displacement_rate)
-    tree_positions = _Method(couplings.tree_positions)
-    coupling_matrix = _Method(couplings.coupling_matrix)
-    coupling_bias = _Method(couplings.coupling_bias)
-    coupling_forces = _Method(couplings.coupling_forces)
-    regressor = _Method(identification.regressor)
-    loop_error = _Method(loop_terms.loop_error)
-    loop_error_rate = _Method(loop_terms.loop_error_rate)
-    loop_gap = _Method(loop_terms.loop_gap)
-    constraint_jacobian = _Method(loop_terms.constraint_jacobian)
-    constraint_bias = _Method(loop_terms.constraint_bias)
-    constraint_forces = _Method(dynamics.constraint_forces)
-    active_loop_jacobian = _Method(loop_terms.active_loop_jacobian)
-    dependence = _Method(loop_terms.dependence)
-    dependence_bias = _Method(loop_terms.dependence_bias)
-    loop_wrenches = _Method(wrenches.loop_wrenches)
+    velocity_to_qdot = _Method(configuration.velocity_to_qdot)
+    difference_rate = _Method(configuration.difference_rate)
     mass_matrix_inverse_product = _Method(constraint_terms.mass_matrix_inverse_product)
-    followed_velocity = _Method(closure.followed_velocity)
-    loop_closure = _Method(closure.loop_closure)
-    constrained_acceleration = _Method(constraint_terms.constrained_acceleration)
-    actuator_forces = _Method(actuator_forces)
-
-    def __reduce__(self) -> tuple[Callable[..., Bound], tuple[Model]]:
-        return bind, (self.model,)
 
     def __repr__(self) -> str:
         return f"<knuckle functions of {self.model.name!r}>"

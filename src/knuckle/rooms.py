@@ -4,6 +4,8 @@ A module imports from its own room and from those named before it, never from th
 have an order of their own. The check of the architecture and the names of kernels on disk are made from these lists.
 """
 
+_GROUPS = ("compilation", "couplings", "identification", "jacobian_products", "loops")
+
 ROOMS = (
     # mechanisms and files
     "rooms",
@@ -31,6 +33,8 @@ ROOMS = (
     "maximal",
     "bound",
     "operators",
+    # groups of public functions: `kn.loops` …
+    *_GROUPS,
     # through time
     "integrators",
     "trajectory",
@@ -50,6 +54,10 @@ ROOMS_WITHIN = {
 DECIDE_KERNELS = tuple(
     room
     for room in ROOMS[ROOMS.index("scalar") : ROOMS.index("viewer")]
-    if room not in ("formats", "robots", "bound", "trajectory")
+    if room
+    not in (
+        "formats", "robots", "bound", "compilation", "couplings", "identification", "jacobian_products", "loops",
+        "trajectory",
+    )
 )
 """The rooms whose texts decide what a kernel computes."""

@@ -121,7 +121,7 @@ def parts(model, seed=0):
     """The whole mechanism as it was assembled."""
     s = random_state(model, seed)
     q, v, tau = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, s.a)
-    f_ext = {i: model.no_force for i in range(model.nb)}
+    f_ext = {i: model.zero_force for i in range(model.nb)}
     return divide_and_conquer._join(
         model, *divide_and_conquer._prepare(model, q, v, tau, f_ext), frozenset(range(ROOT, model.nb))
     )

@@ -27,9 +27,9 @@ each_tree = pytest.mark.parametrize("model", TREES, ids="abcdef")
 @pytest.fixture(autouse=True)
 def plain_texts():
     """The texts themselves; the kernels have a test of their own."""
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     yield
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
 
 
 class Drifting:
@@ -183,10 +183,12 @@ def test_they_are_cheaper(name: str):
     from knuckle.functions.hybrid import _hybrid
 
     model = frictionless(kn.robots.load(name))
-    free, afloat = (kn.operation_count(f, model) for f in (with_free_joint, kn.forward_dynamics))
+    free, afloat = (kn.compilation.operation_count(f, model) for f in (with_free_joint, kn.forward_dynamics))
     assert (afloat.mul < free.mul, afloat.add < free.add, afloat.div <= free.div) == (True, True, True)
-    general = kn.operation_count(with_forced_joint, model)
-    special = kn.operation_count(_hybrid, model, prescribed=tuple(range(1, model.nb)), method="aba", stabilization=None)
+    general = kn.compilation.operation_count(with_forced_joint, model)
+    special = kn.compilation.operation_count(
+        _hybrid, model, prescribed=tuple(range(1, model.nb)), method="aba", stabilization=None
+    )
     assert (special.mul < 0.9 * general.mul, special.add < 0.9 * general.add) == (True, True)
 
 
@@ -201,7 +203,7 @@ def test_kernels_are_the_texts(nb: int):
     s = random_state(model, 3)
     tau = np.random.default_rng(1).normal(size=(3, model.nv))
     plain = kn.forward_dynamics(model, s.q, s.v, tau)
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     close(kn.forward_dynamics(model, s.q, s.v, tau), plain, np.linalg.cond(kn.mass_matrix(model, s.q)))
 
 

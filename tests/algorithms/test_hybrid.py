@@ -26,9 +26,9 @@ each_tree = pytest.mark.parametrize("model", [*RANDOM, *EACH_TYPE], ids=[*"abcde
 @pytest.fixture(autouse=True)
 def plain_texts():
     """The texts themselves; the kernels have a test of their own."""
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     yield
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
 
 
 def drawn(model: Model, seed: int = 0) -> tuple[tuple[np.ndarray, ...], list[str], np.ndarray]:
@@ -150,7 +150,7 @@ def test_only_what_is_needed_is_computed():
     model = general_chain(16)
     outer = {"prescribed": tuple(range(8)), "method": "crba", "stabilization": None}
     whole = {"prescribed": (), "method": "crba", "stabilization": None}
-    half, full = (kn.operation_count(text, model, **options).mul for options in (outer, whole))
+    half, full = (kn.compilation.operation_count(text, model, **options).mul for options in (outer, whole))
     assert half < 0.6 * full
 
 
@@ -159,8 +159,9 @@ def test_articulated_bodies_cost_the_same_for_each_body(prescribed: str):
     """O(n): four bodies more always add the same number of operations (RBDA 9.2)."""
     chosen = {"none": range(0), "all": range(10**3), "even": range(0, 10**3, 2), "first": range(1)}[prescribed]
     counts = [
-        kn.operation_count(text, general_chain(n), prescribed=tuple(set(chosen) & set(range(n))), method="aba",
-                           stabilization=None).mul
+        kn.compilation.operation_count(
+            text, general_chain(n), prescribed=tuple(set(chosen) & set(range(n))), method="aba", stabilization=None
+        ).mul
         for n in (8, 12, 16)
     ]  # fmt: skip
     steps = [b - a for a, b in pairwise(counts)]
@@ -178,7 +179,7 @@ def test_kernels_are_the_texts(shape: tuple[int, ...], method: str):
     q, v, tau, a = rng.normal(size=(4, *shape, model.nv))
     options = {"prescribed": model.joint_names[:3], "method": method}
     plain = kn.hybrid_dynamics(model, q, v, tau, a, **options)
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     compiled = kn.hybrid_dynamics(model, q, v, tau, a, **options)
     condition = np.linalg.cond(kn.mass_matrix(model, q)).max()
     for x, y in zip(compiled, plain, strict=True):
@@ -192,7 +193,7 @@ def test_large_mechanisms():
     (q, v, tau, a, f), _, _ = drawn(model)
     names = model.joint_names[::3]
     plain = kn.hybrid_dynamics(model, q, v, tau, a, f, prescribed=names)
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     compiled = kn.hybrid_dynamics(model, q, v, tau, a, f, prescribed=names)
     for x, y in zip(compiled, plain, strict=True):
         close(x, y, np.linalg.cond(kn.mass_matrix(model, q)))
@@ -208,7 +209,7 @@ def test_inside_a_kernel():
 
     model = pair()
     q, v, tau = np.random.default_rng(0).normal(size=(3, 4, 2))
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     _, wanted = kn.hybrid_dynamics(model, q, v, tau, 0 * v, prescribed=["shoulder_joint"])
     close(holding(model, q, v, tau), wanted[:, 0])
 
@@ -243,12 +244,12 @@ def pair() -> Model:
 def closed(made: Linkage, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A position and a velocity that keep the loops closed."""
     model, q = made.model, made.q
-    v, K = np.random.default_rng(seed).normal(size=model.nv), kn.constraint_jacobian(model, q)
+    v, K = np.random.default_rng(seed).normal(size=model.nv), kn.loops.jacobian(model, q)
     return q, v - np.linalg.pinv(K, rcond=1e-8) @ (K @ v)
 
 
 def independent(model: Model, q: np.ndarray) -> list[str]:
-    own = set(kn.independent_variables(model, q).independent)
+    own = set(kn.loops.independent_variables(model, q).independent)
     sizes = {name: set(model.variables(i)) for i, name in enumerate(model.joint_names)}
     return [name for name, variables in sizes.items() if variables and variables <= own]
 
@@ -265,13 +266,13 @@ def test_loops_stay_closed_and_forces_do_what_was_asked(name: str):
     found, forces = kn.hybrid_dynamics(model, q, v, tau, a, prescribed=names)
     theirs = [k for name in names for k in model.variables(model.joint_index(name))]
     assert np.array_equal(found[theirs], a[theirs])
-    K, k = kn.constraint_jacobian(model, q), kn.constraint_bias(model, q, v)
+    K, k = kn.loops.jacobian(model, q), kn.loops.bias(model, q, v)
     values = np.linalg.svd(K, compute_uv=False)
     condition = np.linalg.cond(kn.mass_matrix(model.without_loops(), q)) * values[0] / values[values > 1e-6].min()
     close(K @ found, k, condition, size=np.abs(K).max() * np.abs(found).max())
     close(kn.forward_dynamics(model, q, v, forces), found, condition)
     once = kn.hybrid_dynamics(model, q, v, tau, a, prescribed=names, stabilization=0.1)[0]
-    shift = (2 / 0.1) * kn.loop_error_rate(model, q, v) + kn.loop_error(model, q) / 0.1**2
+    shift = (2 / 0.1) * kn.loops.error_rate(model, q, v) + kn.loops.error(model, q) / 0.1**2
     close(K @ once, k - shift, condition, size=np.abs(K).max() * np.abs(found).max())
 
 
@@ -285,7 +286,7 @@ def test_accelerations_that_the_loops_do_not_have_give_nan_in_their_rows():
     wrong = right + np.eye(model.nv)[0]
     names = [model.joint_names[0], model.joint_names[-1]]
     for policy in ("never", "always"):
-        kn.set_compilation(policy)
+        kn.compilation.set_policy(policy)
         a, forces = kn.hybrid_dynamics(model, q, v, tau, np.stack([right, wrong]), prescribed=names)
         assert np.isnan([a[1], forces[1]]).all()
         close(a[0], right, 1e3)
@@ -311,8 +312,8 @@ def test_many_loops(monkeypatch: pytest.MonkeyPatch):
     tau, a = np.random.default_rng(7).normal(size=(2, made.model.nv))
     names = independent(made.model, q)[:1]
     found, forces = kn.hybrid_dynamics(made.model, q, v, tau, a, prescribed=names)
-    K = kn.constraint_jacobian(made.model, q)
-    close(K @ found, kn.constraint_bias(made.model, q, v), 1e5, size=np.abs(found).max())
+    K = kn.loops.jacobian(made.model, q)
+    close(K @ found, kn.loops.bias(made.model, q, v), 1e5, size=np.abs(found).max())
     np.testing.assert_allclose(
         kn.forward_dynamics(made.model, q, v, forces), found, rtol=0, atol=1e-7 * np.abs(found).max()
     )

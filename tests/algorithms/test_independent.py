@@ -217,7 +217,7 @@ def test_body_accelerations_and_joint_forces_are_those_of_maximal_coordinates(se
     Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, expected.a)
     X0 = body_motions.positions(model, Q)
     v, a = body_motions.velocities(model, Q, V), body_motions.accelerations(model, Q, V, A)
-    through = {i: model.no_force for i in range(-1, model.nb)}
+    through = {i: model.zero_force for i in range(-1, model.nb)}
     for i, p, _ in model.inward():
         I, f = model.I[i], model.algebra.Force.of(s.f_ext[i].tolist())
         net = I @ (a[i] - X0[i] @ model.g) + v[i].cross(I @ v[i]) - f

@@ -48,7 +48,7 @@ def test_the_slope_of_the_kinetic_energy(seed: int):
     _, _, s = slopes(model, q, v, 0 * state.f_ext)
     for k, slope in enumerate(s):
         e = np.eye(model.nv)[k]
-        rate = kn.configuration_rate(model, state.q, e)
+        rate = kn.velocity_to_qdot(model, state.q, e)
         T = kn.kinetic_energy.reference(model, Vector(map(Dual, q, map(float, rate))), v)
         expected = T.derivative if isinstance(T, Dual) else 0.0
         assert float(slope) == pytest.approx(float(expected), abs=1e-11 * (1 + abs(float(T.value))))

@@ -42,7 +42,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "centroidal_bias": lambda m, q, v, a: kn.centroidal_bias(m, q, v),
     "integrate": lambda m, q, v, a: kn.integrate(m, q, v),
     "difference": lambda m, q, v, a: kn.difference(m, q, kn.integrate(m, q, v)),
-    "configuration_rate": lambda m, q, v, a: kn.configuration_rate(m, q, v),
+    "velocity_to_qdot": lambda m, q, v, a: kn.velocity_to_qdot(m, q, v),
 }
 
 
@@ -91,7 +91,7 @@ def test_dual_numbers_differentiate_the_dynamics() -> None:
     """d/dq of the joint forces by dual numbers is what a complex step gives."""
     model, h = MODELS[1], 1e-30
     s = random_state(model, 8)
-    qd = kn.configuration_rate(model, s.q, s.v)
+    qd = kn.velocity_to_qdot(model, s.q, s.v)
     along = [Dual(x, dx) for x, dx in zip(s.q.tolist(), qd.tolist(), strict=True)]
     tau = kn.inverse_dynamics.reference(model, Vector(along), Vector(s.v.tolist()), Vector(s.a.tolist()))
     step = np.imag(kn.inverse_dynamics(model, s.q + 1j * h * qd, s.v, s.a)) / h

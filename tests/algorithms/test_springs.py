@@ -23,5 +23,5 @@ def test_power_is_the_rate_of_the_energy(name: str):
     q = kn.integrate(model, kn.neutral(model), 0.3 * rng.standard_normal(model.nv))
     v, step = rng.standard_normal(model.nv), 1e-6
     ahead, behind = (kn.potential_energy(model, kn.integrate(model, q, s * step * v)) for s in (1, -1))
-    power = kn.joint_resistance(model, q, np.zeros(model.nv)) @ v
+    power = kn.joint_passive_force(model, q, np.zeros(model.nv)) @ v
     assert (ahead - behind) / (2 * step) == pytest.approx(power, abs=1e-7 * (1 + np.abs(v).sum()))

@@ -79,9 +79,9 @@ def test_a_model_that_another_library_cannot_have_is_left_out():
 
 
 def test_threads_are_put_back():
-    before = kn.get_threads()
+    before = kn.compilation.get_threads()
     run("pendulum", *QUICK, "--threads", 2)
-    assert kn.get_threads() == before
+    assert kn.compilation.get_threads() == before
 
 
 def test_states_are_always_the_same_and_within_the_limits():

@@ -68,7 +68,7 @@ def test_a_loop_goes_through_urdf(tmp_path: Path):
     model, back = kn.robots.load("four_bar"), kn.load(tmp_path / "f.urdf")
     assert [loop.name for loop in back.loops] == [loop.name for loop in model.loops]
     q = kn.neutral(model) + 0.1
-    np.testing.assert_allclose(kn.loop_error(back, q), kn.loop_error(model, q), atol=1e-12)
+    np.testing.assert_allclose(kn.loops.error(back, q), kn.loops.error(model, q), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["robot.sdf", "robot"])

@@ -93,16 +93,18 @@ def test_loops_move_and_stay_closed():
     model = kn.robots.load("four_bar")
     q = np.array(list(said["q"].values()))
     assert np.abs(q).max() > 0.05
-    assert np.abs(kn.loop_error(model, q)).max() < 1e-6
+    assert np.abs(kn.loops.error(model, q)).max() < 1e-6
 
 
 def test_stops_and_speeds():
     free = told("cart_pole", "--speed", "slide=4", "-t", 0.5)
-    stopped = told("cart_pole", "--speed", "slide=4", "-t", 0.5, "--stops", "rigid")
+    stopped = told("cart_pole", "--speed", "slide=4", "-t", 0.5, "--joint-limits", "rigid")
     assert free["q"]["slide"] > 1.2
     assert stopped["q"]["slide"] <= 1.2 + 1e-9
     assert "slide" in {event["name"] for event in stopped["events"]}
-    assert "at their stops: slide" in run("cart_pole", "--speed", "slide=4", "-t", 0.5, "--stops", "rigid").stdout
+    assert (
+        "at their stops: slide" in run("cart_pole", "--speed", "slide=4", "-t", 0.5, "--joint-limits", "rigid").stdout
+    )
 
 
 def test_every_integrator_of_the_library_is_offered():
@@ -166,7 +168,10 @@ def _ended(motion: Any) -> Any:
         (("--duration", "0"), "duration=0.0 must be positive"),
         (("--out", "a.csv"), "--out a.csv: expected a file that ends in .npz or .nc"),
         (("--plot", "no/a.png"), "--plot no/a.png: there is no folder no"),
-        (("--start", "elbow_pitch=9", "--stops", "rigid"), "q0: joint 'elbow_pitch' is at 9, beyond its upper limit"),
+        (
+            ("--start", "elbow_pitch=9", "--joint-limits", "rigid"),
+            "q0: joint 'elbow_pitch' is at 9, beyond its upper limit",
+        ),
     ],
 )
 def test_wrong_words_are_one_line(arguments: tuple[str, ...], complaint: str):

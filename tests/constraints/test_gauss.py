@@ -27,7 +27,7 @@ def terms(s, found):
 def test_karush_kuhn_tucker(seed: int):
     """H a = f + Jᵀλ; rows hold; λ ≥ 0; and λ is zero where a row is not tight."""
     s = subject(seed)
-    found = kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
+    found = kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
     if found.status == "infeasible":
         return _infeasible(s, found)
     H, f, J, k, equal, condition = terms(s, found)
@@ -54,7 +54,7 @@ def _infeasible(s, found):
 def test_most_of_them_have_a_solution():
     """The test above is about something: of its problems most are feasible, with inequalities that push."""
     found = [
-        kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
+        kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
         for s in map(subject, range(9))
     ]
     assert sum(x.solved for x in found) >= 6
@@ -65,7 +65,7 @@ def test_most_of_them_have_a_solution():
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s = subject(seed)
-    found = kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
+    found = kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T)
     assert found.solved
     H, f, J, k, equal, condition = terms(s, found)
     free = np.linalg.solve(H, f)
@@ -92,7 +92,7 @@ def test_methods_agree(seed: int):
     """The mass matrix, solves in O(n), and products with conjugate gradients give one acceleration and one force."""
     s = subject(seed, inequalities=4)
     ways = [
-        kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, method=method)
+        kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, method=method)
         for method in METHODS
     ]
     assert len({str(way.status) for way in ways}) == 1
@@ -111,7 +111,7 @@ def test_solvers_agree(solver: str):
     for seed in range(3):
         s = subject(seed)
         one, two = (
-            kn.constrained_dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, solver=name)
+            kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, solver=name)
             for name in ("daqp", solver)
         )
         assert one.status == two.status
@@ -123,13 +123,13 @@ def test_batches_are_their_states():
     rng = np.random.default_rng(0)
     q = np.stack([[kn.random_configuration(s.model, rng) for _ in range(2)] for _ in range(3)])
     v, tau = rng.standard_normal((3, 1, s.model.nv)), s.tau
-    whole = kn.constrained_dynamics(s.model, q, v, tau, s.constraints, stabilization=T)
+    whole = kn.constraints.dynamics(s.model, q, v, tau, s.constraints, stabilization=T)
     assert whole.a.shape == (3, 2, s.model.nv)
     assert whole.status.shape == (3, 2)
     assert whole.active.shape == whole.multipliers.shape
     for i in range(3):
         for j in range(2):
-            one = kn.constrained_dynamics(s.model, q[i, j], v[i, 0], tau, s.constraints, stabilization=T)
+            one = kn.constraints.dynamics(s.model, q[i, j], v[i, 0], tau, s.constraints, stabilization=T)
             assert one.status == whole.status[i, j]
             assert np.abs(one.a - whole.a[i, j]).max() <= 1e-9 * (1 + np.abs(one.a).max())
 
@@ -137,7 +137,7 @@ def test_batches_are_their_states():
 def test_a_state_that_is_not_finite_stays_alone():
     s = subject(1)
     tau = np.stack([s.tau, np.full(s.model.nv, np.nan), s.tau])
-    found = kn.constrained_dynamics(s.model, s.q, s.v, tau, s.constraints, stabilization=T)
+    found = kn.constraints.dynamics(s.model, s.q, s.v, tau, s.constraints, stabilization=T)
     assert found.status[1] == "undefined"
     assert np.isnan(found.a[1]).all()
     assert np.isfinite(found.a[[0, 2]]).all()
@@ -146,7 +146,7 @@ def test_a_state_that_is_not_finite_stays_alone():
 
 def test_no_constraints_is_free_motion():
     s = subject(0)
-    found = kn.constrained_dynamics(s.model, s.q, s.v, s.tau, [])
+    found = kn.constraints.dynamics(s.model, s.q, s.v, s.tau, [])
     assert np.array_equal(found.a, kn.forward_dynamics(s.model, s.q, s.v, s.tau))
     assert found.multipliers.shape == (0,)
     assert not found.forces.any()
@@ -165,9 +165,9 @@ def test_contradictions_are_said(method):
     torn = [C.JointAcceleration(joint, 5.0), C.JointAcceleration(joint, 3.0)]
     stuck = [C.Plane(model.base.name, offset=-1.0, bound="<=")]
     for constraints in (squeezed, torn, stuck):
-        found = kn.constrained_dynamics(model, q, v, tau, constraints, method=method, stabilization=0.1)
+        found = kn.constraints.dynamics(model, q, v, tau, constraints, method=method, stabilization=0.1)
         assert found.status == "infeasible"
         assert not found.solved
         assert all(np.isfinite(part).all() for part in (found.a, found.forces, found.multipliers))
-    a = kn.constrained_dynamics(model, q, v, tau, squeezed, method=method).a[2]
+    a = kn.constraints.dynamics(model, q, v, tau, squeezed, method=method).a[2]
     assert abs(a - 4.0) < 1e-3, "both are missed by the same"

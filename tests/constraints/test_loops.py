@@ -14,7 +14,7 @@ C = kn.constraints
 
 def moving(model: kn.Model, q: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A velocity that the loops allow."""
-    K, v = kn.constraint_jacobian(model, q), rng.standard_normal(model.nv)
+    K, v = kn.loops.jacobian(model, q), rng.standard_normal(model.nv)
     return v - np.linalg.pinv(K, rcond=1e-8) @ (K @ v)
 
 
@@ -27,17 +27,17 @@ def test_loop_joints_are_kept(name: str):
     condition = np.linalg.cond(kn.mass_matrix(model.without_loops(), q))
     wanted = kn.forward_dynamics(model, q, v, tau, stabilization=0.1)
     for method in ("dense", "dual"):
-        found = kn.constrained_dynamics(model, q, v, tau, [], method=method, stabilization=0.1)
+        found = kn.constraints.dynamics(model, q, v, tau, [], method=method, stabilization=0.1)
         assert found.solved
         assert np.abs(found.a - wanted).max() <= 1e-12 * condition * (1 + np.abs(wanted).max())
-        lam = kn.constraint_forces(model, q, v, tau, stabilization=0.1)
+        lam = kn.loops.forces(model, q, v, tau, stabilization=0.1)
         assert np.abs(found.multipliers - lam).max() <= 1e-11 * condition * (1 + np.abs(lam).max())
 
 
 def test_iterative_loops():
     made, rng = LINKAGES["Stewart"](), np.random.default_rng(1)
     v, tau = moving(made.model, made.q, rng), rng.standard_normal(made.model.nv)
-    found = kn.constrained_dynamics(made.model, made.q, v, tau, [], method="iterative")
+    found = kn.constraints.dynamics(made.model, made.q, v, tau, [], method="iterative")
     wanted = kn.forward_dynamics(made.model, made.q, v, tau)
     assert found.solved
     assert np.abs(found.a - wanted).max() <= 1e-7 * (1 + np.abs(wanted).max())
@@ -55,7 +55,7 @@ def test_a_planar_loop_by_two_directions(method):
     places = [tuple(map(float, X.r)) for X in (loop.X_successor, loop.X_predecessor)]
     for along in (((1, 0, 0), (0, 0, 1)), np.eye(3)):
         pin = C.Point(*ends, *places, along=along)
-        found = kn.constrained_dynamics(tree, q, v, tau, [pin], method=method)
+        found = kn.constraints.dynamics(tree, q, v, tau, [pin], method=method)
         assert found.solved
         assert np.abs(found.a - wanted).max() <= 1e-9 * (1 + np.abs(wanted).max())
 
@@ -76,15 +76,15 @@ def test_points_and_poses_are_loop_joints(kind: str, seed: int):
     v = moving(model, q, rng)
     constraint = C.Point(last, first, on=tuple(there[:3, 3])) if kind == "spherical" else C.Pose(last, there, first)
     wanted = kn.forward_dynamics(model, q, v, tau)
-    condition = np.linalg.cond(kn.mass_matrix(tree, q)) * np.linalg.cond(kn.constraint_jacobian(model, q))
+    condition = np.linalg.cond(kn.mass_matrix(tree, q)) * np.linalg.cond(kn.loops.jacobian(model, q))
     limit = 1e-13 * max(condition, 1e3)
-    found = kn.constrained_dynamics(tree, q, v, tau, [constraint])
+    found = kn.constraints.dynamics(tree, q, v, tau, [constraint])
     assert found.solved
     assert np.abs(found.a - wanted).max() <= limit * (1 + np.abs(wanted).max())
-    forces = kn.constraint_jacobian(model, q).T @ kn.constraint_forces(model, q, v, tau)
+    forces = kn.loops.jacobian(model, q).T @ kn.loops.forces(model, q, v, tau)
     assert np.abs(found.forces - forces).max() <= limit * (1 + np.abs(forces).max())
     for method in ("dual", "kkt"):
-        a = kn.constrained_acceleration(tree, q, v, tau, constraints=(constraint,), method=method)
+        a = kn.constraints.acceleration(tree, q, v, tau, constraints=(constraint,), method=method)
         assert np.abs(a - wanted).max() <= 10 * limit * (1 + np.abs(wanted).max())
 
 
@@ -99,8 +99,8 @@ def test_loops_and_constraints_together():
         tau = -tau
         free = kn.forward_dynamics(model, q, np.zeros(3), tau)
     assert free[0] < 0
-    found = kn.constrained_dynamics(model, q, np.zeros(3), tau, [stop])
+    found = kn.constraints.dynamics(model, q, np.zeros(3), tau, [stop])
     assert found.solved
     assert np.abs(found.a).max() < 1e-9
     assert found.multipliers[-1] > 0
-    assert np.abs(kn.constraint_jacobian(model, q) @ found.a).max() < 1e-9
+    assert np.abs(kn.loops.jacobian(model, q) @ found.a).max() < 1e-9

@@ -109,9 +109,9 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch):
     q, v, tau = kn.neutral(arm), np.zeros(arm.nv), np.zeros(arm.nv)
     wall = C.Plane("tool0", offset=float(kn.pose(arm, q, "tool0")[2, 3]) + 1.0, bound=">=")
     with pytest.raises(ImportError, match=r"daqp is not installed: pip install 'knuckle\[qp\]'.*method='iterative'"):
-        kn.constrained_dynamics(arm, q, v, tau, [wall], stabilization=1.0)
-    assert kn.constrained_dynamics(arm, q, v, tau, [wall], stabilization=1.0, method="iterative").solved
-    assert kn.constrained_dynamics(arm, q, v, tau, [C.JointPosition(arm.joint_names[0])]).solved
+        kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0)
+    assert kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0, method="iterative").solved
+    assert kn.constraints.dynamics(arm, q, v, tau, [C.JointPosition(arm.joint_names[0])]).solved
 
 
 def test_the_benchmark_tells_right_from_wrong():

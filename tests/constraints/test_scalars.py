@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.kernels.kernel_registry import set_compilation
+from knuckle.engine.kernels.kernel_registry import set_policy as set_compilation
 from knuckle.scalar import Dual
 from knuckle.testing import random_tree
 
@@ -19,7 +19,7 @@ def case():
     q, (v, tau) = kn.random_configuration(model, rng), rng.standard_normal((2, model.nv))
     last = model.body_names[-1]
     constraints = (C.Distance(last, 0.8, on=(0.5, 1.0, 2.0)), C.Plane(last, (1.0, 1.0, 0.0), 0.2, at=(0.1, 0.2, 0.3)))
-    wanted = kn.constrained_acceleration(model, q, v, tau, constraints=constraints, stabilization=0.2)
+    wanted = kn.constraints.acceleration(model, q, v, tau, constraints=constraints, stabilization=0.2)
     return model, q, v, tau, constraints, wanted
 
 
@@ -27,7 +27,7 @@ def test_mpmath(case):
     model, q, v, tau, constraints, wanted = case
     with mpmath.workdps(40):
         given = [mpmath.matrix([mpmath.mpf(float(x)) for x in part]) for part in (q, v, tau)]
-        found = kn.constrained_acceleration(model, *given, constraints=constraints, stabilization=0.2)
+        found = kn.constraints.acceleration(model, *given, constraints=constraints, stabilization=0.2)
         assert max(abs(float(x) - y) for x, y in zip(found, wanted, strict=True)) < 1e-9 * (1 + np.abs(wanted).max())
 
 
@@ -35,7 +35,7 @@ def test_casadi(case):
     casadi = pytest.importorskip("casadi")
     model, q, v, tau, constraints, wanted = case
     symbols = [casadi.SX.sym(name, n) for name, n in (("q", model.nq), ("v", model.nv), ("tau", model.nv))]
-    a = kn.constrained_acceleration(model, *symbols, constraints=constraints, stabilization=0.2)
+    a = kn.constraints.acceleration(model, *symbols, constraints=constraints, stabilization=0.2)
     found = np.asarray(casadi.Function("f", symbols, [a])(q, v, tau)).ravel()
     assert np.abs(found - wanted).max() < 1e-9 * (1 + np.abs(wanted).max())
 
@@ -46,9 +46,9 @@ def test_duals_are_derivatives(case):
     rng = np.random.default_rng(0)
     dq, dv, dtau = rng.standard_normal(model.nq), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     given = [[Dual(x, dx) for x, dx in zip(*pair, strict=True)] for pair in ((q, dq), (v, dv), (tau, dtau))]
-    found = kn.constrained_acceleration.reference(model, *given, constraints=constraints, stabilization=0.2)
+    found = kn.constraints.acceleration.reference(model, *given, constraints=constraints, stabilization=0.2)
     step = [part + 1e-20j * change for part, change in ((q, dq), (v, dv), (tau, dtau))]
-    slope = kn.constrained_acceleration(model, *step, constraints=constraints, stabilization=0.2).imag / 1e-20
+    slope = kn.constraints.acceleration(model, *step, constraints=constraints, stabilization=0.2).imag / 1e-20
     size = 1 + np.abs(slope).max()
     assert np.abs([x.value for x in found] - wanted).max() < 1e-11 * (1 + np.abs(wanted).max())
     assert np.abs([x.derivative for x in found] - slope).max() < 1e-9 * size
@@ -59,14 +59,14 @@ def test_compiled_and_in_a_kernel(case):
 
     @kn.kernel
     def pushed(model, q, v, tau):
-        return kn.constrained_acceleration(model, q, v, 2 * tau, constraints=constraints, stabilization=0.2)
+        return kn.constraints.acceleration(model, q, v, 2 * tau, constraints=constraints, stabilization=0.2)
 
     set_compilation("always")
     try:
-        found = kn.constrained_acceleration(model, q, v, tau, constraints=constraints, stabilization=0.2)
+        found = kn.constraints.acceleration(model, q, v, tau, constraints=constraints, stabilization=0.2)
         assert np.abs(found - wanted).max() < 1e-9 * (1 + np.abs(wanted).max())
         assert np.abs(pushed(model, q, v, tau / 2) - wanted).max() < 1e-9 * (1 + np.abs(wanted).max())
-        full = kn.constrained_dynamics(model, np.tile(q, (3, 1)), v, tau, constraints, stabilization=0.2)
+        full = kn.constraints.dynamics(model, np.tile(q, (3, 1)), v, tau, constraints, stabilization=0.2)
         assert np.abs(full.a - wanted).max() < 1e-9 * (1 + np.abs(wanted).max())
     finally:
         set_compilation("auto")

@@ -31,7 +31,7 @@ def test_joint_limits_hold_in_a_simulation():
     assert len(limits) == 2
 
     def stops(model: kn.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return kn.constrained_dynamics(model, q, v, np.zeros(2), limits, stabilization=0.01).forces
+        return kn.constraints.dynamics(model, q, v, np.zeros(2), limits, stabilization=0.01).forces
 
     motion = kn.simulate(model, [1.5, 0.0], None, 1.0, dt=2e-3, controller=stops)
     free = kn.simulate(model, [1.5, 0.0], None, 1.0, dt=2e-3)
@@ -50,7 +50,7 @@ def test_velocity_steps_end_at_the_stop(h: float):
     limits, touched = C.joint_limits(model), 0
     impulses = []
     for _ in range(round(0.8 / h)):
-        found = kn.constrained_velocity(model, q, v, np.zeros(2), limits, step=h)
+        found = kn.constraints.step_velocity(model, q, v, np.zeros(2), limits, step=h)
         assert found.solved
         free = v + h * kn.forward_dynamics(model, q, v, np.zeros(2))
         H = kn.mass_matrix(model, q)
@@ -72,7 +72,7 @@ def test_a_rope_that_tightens():
     q, v, h = np.array([-0.3, 0.2]), np.zeros(2), 0.005
     tight = []
     for _ in range(250):
-        found = kn.constrained_velocity(model, q, v, np.zeros(2), [rope], step=h, stabilization=0.05)
+        found = kn.constraints.step_velocity(model, q, v, np.zeros(2), [rope], step=h, stabilization=0.05)
         v = found.v
         q = kn.integrate(model, q, h * v)
         length = np.linalg.norm(kn.pose(model, q, "end")[:3, 3] - [-1.0, 0.0, -1.0])
@@ -89,13 +89,13 @@ def test_equalities_do_not_drift():
     q = np.array([0.1, 0.3])
     for _ in range(30):  # onto the length
         row = kn.constraints.Distance("end", 1.2, on=(1.0, 0.0, -1.6))
-        found = kn.constrained_velocity(model, q, np.zeros(2), np.zeros(2), [row], step=1e-9, stabilization=1.0)
+        found = kn.constraints.step_velocity(model, q, np.zeros(2), np.zeros(2), [row], step=1e-9, stabilization=1.0)
         q = q + found.v
 
     @kn.kernel
     def rigid(model, q, v):
         """The forces of the rod: H (a − a*)."""
-        a = kn.constrained_acceleration(model, q, v, 0 * v, constraints=(rod_to_wall,), stabilization=0.05)
+        a = kn.constraints.acceleration(model, q, v, 0 * v, constraints=(rod_to_wall,), stabilization=0.05)
         return kn.inverse_dynamics(model, q, v, a)
 
     motion = kn.simulate(model, q, None, 2.0, dt=1e-3, controller=rigid)

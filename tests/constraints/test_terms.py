@@ -99,36 +99,36 @@ def test_what_cannot_be_is_said():
         C.Pose("tool0", ((1.0, 2.0),))
     q, v = kn.neutral(model), np.zeros(model.nv)
     with pytest.raises(ValueError, match="bound is"):
-        kn.constrained_dynamics(model, q, v, v, [C.Plane("tool0", bound="<")])  # type: ignore[arg-type]
+        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool0", bound="<")])  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="did you mean 'tool0'"):
-        kn.constrained_dynamics(model, q, v, v, [C.Plane("tool1")])
+        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool1")])
     with pytest.raises(ValueError, match="entries, and joint"):
-        kn.constrained_dynamics(model, q, v, v, [C.JointAcceleration(model.joint_names[0], (1.0, 2.0))])
+        kn.constraints.dynamics(model, q, v, v, [C.JointAcceleration(model.joint_names[0], (1.0, 2.0))])
     with pytest.raises(TypeError, match=r"constraints are those of kn\.constraints, not str"):
-        kn.constrained_dynamics(model, q, v, v, ["tool0"])  # type: ignore[list-item]
+        kn.constraints.dynamics(model, q, v, v, ["tool0"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="must be a list of them"):
-        kn.constrained_dynamics(model, q, v, v, C.Plane("tool0"))  # type: ignore[arg-type]
+        kn.constraints.dynamics(model, q, v, v, C.Plane("tool0"))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="v holds complex numbers"):
-        kn.constrained_dynamics(model, q, v + 1j, v, [])
+        kn.constraints.dynamics(model, q, v + 1j, v, [])
     with pytest.raises(ValueError, match=r"do not broadcast: q \(2,\), v \(3,\)"):
-        kn.constrained_dynamics(model, np.tile(q, (2, 1)), np.tile(v, (3, 1)), v, [])
+        kn.constraints.dynamics(model, np.tile(q, (2, 1)), np.tile(v, (3, 1)), v, [])
     with pytest.raises(ValueError, match="step is 0"):
-        kn.constrained_velocity(model, q, v, v, [], step=0)
+        kn.constraints.step_velocity(model, q, v, v, [], step=0)
     with pytest.raises(ValueError, match="tau has shape"):
-        kn.constrained_dynamics(model, q, v, [1.0], [])
+        kn.constraints.dynamics(model, q, v, [1.0], [])
     with pytest.raises(ValueError, match="method is"):
-        kn.constrained_dynamics(model, q, v, v, [], method="qp")  # type: ignore[arg-type]
+        kn.constraints.dynamics(model, q, v, v, [], method="qp")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="solver is"):
-        kn.constrained_dynamics(model, q, v, v, [], solver="gurobi")
+        kn.constraints.dynamics(model, q, v, v, [], solver="gurobi")
     with pytest.raises(ValueError, match="stabilization is -1"):
-        kn.constrained_dynamics(model, q, v, v, [C.Plane("tool0")], stabilization=-1.0)
+        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool0")], stabilization=-1.0)
     with pytest.raises(ValueError, match="keeps equalities"):
-        kn.constrained_acceleration(model, q, v, v, constraints=(C.Plane("tool0", bound=">="),))
+        kn.constraints.acceleration(model, q, v, v, constraints=(C.Plane("tool0", bound=">="),))
     b = Builder("flat")
     b.body("one", joint=Revolute("z"), mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-    planar = kn.to_planar(b.build())
+    planar = kn.model.to_planar(b.build())
     with pytest.raises(ValueError, match="planar"):
-        kn.constrained_dynamics(planar, *np.zeros((3, 1)), [C.Plane("one")])
+        kn.constraints.dynamics(planar, *np.zeros((3, 1)), [C.Plane("one")])
 
 
 def test_a_rope_of_no_length_has_no_direction():
@@ -138,7 +138,7 @@ def test_a_rope_of_no_length_has_no_direction():
     q, v = kn.random_configuration(model, rng), rng.standard_normal(model.nv)
     rope = kn.constraints.Distance("tool0", 0.3, "tool0", bound="<=")
     assert np.array_equal(dense_terms(model, q, v, constraints=(rope,))[0, -4:-1], [0.3, 0.0, 0.0])
-    found = kn.constrained_dynamics(model, q, v, 0 * v, [rope], stabilization=0.1)
+    found = kn.constraints.dynamics(model, q, v, 0 * v, [rope], stabilization=0.1)
     assert found.solved
     assert not found.active.any()
 
@@ -159,7 +159,7 @@ def test_costs_are_linear_in_the_bodies():
 def test_no_states_are_no_states():
     model = kn.robots.load("arm")
     none = np.zeros((0, 7))
-    found = kn.constrained_dynamics(model, none, none, none, kn.constraints.joint_limits(model))
+    found = kn.constraints.dynamics(model, none, none, none, kn.constraints.joint_limits(model))
     assert found.a.shape == (0, 7)
     assert found.status.shape == (0,)
     assert found.solved

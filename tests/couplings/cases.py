@@ -158,7 +158,7 @@ class Case:
         rows[range(m), list(self.follow)] = 1.0
         J, wanted = (np.zeros((0, n)), np.zeros(0)) if more is None else more
         K = np.vstack([rows, self.K, J])
-        bias = kn.constraint_bias(self.open, self.Q, self.V) if self.model.loops else np.zeros(0)
+        bias = kn.loops.bias(self.open, self.Q, self.V) if self.model.loops else np.zeros(0)
         k = np.concatenate([self.slope_rates(self._y, self.V) @ self.V, bias, wanted])
         H, C = kn.mass_matrix(self.tree, self.Q), kn.bias_force(self.tree, self.Q, self.V, f_ext)
         full = np.zeros(n)
@@ -174,9 +174,9 @@ def _drawn(model: Model, q: Array | None = None, seed: int = 0) -> dict[str, Arr
     at = kn.random_configuration(model, rng) if q is None else q
     v, a, tau = rng.normal(size=(3, model.nv))
     if model.loops:
-        K = kn.constraint_jacobian(model, at)
+        K = kn.loops.jacobian(model, at)
         v = v - np.linalg.pinv(K, rcond=1e-10) @ (K @ v)
-        a = a - np.linalg.pinv(K, rcond=1e-10) @ (K @ a - kn.constraint_bias(model, at, v))
+        a = a - np.linalg.pinv(K, rcond=1e-10) @ (K @ a - kn.loops.bias(model, at, v))
     return dict(q=at, v=v, a=a, tau=tau, f_ext=rng.normal(size=(model.nb, 6)))
 
 
@@ -271,7 +271,7 @@ def geared_loop() -> Case:
     model = edit.couple(made.model, names[second], names[first], Powers((made.q[second], -0.8, 0.3)))
     start = np.delete(made.q, second)
     start[first if first < second else first - 1] = 0.0
-    closed = kn.close_loops(model, start)
+    closed = kn.loops.close(model, start)
     assert closed.closed
     rod = names[next(k for k in range(n) if k not in (first, second))]
     words = dict(frame=model.body_names[-1], lockable=rod, drivable=rod)

@@ -57,24 +57,24 @@ simple(
     lambda c: kn.difference(c.tree, c.Q, c.to_tree(kn.integrate(c.tree, c.Q, 0.1 * c.V)[c.lead_q]))[c.lead],
 )
 simple(
-    "configuration_rate",
-    lambda c: kn.configuration_rate(c.model, c.q, c.v),
-    lambda c: kn.configuration_rate(c.tree, c.Q, c.V)[c.lead_q],
+    "velocity_to_qdot",
+    lambda c: kn.velocity_to_qdot(c.model, c.q, c.v),
+    lambda c: kn.velocity_to_qdot(c.tree, c.Q, c.V)[c.lead_q],
 )
 simple(
-    "displacement_rate",
-    lambda c: kn.displacement_rate(c.model, 0.1 * c.v, c.v),
-    lambda c: kn.displacement_rate(c.tree, 0.1 * c.V, c.V)[c.lead],
+    "difference_rate",
+    lambda c: kn.difference_rate(c.model, 0.1 * c.v, c.v),
+    lambda c: kn.difference_rate(c.tree, 0.1 * c.V, c.V)[c.lead],
 )
-simple("tree_positions", lambda c: kn.tree_positions(c.model, c.q), lambda c: c.Q)
-simple("coupling_matrix", lambda c: kn.coupling_matrix(c.model, c.q), lambda c: c.G)
-simple("coupling_bias", lambda c: kn.coupling_bias(c.model, c.q, c.v), lambda c: c.g)
+simple("couplings.tree_positions", lambda c: kn.couplings.tree_positions(c.model, c.q), lambda c: c.Q)
+simple("couplings.matrix", lambda c: kn.couplings.matrix(c.model, c.q), lambda c: c.G)
+simple("couplings.bias", lambda c: kn.couplings.bias(c.model, c.q, c.v), lambda c: c.g)
 
 
 @row("random_configuration")
 def random_configuration(c: Case) -> Iterator[Pair]:
     q = kn.random_configuration(c.model, 7)
-    yield kn.tree_positions(c.model, q), c.to_tree(q)
+    yield kn.couplings.tree_positions(c.model, q), c.to_tree(q)
 
 
 @row("normalize")
@@ -106,7 +106,7 @@ def forward_dynamics(c: Case) -> Iterator[Pair]:
 
 def _rate(function: Any, c: Case) -> NDArray[Any]:
     """d/dt of a matrix that depends on the position, by a complex step along the motion."""
-    q = np.asarray(c.q) + 1j * STEP * kn.configuration_rate(c.model, c.q, c.v)
+    q = np.asarray(c.q) + 1j * STEP * kn.velocity_to_qdot(c.model, c.q, c.v)
     return np.array([[complex(x).imag / STEP for x in r] for r in function(q.tolist()).rows])
 
 
@@ -132,9 +132,9 @@ simple(
 )
 simple("gravity_force", lambda c: kn.gravity_force(c.model, c.q), lambda c: c.G.T @ kn.gravity_force(c.tree, c.Q))
 simple(
-    "joint_resistance",
-    lambda c: kn.joint_resistance(c.model, c.q, c.v),
-    lambda c: c.G.T @ kn.joint_resistance(c.tree, c.Q, c.V),
+    "joint_passive_force",
+    lambda c: kn.joint_passive_force(c.model, c.q, c.v),
+    lambda c: c.G.T @ kn.joint_passive_force(c.tree, c.Q, c.V),
 )
 simple("mass_matrix", lambda c: kn.mass_matrix(c.model, c.q), lambda c: c.H)
 simple("mass_matrix_inverse", lambda c: kn.mass_matrix_inverse(c.model, c.q), lambda c: np.linalg.inv(c.H))
@@ -144,8 +144,8 @@ simple(
     lambda c: np.linalg.solve(c.H, c.tau),
 )
 simple(
-    "coupling_forces",
-    lambda c: kn.coupling_forces(c.model, c.q, c.v, c.constrained(c.tau)[0][c.lead]),
+    "couplings.forces",
+    lambda c: kn.couplings.forces(c.model, c.q, c.v, c.constrained(c.tau)[0][c.lead]),
     lambda c: c.constrained(c.tau)[1][: len(c.follow)],
 )
 
@@ -184,111 +184,124 @@ def _mobility(c: Case) -> NDArray[Any]:
     return np.stack([J @ (c.constrained(c.tau, f)[0] - without) for f in forces], axis=-1)
 
 
-simple("operational_space_mobility", lambda c: kn.operational_space_mobility(c.model, c.q, c.frame), _mobility)
+simple(
+    "operational_space_inverse_inertia",
+    lambda c: kn.operational_space_inverse_inertia(c.model, c.q, c.frame),
+    _mobility,
+)
 simple(
     "operational_space_inertia",
     lambda c: kn.operational_space_inertia(c.model, c.q, c.frame),
     lambda c: np.linalg.inv(_mobility(c)),
 )
 simple(
-    "regressor",
-    lambda c: kn.regressor(c.model, c.q, c.v, c.a) @ kn.inertial_parameters(c.model),
+    "identification.regressor",
+    lambda c: kn.identification.regressor(c.model, c.q, c.v, c.a) @ kn.identification.inertial_parameters(c.model),
     lambda c: c.G.T @ kn.inverse_dynamics(_bare(c.tree), c.Q, c.V, c.A),
 )
-simple("inertial_parameters", lambda c: kn.inertial_parameters(c.model), lambda c: kn.inertial_parameters(c.tree))
+simple(
+    "identification.inertial_parameters",
+    lambda c: kn.identification.inertial_parameters(c.model),
+    lambda c: kn.identification.inertial_parameters(c.tree),
+)
 
 
-@row("base_parameters")
+@row("identification.base_parameters")
 def base_parameters(c: Case) -> Iterator[Pair]:
-    found = kn.base_parameters(c.model)
-    Y = kn.regressor(c.model, c.q, c.v, c.a)
-    yield Y[:, list(found.columns)] @ found.matrix, c.G.T @ kn.regressor(c.tree, c.Q, c.V, c.A)
+    found = kn.identification.base_parameters(c.model)
+    Y = kn.identification.regressor(c.model, c.q, c.v, c.a)
+    yield Y[:, list(found.columns)] @ found.matrix, c.G.T @ kn.identification.regressor(c.tree, c.Q, c.V, c.A)
 
 
 # loops
 
-simple("constraint_jacobian", lambda c: kn.constraint_jacobian(c.model, c.q), lambda c: c.K @ c.G)
+simple("loops.jacobian", lambda c: kn.loops.jacobian(c.model, c.q), lambda c: c.K @ c.G)
 simple(
-    "constraint_bias",
-    lambda c: kn.constraint_bias(c.model, c.q, c.v),
-    lambda c: kn.constraint_bias(c.open, c.Q, c.V) - c.K @ c.g,
+    "loops.bias",
+    lambda c: kn.loops.bias(c.model, c.q, c.v),
+    lambda c: kn.loops.bias(c.open, c.Q, c.V) - c.K @ c.g,
 )
-simple("loop_error", lambda c: kn.loop_error(c.model, c.q), lambda c: kn.loop_error(c.open, c.Q))
-simple("loop_gap", lambda c: kn.loop_gap(c.model, c.q), lambda c: kn.loop_gap(c.open, c.Q))
+simple("loops.error", lambda c: kn.loops.error(c.model, c.q), lambda c: kn.loops.error(c.open, c.Q))
+simple("loops.gap", lambda c: kn.loops.gap(c.model, c.q), lambda c: kn.loops.gap(c.open, c.Q))
 simple(
-    "loop_error_rate", lambda c: kn.loop_error_rate(c.model, c.q, c.v), lambda c: kn.loop_error_rate(c.open, c.Q, c.V)
-)
-simple(
-    "active_loop_jacobian",
-    lambda c: kn.active_loop_jacobian(c.model, c.q),
-    lambda c: kn.active_loop_jacobian(c.open, c.Q) @ c.G,
+    "loops.error_rate",
+    lambda c: kn.loops.error_rate(c.model, c.q, c.v),
+    lambda c: kn.loops.error_rate(c.open, c.Q, c.V),
 )
 simple(
-    "constraint_forces",
-    lambda c: (c.K @ c.G).T @ kn.constraint_forces(c.model, c.q, c.v, c.tau, c.f_ext),
+    "loops.active_jacobian",
+    lambda c: kn.loops.active_jacobian(c.model, c.q),
+    lambda c: kn.loops.active_jacobian(c.open, c.Q) @ c.G,
+)
+simple(
+    "loops.forces",
+    lambda c: (c.K @ c.G).T @ kn.loops.forces(c.model, c.q, c.v, c.tau, c.f_ext),
     lambda c: (c.K @ c.G).T @ c.constrained(c.tau, c.f_ext)[1][len(c.follow) :],
 )
 
 
-@row("independent_variables")
+@row("loops.independent_variables")
 def independent_variables(c: Case) -> Iterator[Pair]:
-    yield len(kn.independent_variables(c.model, c.q).independent), c.model.nv - np.linalg.matrix_rank(c.K @ c.G, 1e-9)
+    yield (
+        len(kn.loops.independent_variables(c.model, c.q).independent),
+        c.model.nv - np.linalg.matrix_rank(c.K @ c.G, 1e-9),
+    )
 
 
-@row("dependence")
+@row("loops.null_space")
 def dependence(c: Case) -> Iterator[Pair]:
-    choice = kn.independent_variables(c.model, c.q)
-    G = kn.dependence(c.model, c.q, choice=choice)
+    choice = kn.loops.independent_variables(c.model, c.q)
+    G = kn.loops.null_space(c.model, c.q, choice=choice)
     yield G @ c.v[list(choice.independent)], c.v
 
 
-@row("dependence_bias")
+@row("loops.null_space_bias")
 def dependence_bias(c: Case) -> Iterator[Pair]:
-    choice = kn.independent_variables(c.model, c.q)
-    G, g = kn.dependence(c.model, c.q, choice=choice), kn.dependence_bias(c.model, c.q, c.v, choice=choice)
+    choice = kn.loops.independent_variables(c.model, c.q)
+    G, g = kn.loops.null_space(c.model, c.q, choice=choice), kn.loops.null_space_bias(c.model, c.q, c.v, choice=choice)
     yield G @ c.a[list(choice.independent)] + g, c.a
 
 
-@row("mobility")
+@row("loops.degrees_of_freedom")
 def mobility(c: Case) -> Iterator[Pair]:
-    yield kn.mobility(c.model, c.q).mobility, c.model.nv - np.linalg.matrix_rank(c.K @ c.G, 1e-9)
+    yield kn.loops.degrees_of_freedom(c.model, c.q).freedoms, c.model.nv - np.linalg.matrix_rank(c.K @ c.G, 1e-9)
 
 
-@row("close_loops")
+@row("loops.close")
 def close_loops(c: Case) -> Iterator[Pair]:
-    found = kn.close_loops(c.model, kn.integrate(c.model, c.q, 0.01 * c.tau))
-    yield kn.loop_error(c.open, c.to_tree(found.q)), np.zeros(len(c.K))
+    found = kn.loops.close(c.model, kn.integrate(c.model, c.q, 0.01 * c.tau))
+    yield kn.loops.error(c.open, c.to_tree(found.q)), np.zeros(len(c.K))
     yield found.closed, True
 
 
-@row("project")
+@row("loops.project")
 def project(c: Case) -> Iterator[Pair]:
-    q, v = kn.project(c.model, kn.integrate(c.model, c.q, 0.01 * c.tau), c.v)
+    q, v = kn.loops.project(c.model, kn.integrate(c.model, c.q, 0.01 * c.tau), c.v)
     there = c.at(q, v)
-    yield kn.loop_error(c.open, there.Q), np.zeros(len(c.K))
+    yield kn.loops.error(c.open, there.Q), np.zeros(len(c.K))
     yield there.K @ there.V, np.zeros(len(c.K))
 
 
-@row("loop_closure")
+@row("loops.solve_dependent")
 def loop_closure(c: Case) -> Iterator[Pair]:
-    choice = kn.independent_variables(c.model, c.q)
+    choice = kn.loops.independent_variables(c.model, c.q)
     off = np.array(c.q)
     off[[k + c.quaternion for k in choice.dependent]] += 0.01
-    yield kn.loop_closure(c.model, off, choice=choice), c.q
+    yield kn.loops.solve_dependent(c.model, off, choice=choice), c.q
 
 
-@row("followed_velocity")
+@row("loops.consistent_velocity")
 def followed_velocity(c: Case) -> Iterator[Pair]:
-    choice = kn.independent_variables(c.model, c.q)
+    choice = kn.loops.independent_variables(c.model, c.q)
     off = np.array(c.v)
     off[list(choice.dependent)] += 1.0
-    yield kn.followed_velocity(c.model, c.q, off, choice=choice), c.v
+    yield kn.loops.consistent_velocity(c.model, c.q, off, choice=choice), c.v
 
 
-@row("loop_wrenches")
+@row("loops.wrenches")
 def loop_wrenches(c: Case) -> Iterator[Pair]:
     """Applied to the two bodies of each loop joint as external forces they make the joint superfluous."""
-    found = kn.loop_wrenches(c.model, c.q, c.v, c.tau, c.f_ext)
+    found = kn.loops.wrenches(c.model, c.q, c.v, c.tau, c.f_ext)
     yield found.shape, (len(c.model.loops), 6)
     total = np.array(c.f_ext)
     for loop, f in zip(c.model.loops, found, strict=True):
@@ -304,7 +317,7 @@ def loop_wrenches(c: Case) -> Iterator[Pair]:
 
 def _actuated(c: Case) -> tuple[list[int], tuple[str, ...]]:
     """Independent variables, and the joints that have them."""
-    independent = list(kn.independent_variables(c.model, c.q).independent)
+    independent = list(kn.loops.independent_variables(c.model, c.q).independent)
     names = (name for i, name in enumerate(c.model.joint_names) if {*range(*_places(c, i))} & {*independent})
     return independent, tuple(names)
 
@@ -314,18 +327,18 @@ def _places(c: Case, joint: int) -> tuple[int, int]:
     return place.start, place.stop
 
 
-@row("actuation")
+@row("loops.actuation")
 def actuation(c: Case) -> Iterator[Pair]:
     independent, names = _actuated(c)
-    found = kn.actuation(c.model, c.q, names)
-    yield (found.mobility, found.actuators, found.rank), (len(independent),) * 3
+    found = kn.loops.actuation(c.model, c.q, names)
+    yield (found.freedoms, found.actuators, found.rank), (len(independent),) * 3
 
 
-@row("actuator_forces")
+@row("loops.actuator_forces")
 def actuator_forces(c: Case) -> Iterator[Pair]:
     independent, names = _actuated(c)
     tau = np.zeros(c.model.nv)
-    tau[independent] = kn.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=names)
+    tau[independent] = kn.loops.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=names)
     yield c.constrained(tau, c.f_ext)[0], c.A
     for follower, slopes in zip(c.model.couplings, c.G[list(c.follow)], strict=True):
         # an actuator at the joint that follows, in place of one at a joint that it follows
@@ -333,7 +346,7 @@ def actuator_forces(c: Case) -> Iterator[Pair]:
         if source not in names:
             continue
         other = tuple(c.model.joint_names[follower.joint] if name == source else name for name in names)
-        u = kn.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=other)
+        u = kn.loops.actuator_forces(c.model, c.q, c.v, c.a, c.f_ext, actuated=other)
         k = independent.index(c.model.variables(follower.joint)[0])
         tau = np.zeros(c.model.nv)
         tau[[j for i, j in enumerate(independent) if i != k]] = np.delete(u, k)
@@ -351,22 +364,22 @@ def _level(c: Case) -> tuple[tuple[Any, ...], NDArray[Any], NDArray[Any]]:
     return (kn.constraints.Plane(c.frame, offset=height),), J, -falling
 
 
-@row("constrained_acceleration")
+@row("constraints.acceleration")
 def constrained_acceleration(c: Case) -> Iterator[Pair]:
     constraints, J, k = _level(c)
-    found = kn.constrained_acceleration(c.model, c.q, c.v, c.tau, c.f_ext, constraints=constraints)
+    found = kn.constraints.acceleration(c.model, c.q, c.v, c.tau, c.f_ext, constraints=constraints)
     yield found, c.constrained(c.tau, c.f_ext, (J, k))[0][c.lead]
 
 
-@row("constrained_dynamics")
+@row("constraints.dynamics")
 def constrained_dynamics(c: Case) -> Iterator[Pair]:
     constraints, J, k = _level(c)
     for method in ("dense", "dual"):
-        found = kn.constrained_dynamics(c.model, c.q, c.v, c.tau, constraints, c.f_ext, method=method)
+        found = kn.constraints.dynamics(c.model, c.q, c.v, c.tau, constraints, c.f_ext, method=method)
         yield found.a, c.constrained(c.tau, c.f_ext, (J, k))[0][c.lead]
 
 
-@row("constrained_velocity")
+@row("constraints.step_velocity")
 def constrained_velocity(c: Case) -> Iterator[Pair]:
     """v⁺ with H v⁺ = H v + h(τ − C) + Jᵀλ and J v⁺ = 0, loops included, in the independent variables."""
     constraints, J, _ = _level(c)
@@ -374,7 +387,7 @@ def constrained_velocity(c: Case) -> Iterator[Pair]:
     C = c.G.T @ (kn.bias_force(c.tree, c.Q, c.V) + kn.mass_matrix(c.tree, c.Q) @ c.g)
     system = np.block([[c.H, rows.T], [rows, np.zeros((len(rows), len(rows)))]])
     given = np.concatenate([c.H @ c.v + h * (c.tau - C), np.zeros(len(rows))])
-    found = kn.constrained_velocity(c.model, c.q, c.v, c.tau, constraints, step=h)
+    found = kn.constraints.step_velocity(c.model, c.q, c.v, c.tau, constraints, step=h)
     yield found.v, np.linalg.lstsq(system, given, rcond=1e-13)[0][: c.model.nv]
 
 
@@ -401,13 +414,13 @@ def jacobian_rate(c: Case) -> Iterator[Pair]:
 
 
 simple(
-    "jacobian_product",
-    lambda c: kn.jacobian_product(c.model, c.q, c.tau, c.frame, "aligned"),
+    "jacobian_products.product",
+    lambda c: kn.jacobian_products.product(c.model, c.q, c.tau, c.frame, "aligned"),
     lambda c: kn.jacobian(c.tree, c.Q, c.frame, "aligned") @ c.G @ c.tau,
 )
 simple(
-    "jacobian_transpose_product",
-    lambda c: kn.jacobian_transpose_product(c.model, c.q, c.f_ext[0], c.frame),
+    "jacobian_products.transpose_product",
+    lambda c: kn.jacobian_products.transpose_product(c.model, c.q, c.f_ext[0], c.frame),
     lambda c: c.G.T @ kn.jacobian(c.tree, c.Q, c.frame).T @ c.f_ext[0],
 )
 
@@ -418,23 +431,23 @@ def _rate_on_tree(c: Case, frame: str, words: Any = "body") -> NDArray[Any]:
 
 
 simple(
-    "jacobian_rate_product",
-    lambda c: kn.jacobian_rate_product(c.model, c.q, c.v, c.tau, c.frame, "world"),
+    "jacobian_products.rate_product",
+    lambda c: kn.jacobian_products.rate_product(c.model, c.q, c.v, c.tau, c.frame, "world"),
     lambda c: _rate_on_tree(c, c.frame, "world") @ c.tau,
 )
 simple(
-    "body_jacobian_product",
-    lambda c: kn.body_jacobian_product(c.model, c.q, c.tau),
+    "jacobian_products.body_product",
+    lambda c: kn.jacobian_products.body_product(c.model, c.q, c.tau),
     lambda c: np.stack([kn.jacobian(c.tree, c.Q, body) @ c.G @ c.tau for body in c.tree.body_names]),
 )
 simple(
-    "body_jacobian_rate_product",
-    lambda c: kn.body_jacobian_rate_product(c.model, c.q, c.v, c.tau),
+    "jacobian_products.body_rate_product",
+    lambda c: kn.jacobian_products.body_rate_product(c.model, c.q, c.v, c.tau),
     lambda c: np.stack([_rate_on_tree(c, body) @ c.tau for body in c.tree.body_names]),
 )
 simple(
-    "body_jacobian_transpose_product",
-    lambda c: kn.body_jacobian_transpose_product(c.model, c.q, c.f_ext),
+    "jacobian_products.body_transpose_product",
+    lambda c: kn.jacobian_products.body_transpose_product(c.model, c.q, c.f_ext),
     lambda c: sum(
         c.G.T @ kn.jacobian(c.tree, c.Q, body).T @ f for body, f in zip(c.tree.body_names, c.f_ext, strict=True)
     ),
@@ -495,10 +508,10 @@ simple(
 )
 
 
-@row("operation_count")
+@row("compilation.operation_count")
 def operation_count(c: Case) -> Iterator[Pair]:
     program = kn.forward_dynamics.program(c.model)
-    yield kn.operation_count(kn.forward_dynamics, c.model).mul, program.count().mul
+    yield kn.compilation.operation_count(kn.forward_dynamics, c.model).mul, program.count().mul
     yield program.evaluate([*c.q, *c.v, *c.tau]), c.constrained(c.tau)[0][c.lead]
 
 
@@ -507,7 +520,7 @@ def _runge_kutta(c: Case, dt: float, steps: int) -> tuple[Any, Any]:
     q, v = np.array(c.q), np.array(c.v)
 
     def rates(q: Any, v: Any) -> Any:
-        return kn.configuration_rate(c.model, q, v), c.at(q, v).constrained(c.tau)[0][c.lead]
+        return kn.velocity_to_qdot(c.model, q, v), c.at(q, v).constrained(c.tau)[0][c.lead]
 
     for _ in range(steps):
         k = [rates(q, v)]
@@ -518,10 +531,10 @@ def _runge_kutta(c: Case, dt: float, steps: int) -> tuple[Any, Any]:
     return q, v
 
 
-@row("ode_right_hand_side")
+@row("simulation.ode_right_hand_side")
 def ode_right_hand_side(c: Case) -> Iterator[Pair]:
-    f = kn.ode_right_hand_side(c.model, c.tau)
-    wanted = kn.configuration_rate(c.tree, c.Q, c.V)[c.lead_q], c.constrained(c.tau)[0][c.lead]
+    f = kn.simulation.ode_right_hand_side(c.model, c.tau)
+    wanted = kn.velocity_to_qdot(c.tree, c.Q, c.V)[c.lead_q], c.constrained(c.tau)[0][c.lead]
     yield f(0.0, f.join(c.q, c.v)), np.concatenate(wanted)
 
 
@@ -568,9 +581,9 @@ def audit(c: Case) -> Iterator[Pair]:
     yield sum(any(described(x, names) in note for note in notes) for x in c.model.couplings), len(c.follow)
 
 
-@row("reroot")
+@row("model.reroot")
 def reroot(c: Case) -> Iterator[Pair]:
-    model, states = kn.reroot(c.model, c.model.body_names[-1])
+    model, states = kn.model.reroot(c.model, c.model.body_names[-1])
     q, v = ([float(x) for x in part] for part in states(c.q.tolist(), c.v.tolist()))
     a = [float(x) for x in states.accelerations(c.q.tolist(), c.v.tolist(), c.a.tolist())]
     yield kn.kinetic_energy(model, q, v), kn.kinetic_energy(c.tree, c.Q, c.V)
@@ -654,7 +667,7 @@ def with_joint(c: Case) -> Iterator[Pair]:
     name = c.model.joint_names[-1]
     model, tree = (edit.with_joint(m, name, damping=0.7, rotor_inertia=0.3) for m in (c.model, c.tree))
     yield kn.kinetic_energy(model, c.q, c.v), kn.kinetic_energy(tree, c.Q, c.V)
-    yield kn.joint_resistance(model, c.q, c.v), c.G.T @ kn.joint_resistance(tree, c.Q, c.V)
+    yield kn.joint_passive_force(model, c.q, c.v), c.G.T @ kn.joint_passive_force(tree, c.Q, c.V)
 
 
 @row("edit.submodel")
@@ -683,19 +696,19 @@ def _bare(model: Model) -> Model:
 
 @row("save, load: JSON")
 def json_file(c: Case) -> Iterator[Pair]:
-    back = kn.loads(kn.formats.to_json(c.model))
+    back = kn.formats.loads(kn.formats.to_json(c.model))
     yield back == c.model, True
     yield from _same(c, back, c.q, c.v)
 
 
 @row("save, load: URDF")
 def urdf_file(c: Case) -> Iterator[Pair]:
-    yield from _same(c, _with_forces(c, kn.loads(to_urdf(c.model, lossy=True))), c.q, c.v)
+    yield from _same(c, _with_forces(c, kn.formats.loads(to_urdf(c.model, lossy=True))), c.q, c.v)
 
 
 @row("save, load: MJCF")
 def mjcf_file(c: Case) -> Iterator[Pair]:
-    yield from _same(c, _with_forces(c, kn.loads(to_mjcf(c.model, lossy=True), format="mjcf")), c.q, c.v)
+    yield from _same(c, _with_forces(c, kn.formats.loads(to_mjcf(c.model, lossy=True), format="mjcf")), c.q, c.v)
 
 
 def _with_forces(c: Case, model: Model) -> Model:

@@ -41,7 +41,7 @@ def test_x12_inertia_of_geared_links():
     first, second = 50.0, -30.0
     model = figure_9_2(first, second)
     q = np.array([0.3, 1.1])
-    H = kn.mass_matrix(model.without_couplings(), kn.tree_positions(model, q))
+    H = kn.mass_matrix(model.without_couplings(), kn.couplings.tree_positions(model, q))
     assert not np.any(H[[0, 1, 1, 2], [1, 2, 3, 3]])
     off = H[0, 2] + second * H[0, 3]
     close(kn.mass_matrix(model, q), [[H[0, 0] + first**2 * H[1, 1], off], [off, H[2, 2] + second**2 * H[3, 3]]])
@@ -153,7 +153,7 @@ def test_p19_geared_trees_have_definite_inertia(seed: int):
 @pytest.mark.parametrize("case", COUPLED.values(), ids=list(COUPLED))
 def test_teeth_do_no_work(case: Case):
     """H a + C = τ + K_cᵀλ on the tree: what the follower gets, λ v_f, the joints it follows give."""
-    lam = kn.coupling_forces(case.model, case.q, case.v, case.a, case.f_ext)
+    lam = kn.couplings.forces(case.model, case.q, case.v, case.a, case.f_ext)
     tau = kn.inverse_dynamics(case.model, case.q, case.v, case.a, case.f_ext)
     needed = kn.inverse_dynamics(case.tree, case.Q, case.V, case.A, case.f_ext)
     applied = np.zeros(case.tree.nv)
@@ -232,12 +232,12 @@ def test_x5_closure_functions_as_couplings(y1: float):
     u1, u2 = (l2**2 - l1 * l2 * c) / d**2, l1 * l2 * s / d
     u3 = (l1**2 - l2**2) * l1 * l2 * s / d**4 * v[0] ** 2
     u4 = (l1 * l2 * c - u2**2) / d * v[0] ** 2
-    Q = kn.tree_positions(open_, q)
+    Q = kn.couplings.tree_positions(open_, q)
     close(Q, [y1, np.arctan2(l2 * s, l2 * c - l1), d, 0.6])
-    close(kn.coupling_matrix(open_, q), [[1, 0], [u1, 0], [u2, 0], [0, 1]], 10)
-    close(kn.coupling_bias(open_, q, v), [0, u3, u4, 0], 100)
-    G, g = kn.coupling_matrix(open_, q), kn.coupling_bias(open_, q, v)
-    assert np.abs(kn.loop_gap(closed, Q)).max() < 1e-14
+    close(kn.couplings.matrix(open_, q), [[1, 0], [u1, 0], [u2, 0], [0, 1]], 10)
+    close(kn.couplings.bias(open_, q, v), [0, u3, u4, 0], 100)
+    G, g = kn.couplings.matrix(open_, q), kn.couplings.bias(open_, q, v)
+    assert np.abs(kn.loops.gap(closed, Q)).max() < 1e-14
     a = kn.forward_dynamics(closed, Q, G @ v, np.array([tau[0], 0.0, 0.0, tau[1]]))
     close(a, G @ kn.forward_dynamics(open_, q, v, tau) + g, 1e4)
 

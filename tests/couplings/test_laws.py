@@ -12,7 +12,7 @@ import pytest
 import sympy
 
 import knuckle as kn
-from knuckle.functions.couplings import is_slender
+from knuckle.functions.coupling_terms import is_slender
 from knuckle.joints import Helical, Prismatic, RackAndPinion, Revolute
 from knuckle.model import Builder, Coupling, CouplingLaw, FunctionLaw, Linear, Model, Powers, solid_box
 from knuckle.model.coupling_laws import Held
@@ -115,7 +115,7 @@ def test_scalars_of_every_kind():
     tau = kn.inverse_dynamics(model, symbols, casadi.SX(v), casadi.SX(a))
     np.testing.assert_allclose(np.array(casadi.Function("tau", [symbols], [tau])(q)).ravel(), floats[:2], rtol=1e-12)
     x, y = sympy.symbols("x y")
-    (first, _), _ = (row for row in kn.coupling_matrix.reference(model, Vector([x, y])).rows[2:4])
+    (first, _), _ = (row for row in kn.couplings.matrix.reference(model, Vector([x, y])).rows[2:4])
     assert sympy.simplify(first + y * sympy.sin(x) / 2) == 0
 
 

@@ -62,7 +62,7 @@ def same_dynamics(one: Model, two: Model, factor: float = 10.0) -> None:
 @pytest.mark.parametrize("law", [0.5, Powers((0.1, -0.5, 0.25)), Wave(0.5)], ids=["ratio", "powers", "own"])
 def test_json_keeps_couplings(law: Any):
     model = arm(("c_joint", "a_joint", law), ("d_joint", ("a_joint", "b_joint"), (1 / 3, -2.0)))
-    back = kn.loads(to_json(model), joint_types=[Wave])
+    back = kn.formats.loads(to_json(model), joint_types=[Wave])
     assert back == model
     assert back.content_hash == model.content_hash
 
@@ -70,13 +70,13 @@ def test_json_keeps_couplings(law: Any):
 def test_json_keeps_laws_that_are_held():
     model = edit.lock(arm(("c_joint", ("a_joint", "b_joint"), Product())), {"b_joint": 0.25})
     assert model.couplings[0].law == Held(Product(), (1,), (0.25,))
-    assert kn.loads(to_json(model), joint_types=[Product]) == model
+    assert kn.formats.loads(to_json(model), joint_types=[Product]) == model
 
 
 def test_a_law_of_ones_own_has_to_be_handed_over():
     text = to_json(arm(("c_joint", "a_joint", Wave(0.5))))
     with pytest.raises(kn.ModelError, match=r"\$\.couplings\[0\]\.law.*Wave"):
-        kn.loads(text)
+        kn.formats.loads(text)
 
 
 @pytest.mark.parametrize(
@@ -92,13 +92,13 @@ def test_json_that_is_wrong(sources: Any, law: dict[str, Any], place: str, words
     document = json.loads(to_json(arm()))
     document["couplings"] = [{"joint": "c_joint", "sources": sources, "law": law}]
     with pytest.raises(kn.ModelError, match=words) as caught:
-        kn.loads(json.dumps(document))
+        kn.formats.loads(json.dumps(document))
     assert place in str(caught.value)
 
 
 def test_urdf_keeps_mimic_joints():
     model = arm(("c_joint", "a_joint", Linear((-0.5,), 0.25))).with_gravity((0, 0, -9.81))
-    back = kn.loads(to_urdf(model))
+    back = kn.formats.loads(to_urdf(model))
     assert back.couplings == model.couplings
     same_dynamics(back, model)
 
@@ -112,7 +112,7 @@ def test_what_files_cannot_say(write: Any, law: Any):
 
 def test_mjcf_keeps_polynomials():
     model = arm(("c_joint", "a_joint", Powers((0.1, 0.5, 0.0, -0.25))), ("d_joint", "b_joint", 3.0))
-    back = kn.loads(to_mjcf(model, lossy=True), format="mjcf")
+    back = kn.formats.loads(to_mjcf(model, lossy=True), format="mjcf")
     names = {c.joint: c for c in back.couplings}
     assert names[back.joint_index("c_joint")].law == Powers((0.1, 0.5, 0.0, -0.25))
     assert names[back.joint_index("d_joint")].law == Linear((3.0,))
@@ -158,12 +158,12 @@ def test_a_part_without_a_source_is_free_and_says_so():
 
 def test_the_plane():
     model = arm(("c_joint", "a_joint", lambda x: sin(x)), ("d_joint", ("a_joint", "b_joint"), (0.5, -0.5)))
-    flat = kn.to_planar(model)
+    flat = kn.model.to_planar(model)
     assert flat.couplings == model.couplings
     s = random_state(model, 1)
     close(kn.inverse_dynamics(flat, s.q, s.v, s.a), kn.inverse_dynamics(model, s.q, s.v, s.a), 10)
     close(kn.coriolis_matrix(flat, s.q, s.v), kn.coriolis_matrix(model, s.q, s.v), 10)
-    Y, parameters = kn.regressor(flat, s.q, s.v, s.a), kn.inertial_parameters(flat)
+    Y, parameters = kn.identification.regressor(flat, s.q, s.v, s.a), kn.identification.inertial_parameters(flat)
     assert Y.shape == (2, 16)
     close(Y @ parameters, kn.inverse_dynamics(model, s.q, s.v, s.a), 10)
 

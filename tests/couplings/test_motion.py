@@ -35,7 +35,7 @@ def energy(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def fine() -> kn.Trajectory:
-    return kn.simulate(swinging(), Q0, V0, 0.2, dt=1e-4, integrator="rk4", keep=10)
+    return kn.simulate(swinging(), Q0, V0, 0.2, dt=1e-4, integrator="rk4", save_every=10)
 
 
 def test_energy_is_kept(fine: kn.Trajectory):
@@ -59,7 +59,7 @@ def test_every_integrator_converges_to_the_motion(integrator: str, order: int, f
 def test_the_variational_integrator_does_not_drift():
     """It computes with ∂L/∂y = Gᵀ ∂T/∂q + Ġᵀ ∂T/∂v: without the last part energy would leave at once."""
     model = swinging()
-    motion = kn.simulate(model, Q0, V0, 5.0, dt=2e-3, integrator="variational", keep=5)
+    motion = kn.simulate(model, Q0, V0, 5.0, dt=2e-3, integrator="variational", save_every=5)
     E = energy(model, motion.q, motion.v)
     assert np.abs(E - E[0]).max() < 1e-4 * np.ptp(kn.potential_energy(model, motion.q))
 
@@ -86,8 +86,8 @@ def test_a_long_snake_of_two_freedoms():
     model = snake(100)
     assert model.nv == 2
     q, v, a = np.array([0.01, 0.02]), np.array([0.3, -0.2]), np.array([0.5, 0.1])
-    G, g = kn.coupling_matrix(model, q), kn.coupling_bias(model, q, v)
-    tree, Q = model.without_couplings(), kn.tree_positions(model, q)
+    G, g = kn.couplings.matrix(model, q), kn.couplings.bias(model, q, v)
+    tree, Q = model.without_couplings(), kn.couplings.tree_positions(model, q)
     wanted = G.T @ kn.inverse_dynamics(tree, Q, G @ v, G @ a + g)
     before, kernels.policy = kernels.policy, "always"
     try:

@@ -40,8 +40,8 @@ LAWS = {
 def test_rigid_stops_of_what_follows(name: str):
     """The follower comes to its limit, does not pass it, and bounces: no energy is lost with e = 1."""
     model = limited(*LAWS[name])
-    motion = kn.simulate(model, Q0, V0, 0.8, stops=kn.RigidStops(restitution=1.0))
-    c = kn.tree_positions(model, motion.q)[:, 2]
+    motion = kn.simulate(model, Q0, V0, 0.8, joint_limits=kn.simulation.RigidStops(restitution=1.0))
+    c = kn.couplings.tree_positions(model, motion.q)[:, 2]
     assert np.abs(c).max() < 0.5 + 1e-8
     assert np.abs(c).max() > 0.499
     assert any(event.kind == "impact" for event in motion.events)
@@ -53,8 +53,8 @@ def test_rigid_stops_of_what_follows(name: str):
 def test_what_follows_rests_on_its_limit(name: str):
     """With e = 0 it stays there while forces press, and the others move on: γ(y) = 0.5 holds to rounding."""
     model = limited(*LAWS[name], damping=1.0)
-    motion = kn.simulate(model, Q0, V0, 0.6, dt=2e-3, stops="rigid", controller=[2.0, 1.0])
-    c = kn.tree_positions(model, motion.q)[:, 2]
+    motion = kn.simulate(model, Q0, V0, 0.6, dt=2e-3, joint_limits="rigid", controller=[2.0, 1.0])
+    c = kn.couplings.tree_positions(model, motion.q)[:, 2]
     np.testing.assert_allclose(c[-20:], 0.5, rtol=0, atol=1e-9)
     assert np.abs(motion.v[-1]).max() > 1e-3
 
@@ -64,11 +64,11 @@ def test_compliant_stops_of_what_follows(name: str):
     """The force is that of a spring at the follower, −k (γ − 0.5) γ', in the independent variables."""
     law, to = LAWS[name]
     model = limited(law, to)
-    stops = kn.CompliantStops(stiffness=2000.0, damping=0.0)
+    stops = kn.simulation.CompliantStops(stiffness=2000.0, damping=0.0)
     q = np.array([1.2, 0.5])
-    x = kn.tree_positions(model, q)[2]
-    wanted = -2000.0 * max(x - 0.5, 0.0) * kn.coupling_matrix(model, q)[2]
+    x = kn.couplings.tree_positions(model, q)[2]
+    wanted = -2000.0 * max(x - 0.5, 0.0) * kn.couplings.matrix(model, q)[2]
     close([float(f) for f in stops.force(model, Vector(q.tolist()), Vector([0.1, 0.2]))], wanted, 10)
-    motion = kn.simulate(model, Q0, V0, 0.8, stops=stops)
-    depth = kn.tree_positions(model, motion.q)[:, 2].max() - 0.5
+    motion = kn.simulate(model, Q0, V0, 0.8, joint_limits=stops)
+    depth = kn.couplings.tree_positions(model, motion.q)[:, 2].max() - 0.5
     assert 0.0 < depth < 0.2

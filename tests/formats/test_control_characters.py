@@ -63,15 +63,15 @@ def test_json(name: str):
         },
     }.items():
         with pytest.raises(ModelError, match="holds a control character") as caught:
-            kn.loads(json.dumps(whole | change))
+            kn.formats.loads(json.dumps(whole | change))
         assert caught.value.element == place
         assert shown(str(caught.value))
     for document in (whole | {name: 1}, whole | {"joints": [{name: 1}]}, whole | {"algebra": name}):
         with pytest.raises(ModelError) as caught:
-            kn.loads(json.dumps(document))
+            kn.formats.loads(json.dumps(document))
         assert shown(str(caught.value))
     notes = {"file": f"{name}.urdf", "notes": [{"level": "warning", "subject": name, "text": name}]}
-    model = kn.loads(json.dumps(whole | {"provenance": notes}))
+    model = kn.formats.loads(json.dumps(whole | {"provenance": notes}))
     assert model.provenance.notes == (Note("warning", printable(name), printable(name)),)
     assert shown(str(kn.audit(model)))
 
@@ -87,7 +87,7 @@ def test_json(name: str):
 )
 def test_xml(text: str, code: str):
     with pytest.raises(ModelError) as caught:
-        kn.loads(text.format(f"b&#x{code};31m" if "{}=" not in text else chr(int(code, 16))))
+        kn.formats.loads(text.format(f"b&#x{code};31m" if "{}=" not in text else chr(int(code, 16))))
     assert caught.value.line == 2
     assert shown(str(caught.value))
 
@@ -102,7 +102,7 @@ def test_file_names(tmp_path: Path):
     kn.save(kn.robots.load("arm"), path)
     model = kn.load(path)
     assert shown(str(kn.audit(model)))
-    again = kn.loads(to_json(model.replace(provenance=dataclasses.replace(model.provenance, file=str(path)))))
+    again = kn.formats.loads(to_json(model.replace(provenance=dataclasses.replace(model.provenance, file=str(path)))))
     assert again == model
 
 

@@ -66,7 +66,7 @@ def test_the_start_is_qpos0():
     assert model.joints[2].start == (0.8,)
     assert (model.joints[2].limits.lower, model.joints[2].rest) == ((-1.0,), (0.3,))  # in the same coordinates
     # a spring stretched by as much as MuJoCo's
-    spring = kn.joint_resistance(model, kn.neutral(model), np.zeros(model.nv))
+    spring = kn.joint_passive_force(model, kn.neutral(model), np.zeros(model.nv))
     assert spring[model.v_slices[2]] == pytest.approx(-data.qfrc_spring[m.joint("h").dofadr[0]])
 
 
@@ -137,7 +137,7 @@ def test_writing_keeps_the_start_and_the_keyframes():
 
 def test_json_keeps_them_all():
     model = read_mjcf(SCENE)
-    again = kn.loads(to_json(model))
+    again = kn.formats.loads(to_json(model))
     assert again == model
     assert (again.keyframes, again.start) == (model.keyframes, model.start)
     assert "keyframes" not in to_json(model.replace(keyframes=()))
@@ -172,7 +172,7 @@ def test_keyframes_of_json_are_checked(entry: str, words: str):
     text = to_json(kn.robots.load("arm"))
     text = text.rstrip()[:-1] + ', "keyframes": [{"name": "k", ' + entry + "}]}"
     with pytest.raises(ModelError, match=words):
-        kn.loads(text)
+        kn.formats.loads(text)
 
 
 # every model of dm_control

@@ -82,7 +82,7 @@ def test_mujoco_computes_the_same(seed: int, floating: bool):
 @pytest.mark.parametrize("name", kn.robots.names())
 def test_bundled_robots_come_back_the_same(name: str):
     model = kn.robots.load(name)
-    back = kn.loads(to_mjcf(model, lossy=True))
+    back = kn.formats.loads(to_mjcf(model, lossy=True))
     assert back.joint_names == model.joint_names
     assert back.body_names == model.body_names
     assert {f.name for f in model.frames} <= set(back.frame_names)
@@ -125,7 +125,7 @@ def test_loops_hold_what_the_loop_joint_holds(kind: Joint):
     data = mujoco.MjData(compiled)
     mujoco.mj_forward(compiled, data)
     assert data.ne == rows
-    back = kn.loads(to_mjcf(model, lossy=True))
+    back = kn.formats.loads(to_mjcf(model, lossy=True))
     q = random_state(model, 2).q
     poses = dict(enumerate(kn.body_poses(model, q)))
     there = dict(enumerate(kn.body_poses(back, q)))
@@ -157,7 +157,7 @@ def test_couplings():
         b.body(side, joint=Prismatic("x"), inertia=solid_box(0.1, (0.1, 0.1, 0.1)))
     b.mimic("right_joint", "left_joint", ratio=-2.0, offset=0.25)
     model = b.build()
-    assert kn.loads(to_mjcf(model)).couplings == model.couplings
+    assert kn.formats.loads(to_mjcf(model)).couplings == model.couplings
 
 
 def test_shapes_and_meshes(tmp_path: Path):
@@ -181,7 +181,7 @@ def test_shapes_and_meshes(tmp_path: Path):
         "mesh lost.stl, which was not found",
         "mesh x.dae, which was not found",
     ]
-    back = kn.loads(to_mjcf(model, lossy=True))
+    back = kn.formats.loads(to_mjcf(model, lossy=True))
     (thing,), (ground,) = back.bodies, back.base.collisions
     assert [g.shape for g in thing.visuals] == shapes
     assert {g.material for g in thing.visuals} == {red}
@@ -205,7 +205,7 @@ def test_the_order_of_joints_is_said_to_change():
         b.body(name, on=on, joint=Revolute("z"), inertia=solid_box(1.0, (1.0, 1.0, 1.0)))
     model = b.build()
     assert [what for _, what in unsayable(model)] == ["the order of its joints: they are numbered depth first there"]
-    assert kn.loads(to_mjcf(model, lossy=True)).body_names == ("one", "three", "two")
+    assert kn.formats.loads(to_mjcf(model, lossy=True)).body_names == ("one", "three", "two")
 
 
 def one_body(kind: Joint, **options: Any) -> Model:
@@ -219,7 +219,7 @@ def one_body(kind: Joint, **options: Any) -> Model:
     [
         (one_body(Helical("z", 0.1)), "MJCF has no joint for Helical"),
         (one_body(Free(), at=(0, 0, 1)), "starts from the world's own frame"),
-        (kn.to_planar(one_body(Revolute("z"))), "MJCF has no planar models"),
+        (kn.model.to_planar(one_body(Revolute("z"))), "MJCF has no planar models"),
         (one_body(Spherical(), damping=(1.0, 2.0, 3.0)), "not the same for all its freedoms"),
         (one_body(Free(), rotor_inertia=(0.1,) * 6), "its velocity terms are others there"),
     ],

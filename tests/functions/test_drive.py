@@ -92,8 +92,8 @@ def test_a_drive_in_a_closed_loop():
     """A four-bar whose crank follows a law: nothing is free, the loop stays closed, and the drive does all the work."""
     driven, plain = four_bar(Driven(Revolute("y"), SWING)), four_bar(Revolute("y"))
     start, rate, _ = SWING(0.0)
-    Q = kn.close_loops(plain, [*start, 0.0, 0.0], keep=["crank_joint"]).q
-    K = kn.constraint_jacobian(plain, Q)
+    Q = kn.loops.close(plain, [*start, 0.0, 0.0], keep=["crank_joint"]).q
+    K = kn.loops.jacobian(plain, Q)
     v0 = -np.linalg.pinv(K[:, 1:]) @ K[:, 0] * rate[0]
     trajectory = kn.simulate(driven, Q[1:], v0, 0.5, dt=1e-3)
     force = trajectory.drive_forces()["crank_joint"][:, 0]
@@ -105,7 +105,7 @@ def test_a_drive_in_a_closed_loop():
         beside(plain, "crank_joint", SWING, trajectory.times[k], x[k], part)
         for part, x in enumerate((trajectory.q, trajectory.v))
     )
-    assert np.abs(kn.loop_error(plain, q)).max() < 1e-8
+    assert np.abs(kn.loops.error(plain, q)).max() < 1e-8
     a = np.array([*SWING(trajectory.times[k])[2], 0, 0])
     _, forces = kn.hybrid_dynamics(plain, q, v, np.zeros(3), a, prescribed=["crank_joint"])
     np.testing.assert_allclose(force[k], forces[0], rtol=0, atol=1e-6 * np.abs(force).max())

@@ -48,7 +48,7 @@ def apart(q: Any, v: Any, other_q: Any, other_v: Any) -> float:
 
 @pytest.fixture(scope="module")
 def exact() -> tuple[Any, Any]:
-    steps = kn.rollout(PLAIN, *starts()[1], None, 2e-4, steps=2000, keep=2000, integrator="rk4")
+    steps = kn.rollout(PLAIN, *starts()[1], None, 2e-4, steps=2000, save_every=2000, integrator="rk4")
     return steps.q[-1], steps.v[-1]
 
 
@@ -139,7 +139,7 @@ def test_long_runs_stay_finite():
     """Two tops, one on the other."""
     model = pair(ExponentialSpherical())
     q, v = np.array([0.2, 2.9, -0.6, 0.1, -0.2, 0.3]), np.array([0.3, 8.0, -2.0, 1.0, -7.0, 2.0])
-    found = kn.rollout(model, q, v, None, 1e-3, steps=20_000, keep=100, integrator="rk4")
+    found = kn.rollout(model, q, v, None, 1e-3, steps=20_000, save_every=100, integrator="rk4")
     kinetic = kn.kinetic_energy(model, found.q, found.v)
     energy = kinetic + kn.potential_energy(model, found.q)
     assert np.abs(energy - energy[0]).max() < 1e-3 * kinetic.max()
@@ -209,8 +209,8 @@ def test_charts_forth_and_back():
 def test_stops_need_limits_within_a_chart():
     narrow = pair(ExponentialSpherical(), Revolute("x"), limits=((-1.5,) * 3, (1.5,) * 3))
     q = np.zeros(narrow.nq)
-    assert kn.simulate(narrow, q, [1, 2, 3, 0], 0.5, stops="rigid", progress=False).reason == "finished"
+    assert kn.simulate(narrow, q, [1, 2, 3, 0], 0.5, joint_limits="rigid", progress=False).reason == "finished"
     wide = pair(ExponentialSpherical(), Revolute("x"), limits=((-2.5,) * 3, (2.5,) * 3))
     with pytest.raises(ValueError, match=r"limits of joint 'one_joint' .* reach to .* where its coordinates begin"):
-        kn.simulate(wide, q, None, 0.1, stops="rigid", progress=False)
-    assert kn.simulate(wide, q, None, 0.1, stops=None, progress=False).reason == "finished"
+        kn.simulate(wide, q, None, 0.1, joint_limits="rigid", progress=False)
+    assert kn.simulate(wide, q, None, 0.1, joint_limits=None, progress=False).reason == "finished"

@@ -119,5 +119,5 @@ def test_a_run_from_a_checkpoint_takes_the_same_steps(tmp_path: Any):
     model = hinge(2e4)
     whole = kn.simulate(model, [0.0], [1.0], 0.02, progress=False)
     kn.simulate(model, [0.0], [1.0], 0.02, progress=False, checkpoint=tmp_path / "run")
-    again = kn.resume(tmp_path / "run")
+    again = kn.simulation.resume(tmp_path / "run")
     np.testing.assert_array_equal(again.q, whole.q)

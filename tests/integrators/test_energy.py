@@ -24,7 +24,7 @@ def energy(model: kn.Model, q: Array, v: Array) -> Array:
 def test_the_double_pendulum_keeps_its_energy_for_a_million_steps(order: int, q0: tuple[float, ...], bound: float):
     """A thousand seconds at a millisecond; measured by the largest kinetic energy, which is what can be exchanged."""
     q, v = np.array(q0), np.zeros(2)
-    found = kn.rollout(PENDULUM, q, v, None, 1e-3, steps=1_000_000, keep=100, integrator=Variational(order=order))
+    found = kn.rollout(PENDULUM, q, v, None, 1e-3, steps=1_000_000, save_every=100, integrator=Variational(order=order))
     error = energy(PENDULUM, found.q, found.v) - energy(PENDULUM, q, v)
     scale = kn.kinetic_energy(PENDULUM, found.q, found.v).max()
     assert scale > 1.0
@@ -38,7 +38,7 @@ def test_runge_kutta_drifts_where_the_variational_integrator_does_not():
     q, v, dt, steps = np.array([1.2, 0.4]), np.zeros(2), 0.02, 100_000
     drift = []
     for integrator in (RungeKutta4(), Variational(order=4, iterations=12)):
-        found = kn.rollout(PENDULUM, q, v, None, dt, steps=steps, keep=50, integrator=integrator)
+        found = kn.rollout(PENDULUM, q, v, None, dt, steps=steps, save_every=50, integrator=integrator)
         error = energy(PENDULUM, found.q, found.v) - energy(PENDULUM, q, v)
         drift.append(abs(error[-100:].mean()))
     assert drift[1] < 0.1 * drift[0]
@@ -54,7 +54,7 @@ def test_a_tumbling_body_keeps_its_angular_momentum():
     builder.body("body", joint=kn.joints.Free(), mass=1.0, inertia=(0.1, 0.2, 0.3))
     model = builder.build()
     q, v = kn.neutral(model), np.array([0.01, 3.0, 0.02, 0.1, -0.2, 0.3])
-    found = kn.rollout(model, q, v, None, 1e-3, steps=100_000, keep=100, integrator=Variational())
+    found = kn.rollout(model, q, v, None, 1e-3, steps=100_000, save_every=100, integrator=Variational())
     h = kn.momentum(model, found.q, found.v)
     assert np.ptp(found.v[:, 1]) > 5.0, "it does not tumble"
     assert np.abs(h - h[0]).max() < 1e-10

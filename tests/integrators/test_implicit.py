@@ -201,7 +201,7 @@ def test_a_step_by_forward_dynamics_is_the_step_by_matrices(what: str, dt: float
         model = kn.robots.load("arm").without_friction()
         forces = {"controller": computed_torque, "parameters": {"kp": 500.0, "kd": 40.0}}
     if what == "loop":
-        q, v = kn.project(model, kn.close_loops(model, kn.neutral(model)).q, np.ones(model.nv))
+        q, v = kn.loops.project(model, kn.loops.close(model, kn.neutral(model)).q, np.ones(model.nv))
         stepping = stepper(model, ImplicitEuler())
         fast = stepping.step(0.0, stepping.start(0.0, q, v, dt), dt)
         with pytest.MonkeyPatch.context() as patch:

@@ -50,8 +50,8 @@ def wind_kernel(model, t, v):
 def test_kernels_and_functions_give_the_same_motion(name: str):
     """The compiled step, and the text of the step on arrays: they differ in rounding."""
     forces: dict[str, Any] = {"parameters": {"kp": 2.0, "q_ref": kn.neutral(MODEL)}}
-    ours = run(MODEL, integrator_of(name), 0.02, 4, controller=pd, external=wind_kernel, **forces)
-    theirs = run(MODEL, integrator_of(name), 0.02, 4, controller=pd_in_python, external=wind, **forces)
+    ours = run(MODEL, integrator_of(name), 0.02, 4, controller=pd, external_forces=wind_kernel, **forces)
+    theirs = run(MODEL, integrator_of(name), 0.02, 4, controller=pd_in_python, external_forces=wind, **forces)
     assert distance(MODEL, ours, theirs) < 1e-12
 
 
@@ -61,8 +61,8 @@ def test_a_constant_force_is_a_controller():
     by_function = run(MODEL, RungeKutta4(), 0.02, 2, controller=lambda model: tau)
     assert distance(MODEL, by_array, by_function) < 1e-13
     f_ext = np.ones((MODEL.nb, 6))
-    pushed = run(MODEL, RungeKutta4(), 0.02, 2, external=f_ext)
-    by_function = run(MODEL, RungeKutta4(), 0.02, 2, external=lambda model, t: f_ext)
+    pushed = run(MODEL, RungeKutta4(), 0.02, 2, external_forces=f_ext)
+    by_function = run(MODEL, RungeKutta4(), 0.02, 2, external_forces=lambda model, t: f_ext)
     assert distance(MODEL, pushed, by_function) < 1e-12
     assert distance(MODEL, pushed, run(MODEL, RungeKutta4(), 0.02, 2)) > 1e-4
 
@@ -86,11 +86,11 @@ def test_quaternions_stay_unit():
 
 def test_steps_without_native_code_are_the_same():
     fast = run(MODEL, RungeKutta4(), 0.02, 2)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     try:
         assert distance(MODEL, run(MODEL, RungeKutta4(), 0.02, 2), fast) < 1e-12
     finally:
-        kn.set_compilation("auto")
+        kn.compilation.set_policy("auto")
 
 
 def test_any_tableau_will_do():
@@ -183,8 +183,11 @@ def test_tolerances_may_differ_by_variable():
         ({"controller": lambda: 0}, "must take the model first"),
         ({"controller": lambda model, dt: dt}, "the argument dt needs another name"),
         ({"controller": np.zeros(3)}, r"controller is an array of shape \(3,\), and must have shape \(4,\)"),
-        ({"external": np.zeros(6)}, r"external is an array of shape \(6,\), and must have shape \(2, 6\)"),
-        ({"parameters": {"gain": 1.0}}, "parameters has gain, which neither controller nor external asks for"),
+        (
+            {"external_forces": np.zeros(6)},
+            r"external_forces is an array of shape \(6,\), and must have shape \(2, 6\)",
+        ),
+        ({"parameters": {"gain": 1.0}}, "parameters has gain, which neither controller nor external_forces asks for"),
         ({"controller": "hold"}, "controller .* must be numbers, not 'hold'"),
         ({"controller": lambda model, x: x, "parameters": {"x": "one"}}, "parameter x must be numbers, not 'one'"),
     ],

@@ -47,7 +47,7 @@ def test_controllers_and_external_forces_act():
         MODEL,
         lambda model, t, v, gain: -gain * t * v,
         parameters={"gain": 2.0},
-        external=lambda model: np.ones((model.nb, 6)),
+        external_forces=lambda model: np.ones((model.nb, 6)),
     )
     q, v = start(MODEL)
     expected = kn.forward_dynamics(MODEL, q, v, -2.0 * 0.5 * v, np.ones((MODEL.nb, 6)))

@@ -52,9 +52,10 @@ def test_forces_of_every_kind_act():
     def wind(model, t):
         return np.full((model.nb, 6), 0.2 * np.sin(2 * t))
 
-    exact = run(model, DormandPrince(), 0.2, 100, controller=push, external=wind)
+    exact = run(model, DormandPrince(), 0.2, 100, controller=push, external_forces=wind)
     coarse, fine = (
-        distance(model, run(model, Variational(), 0.2, n, controller=push, external=wind), exact) for n in (20, 40)
+        distance(model, run(model, Variational(), 0.2, n, controller=push, external_forces=wind), exact)
+        for n in (20, 40)
     )
     assert np.log2(coarse / fine) == pytest.approx(2, abs=0.1)
 
@@ -114,7 +115,7 @@ def test_rotors_of_any_joint_move_as_in_forward_dynamics(name: str, order: int):
 @pytest.mark.parametrize("name", ["ball", "free", "planar"])
 def test_rotors_of_any_joint_leave_the_energy(name: str):
     model = geared(name).with_gravity((0, 0, 0 if name == "planar" else -1.0))
-    found = kn.rollout(model, *start(model), None, 5e-3, steps=10_000, keep=25, integrator="variational")
+    found = kn.rollout(model, *start(model), None, 5e-3, steps=10_000, save_every=25, integrator="variational")
     kinetic = kn.kinetic_energy(model, found.q, found.v)
     error = (kinetic + kn.potential_energy(model, found.q)) / kinetic.max()
     error = np.abs(error - error[0])

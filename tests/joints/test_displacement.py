@@ -27,14 +27,14 @@ def test_the_rate_of_a_displacement(joint: Joint, seed: int, size: float):
     q = joint.integrate(q0, u)
     moving = Vector(map(Dual, q, joint.rate(q, v)))
     rate = [x.derivative if isinstance(x, Dual) else 0.0 for x in joint.difference(q0, moving)]
-    close(joint.displacement_rate(u, v), rate, 1e-12)
+    close(joint.difference_rate(u, v), rate, 1e-12)
 
 
 @pytest.mark.parametrize("group", GROUPS, ids=lambda joint: type(joint).__name__)
 @pytest.mark.parametrize("size", [0.0, 1e-7, 0.5, 3.0])
 def test_closed_forms_are_what_a_joint_of_ones_own_gets(group: Joint, seed: int, size: float):
     u, v, f = displaced(group, seed, size)
-    close(group.displacement_rate(u, v), Joint.displacement_rate(group, u, v), 1e-12)
+    close(group.difference_rate(u, v), Joint.difference_rate(group, u, v), 1e-12)
     close(group.velocity_force(u, f), Joint.velocity_force(group, u, f), 1e-12)
     close(group.displacement_force(u, f), Joint.displacement_force(group, u, f), 1e-11)
 
@@ -42,11 +42,11 @@ def test_closed_forms_are_what_a_joint_of_ones_own_gets(group: Joint, seed: int,
 @pytest.mark.parametrize("size", [1e-9, 0.3, 2.5])
 def test_forces_do_the_same_work(joint: Joint, seed: int, size: float):
     u, v, f = displaced(joint, seed, size)
-    power = f @ joint.displacement_rate(u, v)
+    power = f @ joint.difference_rate(u, v)
     close([joint.velocity_force(u, f) @ v], [power], 1e-13 * (1 + abs(power)))
     close(joint.displacement_force(u, joint.velocity_force(u, f)), f, 1e-12)
 
 
 def test_along_itself_a_displacement_grows_steadily(joint: Joint, seed: int):
     u, _, _ = displaced(joint, seed, 0.8)
-    close(joint.displacement_rate(u, u), u, 1e-14)
+    close(joint.difference_rate(u, u), u, 1e-14)

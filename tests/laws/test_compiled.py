@@ -128,7 +128,7 @@ MISTAKES = {
     "jacobians": "jacobian_rate",
     "poses": "velocity",
     "momenta": "centroidal_matrix",
-    "operational_space": "operational_space_mobility",
+    "operational_space": "operational_space_inverse_inertia",
     "manifold": "integrate",
     "momentum_rate": "inverse_dynamics",
 }

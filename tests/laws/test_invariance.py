@@ -136,7 +136,7 @@ def test_planar_equals_spatial(seed: int) -> None:
     for name in ("mass_matrix", "mass_matrix_inverse", "gravity_force", "potential_energy"):
         x = getattr(kn, name)(model, s.q)
         assert relative(getattr(kn, name)(flat, s.q) - x, x, 1.0) < TOLERANCE * condition(model, s), name
-    for name in ("bias_force", "coriolis_matrix", "kinetic_energy", "configuration_rate"):
+    for name in ("bias_force", "coriolis_matrix", "kinetic_energy", "velocity_to_qdot"):
         x = getattr(kn, name)(model, s.q, s.v)
         assert relative(getattr(kn, name)(flat, s.q, s.v) - x, x, 1.0) < TOLERANCE, name
     for expression in ("body", "world", "aligned"):
@@ -199,7 +199,7 @@ def test_mimic_joints_are_the_constrained_system(seed: int) -> None:
         "inverse_dynamics": (kn.inverse_dynamics(model, s.q, s.v, s.a, s.f_ext), H @ s.a + C),
         "gravity_force": (kn.gravity_force(model, s.q), G.T @ kn.gravity_force(tree, q)),
         "coriolis_matrix": (kn.coriolis_matrix(model, s.q, s.v), G.T @ kn.coriolis_matrix(tree, q, v) @ G),
-        "joint_resistance": (kn.joint_resistance(model, s.q, s.v), G.T @ kn.joint_resistance(tree, q, v)),
+        "joint_passive_force": (kn.joint_passive_force(model, s.q, s.v), G.T @ kn.joint_passive_force(tree, q, v)),
         "jacobian": (kn.jacobian(model, s.q, "frame5"), kn.jacobian(tree, q, "frame5") @ G),
         "jacobian_rate": (kn.jacobian_rate(model, s.q, s.v, "frame5"), kn.jacobian_rate(tree, q, v, "frame5") @ G),
         "centroidal_matrix": (kn.centroidal_matrix(model, s.q), kn.centroidal_matrix(tree, q) @ G),
@@ -291,7 +291,7 @@ def test_springs_hold_and_store() -> None:
         (TreeJoint("j", Revolute("z"), -1, stiffness=(5.0,), rest=(0.25,)),),
         gravity=(0.0, 0.0, 0.0),
     )
-    assert kn.joint_resistance(lone, [0.75], [0.0]) == pytest.approx([2.5])
+    assert kn.joint_passive_force(lone, [0.75], [0.0]) == pytest.approx([2.5])
     assert kn.potential_energy(lone, [0.75]) == pytest.approx(0.625)
 
 
@@ -302,15 +302,15 @@ def test_friction_has_the_direction_of_motion() -> None:
         (TreeJoint("j", Revolute("z"), -1, friction=(3.0,), damping=(2.0,)),),
         gravity=(0.0, 0.0, 0.0),
     )
-    assert kn.joint_resistance(model, [0.0], [0.0]) == pytest.approx([0.0])
-    assert kn.joint_resistance(model, [0.0], [1e-9]) == pytest.approx([3 + 2e-9], rel=1e-15)
-    assert kn.joint_resistance(model, [0.0], [-100.0]) == pytest.approx([-203.0], rel=1e-15)
+    assert kn.joint_passive_force(model, [0.0], [0.0]) == pytest.approx([0.0])
+    assert kn.joint_passive_force(model, [0.0], [1e-9]) == pytest.approx([3 + 2e-9], rel=1e-15)
+    assert kn.joint_passive_force(model, [0.0], [-100.0]) == pytest.approx([-203.0], rel=1e-15)
     bare = model.without_friction()
-    assert kn.joint_resistance(bare, [0.0], [-100.0]) == pytest.approx([0.0])
+    assert kn.joint_passive_force(bare, [0.0], [-100.0]) == pytest.approx([0.0])
     q, v, tau = [0.4], [1.5], [0.0]
     H = kn.mass_matrix(model, q)[0, 0]
     slower = kn.forward_dynamics(bare, q, v, tau) - kn.forward_dynamics(model, q, v, tau)
-    assert slower * H == pytest.approx(kn.joint_resistance(model, q, v))
+    assert slower * H == pytest.approx(kn.joint_passive_force(model, q, v))
     for a in (-2.0, 0.0, 0.5):
         assert kn.inverse_dynamics(model, q, [0.0], [a]) == pytest.approx([H * a + 3 * np.sign(a)], rel=1e-14)
         assert kn.inverse_dynamics(model, q, [-1.0], [a]) == pytest.approx([H * a - 5], rel=1e-14)

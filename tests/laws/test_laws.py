@@ -81,7 +81,7 @@ MISTAKES: dict[str, tuple[Any, str]] = {
     "jacobians": (jacobian, "jacobian_rate"),
     "poses": (body_motions, "velocities"),
     "momenta": (centroidal, "centroidal_bias"),
-    "operational_space": (operational, "operational_mobility"),
+    "operational_space": (operational, "operational_inverse_inertia"),
     "manifold": (kn.joints.Revolute, "integrate"),
 }
 """For each law an algorithm that it depends on."""

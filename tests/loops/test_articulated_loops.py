@@ -21,9 +21,9 @@ from .oracle import allowed
 def by_bodies(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """However few constraints there are, loops are closed body by body."""
     monkeypatch.setattr(closed_response, "FEW", 0)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     yield
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
 
 
 def both_ways(made: Linkage, seed: int) -> None:
@@ -33,10 +33,10 @@ def both_ways(made: Linkage, seed: int) -> None:
     f = rng.standard_normal((model.nb, 6))
     a = kn.forward_dynamics(model, q, v, tau, f, stabilization=0.1)
     expected = kn.forward_dynamics(model, q, v, tau, f, method="crba", stabilization=0.1)
-    H, K = kn.mass_matrix(model.without_loops(), q), kn.constraint_jacobian(model, q)
+    H, K = kn.mass_matrix(model.without_loops(), q), kn.loops.jacobian(model, q)
     size = np.abs(expected).max() * np.linalg.cond(H)
     np.testing.assert_allclose(a, expected, rtol=0, atol=1e-12 * size)
-    lam = kn.constraint_forces(model, q, v, tau, f, stabilization=0.1)
+    lam = kn.loops.forces(model, q, v, tau, f, stabilization=0.1)
     C = kn.bias_force(model.without_loops(), q, v, f)
     np.testing.assert_allclose(H @ a, tau - C + K.T @ lam, rtol=0, atol=1e-11 * (np.abs(H) @ np.abs(a)).max())
 
@@ -64,7 +64,7 @@ def surrounded() -> Linkage:
     b.body("side", on="link 1", joint=Universal("yz"), at=(0, 0.1, 0), inertia=inertia)
     b.close_loop("side ball", Spherical(), "side", "link 3", (0.3, 0, 0), (0, 0.05, 0))
     model = b.build()
-    found = kn.close_loops(model, kn.random_configuration(model, 3), attempts=200)
+    found = kn.loops.close(model, kn.random_configuration(model, 3), attempts=200)
     assert found.closed
     return Linkage(model, found.q)
 
@@ -84,8 +84,8 @@ def test_projection(by_bodies: None, monkeypatch: pytest.MonkeyPatch, rng: np.ra
     expected = onto_constraints(made.model, q, v)
     for ours, theirs in zip(found, expected, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-13 * np.abs(theirs).max())
-    np.testing.assert_allclose(kn.loop_error(made.model, found[0]), 0.0, atol=1e-12)
-    np.testing.assert_allclose(kn.loop_error_rate(made.model, *found), 0.0, atol=1e-12)
+    np.testing.assert_allclose(kn.loops.error(made.model, found[0]), 0.0, atol=1e-12)
+    np.testing.assert_allclose(kn.loops.error_rate(made.model, *found), 0.0, atol=1e-12)
 
 
 def test_the_work_grows_with_the_length():

@@ -22,7 +22,7 @@ def test_both_ways(name: str, rng: np.random.Generator):
     tree = spanning_tree(model)
     H, rows, force = kn.mass_matrix(tree, q), judged_constraints(model, q), tau - kn.bias_force(tree, q, v)
     for found in (Dense(H, rows, model), Dense(H, rows)):
-        a = found.response(kn.constraint_bias(model, q, v), force)
+        a = found.response(kn.loops.bias(model, q, v), force)
         assert np.abs(a - wanted).max() <= 1e-10 * (1 + np.abs(wanted).max())
     assert (chosen(model) is None) == (name == "Bennett")  # whose neutral position is open
 
@@ -43,7 +43,7 @@ def test_choices_determine_the_others_well(name: str):
     made = LINKAGES[name]()
     rows = judged_constraints(made.model, made.q)
     ours = choice_of(rows)
-    assert len(ours.dependent) == kn.mobility(made.model, made.q).rank
+    assert len(ours.dependent) == kn.loops.degrees_of_freedom(made.model, made.q).rank
     square = rows.K[list(ours.constraints)][:, list(ours.dependent)]
     assert np.linalg.cond(square) < 1e4
 

@@ -35,17 +35,17 @@ def gamma(y1: float, y2: float) -> np.ndarray:
 def test_piston_arm(y1: float):
     """X5: G and g as printed."""
     model, q = piston_arm(), gamma(y1, 0.4)
-    assert np.abs(kn.loop_gap(model, q)).max() < 1e-7
+    assert np.abs(kn.loops.gap(model, q)).max() < 1e-7
     rate = np.array([0.9, -0.6])
     d = q[2]
     u1 = (L2**2 - L1 * L2 * math.cos(y1)) / d**2
     u2 = L1 * L2 * math.sin(y1) / d
     u3 = (L1**2 - L2**2) * L1 * L2 * math.sin(y1) / d**4 * rate[0] ** 2
     u4 = (L1 * L2 * math.cos(y1) - u2**2) / d * rate[0] ** 2
-    choice = kn.independent_variables(model, q, joints=["q1", "q4"])
-    G = kn.dependence(model, q, choice=choice)
+    choice = kn.loops.independent_variables(model, q, joints=["q1", "q4"])
+    G = kn.loops.null_space(model, q, choice=choice)
     np.testing.assert_allclose(G, [[1, 0], [u1, 0], [u2, 0], [0, 1]], atol=1e-12)
-    g = kn.dependence_bias(model, q, G @ rate, choice=choice)
+    g = kn.loops.null_space_bias(model, q, G @ rate, choice=choice)
     np.testing.assert_allclose(g, [0, u3, u4, 0], atol=1e-11)
 
 
@@ -54,10 +54,10 @@ def test_actuators_of_the_piston_arm():
     model, q = piston_arm(), gamma(1.2, 0.4)
     d = q[2]
     u1, u2 = (L2**2 - L1 * L2 * math.cos(1.2)) / d**2, L1 * L2 * math.sin(1.2) / d
-    choice = kn.independent_variables(model, q, joints=["q1", "q4"])
-    G = kn.dependence(model, q, choice=choice)
+    choice = kn.loops.independent_variables(model, q, joints=["q1", "q4"])
+    G = kn.loops.null_space(model, q, choice=choice)
     v = G @ [0.9, -0.6]
-    a = G @ [0.3, 0.8] + kn.dependence_bias(model, q, v, choice=choice)
+    a = G @ [0.3, 0.8] + kn.loops.null_space_bias(model, q, v, choice=choice)
     tau = kn.inverse_dynamics(model.without_loops(), q, v, a)
     u = np.array([[1 / u2, u1 / u2, 1, 0], [0, 0, 0, 1]]) @ tau
     np.testing.assert_allclose(kn.forward_dynamics(model, q, v, [0, 0, u[0], u[1]]), a, atol=1e-10)
@@ -81,7 +81,7 @@ def test_clusters_make_the_equations_fall_apart():
     made = ladder(3)
     model = made.model
     (only,) = clusters(model)
-    K = kn.constraint_jacobian(model, made.q)
+    K = kn.loops.jacobian(model, made.q)
     touched = {i for i in range(model.nb) if np.abs(K[:, model.v_slices[i]]).max() > 0}
     assert touched <= set(only.joints)
     assert touched

@@ -60,9 +60,9 @@ def test_urdf_out_and_in(kind: Joint, tmp_path: Path):
     (ours,), (theirs,) = model.loops, back.loops
     assert (theirs.name, theirs.kind, theirs.predecessor) == (ours.name, ours.kind, ours.predecessor)
     q, v = rng.standard_normal((2, model.nv))
-    for f in (kn.loop_error, kn.constraint_jacobian):
+    for f in (kn.loops.error, kn.loops.jacobian):
         np.testing.assert_allclose(f(back, q), f(model, q), atol=1e-13)
-    np.testing.assert_allclose(kn.constraint_bias(back, q, v), kn.constraint_bias(model, q, v), atol=1e-12)
+    np.testing.assert_allclose(kn.loops.bias(back, q, v), kn.loops.bias(model, q, v), atol=1e-12)
 
 
 @pytest.mark.parametrize("suffix", [".urdf", ".json", ".xml"])
@@ -89,13 +89,13 @@ def test_other_programs_pass_over_the_element(tmp_path: Path):
 
 def test_links_that_are_merged_carry_their_loops():
     """The tip is part of the rocker, so the loop ends 0.2 m up on it."""
-    model = kn.loads(URDF.format(type="revolute", link="crank"))
+    model = kn.formats.loads(URDF.format(type="revolute", link="crank"))
     (rod,) = model.loops
     assert (rod.predecessor, rod.successor) == (0, 1)
     np.testing.assert_allclose([float(x) for x in rod.X_successor.r], [0, 0, 0.2], atol=1e-15)
     assert rod.kind == Revolute("y")
     assert any("axis of length 2" in note.text for note in model.provenance.notes)
-    floating = kn.loads(URDF.format(type="spherical", link="crank"), base="floating")
+    floating = kn.formats.loads(URDF.format(type="spherical", link="crank"), base="floating")
     assert (floating.loops[0].predecessor, floating.loops[0].successor) == (1, 2)
 
 
@@ -108,9 +108,9 @@ def test_links_that_are_merged_carry_their_loops():
 )
 def test_errors_point_to_the_line(change: dict[str, str], message: str):
     with pytest.raises(kn.ModelError, match=message):
-        kn.loads(URDF.format(**change))
+        kn.formats.loads(URDF.format(**change))
 
 
 def test_a_loop_needs_a_name_of_its_own():
     with pytest.raises(kn.ModelError, match="a second loop with this name"):
-        kn.loads(URDF.format(type="fixed", link="crank").replace('name="rod"', 'name="a"'))
+        kn.formats.loads(URDF.format(type="fixed", link="crank").replace('name="rod"', 'name="a"'))

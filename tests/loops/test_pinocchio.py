@@ -47,7 +47,7 @@ def test_constraint_dynamics(name: str, dimension: int):
     at_s = kn.spatial.Transform(kn.spatial.rotation.rx(0.3), (0.1, -0.2, 0.05))
     at_p = at_s @ X[s] @ X[p].inverse()
     closed = model.replace(loops=(LoopJoint("tie", kind, p, s, at_p, at_s),))
-    K = kn.constraint_jacobian(closed, q)
+    K = kn.loops.jacobian(closed, q)
     v = v - np.linalg.pinv(K) @ (K @ v)
 
     def placement(at: kn.spatial.Transform) -> pin.SE3:
@@ -71,7 +71,7 @@ def test_constraint_dynamics(name: str, dimension: int):
     wanted = there.a_from(pin_q, there.v_to(q, v), a)
     ours = kn.forward_dynamics(closed, q, v, tau)
     assert np.abs(ours - wanted).max() <= 1e-8 * (1 + np.abs(wanted).max())
-    lam = kn.constraint_forces(closed, q, v, tau)
+    lam = kn.loops.forces(closed, q, v, tau)
     force = tie_data[0].contact_force  # on the first joint, in its constraint frame: linear part first
     theirs_lam = np.concatenate([force.angular, force.linear]) if dimension == 6 else force.linear
     if np.linalg.matrix_rank(K, tol=1e-9) == len(K):

@@ -19,9 +19,9 @@ LIMIT = 1e-8
 @pytest.fixture
 def plain():
     """Without native code: its making would take most of the time."""
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     yield
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
 
 
 def check(families: tuple[str, ...], seed: int) -> dict[str, float]:

@@ -45,8 +45,8 @@ def door(second: bool = True) -> Model:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_planar_loop_in_any_plane(seed: int, size: float):
     model, q, v, tau = four_bars(1, seed, size), np.zeros(3), np.zeros(3), np.array([size**2, 0, 0])
-    assert kn.mobility(model, q).mobility == 1
-    choice = kn.independent_variables(model, q)
+    assert kn.loops.degrees_of_freedom(model, q).freedoms == 1
+    choice = kn.loops.independent_variables(model, q)
     assert len(choice.independent) == 1
     right = kn.forward_dynamics(model, q, v, tau)
     assert abs(right[0]) > 1
@@ -55,9 +55,11 @@ def test_a_planar_loop_in_any_plane(seed: int, size: float):
     a, needed = kn.hybrid_dynamics(model, q, v, tau, right, prescribed=["crank0_joint"])
     np.testing.assert_allclose(a, right, rtol=1e-12)
     np.testing.assert_allclose(needed, tau, rtol=1e-10, atol=1e-12 * size**2)
-    assert kn.actuation(model, q, ["crank0_joint"]).is_full
-    assert kn.actuation(model, q, ["pin0"]).is_full
-    np.testing.assert_allclose(kn.actuator_forces(model, q, v, right, actuated=("crank0_joint",)), tau[:1], rtol=1e-9)
+    assert kn.loops.actuation(model, q, ["crank0_joint"]).is_full
+    assert kn.loops.actuation(model, q, ["pin0"]).is_full
+    np.testing.assert_allclose(
+        kn.loops.actuator_forces(model, q, v, right, actuated=("crank0_joint",)), tau[:1], rtol=1e-9
+    )
 
 
 def test_a_planar_loop_in_any_plane_through_time():
@@ -65,7 +67,7 @@ def test_a_planar_loop_in_any_plane_through_time():
     q, v = np.zeros(3), np.zeros(3)
     right = kn.simulate(model, q, v, 0.3, progress=False)
     assert np.abs(right.q[-1]).max() > 0.1
-    choice = kn.independent_variables(model, q)
+    choice = kn.loops.independent_variables(model, q)
     for stabilization in (choice, 0.1):
         path = kn.simulate(model, q, v, 0.3, stabilization=stabilization, progress=False)
         np.testing.assert_allclose(path.q[-1], right.q[-1], atol=1e-6)
@@ -91,13 +93,13 @@ def test_a_joint_that_constrains_nothing():
         right = kn.forward_dynamics(tree, q, v, tau)
         for method in ("aba", "kkt"):
             np.testing.assert_allclose(kn.forward_dynamics(model, q, v, tau, method=method), right, rtol=1e-12)
-        found = kn.constrained_dynamics(model, q, v, tau, [])
+        found = kn.constraints.dynamics(model, q, v, tau, [])
         assert found.solved
         np.testing.assert_allclose(found.a, right, rtol=1e-10)
     for q in states[:20, :1]:
-        assert kn.mobility(model, q).mobility == 1
-        assert kn.independent_variables(model, q).independent == (0,)
-        np.testing.assert_allclose(kn.project(model, q, [1.0])[1], [1.0])
+        assert kn.loops.degrees_of_freedom(model, q).freedoms == 1
+        assert kn.loops.independent_variables(model, q).independent == (0,)
+        np.testing.assert_allclose(kn.loops.project(model, q, [1.0])[1], [1.0])
     path, right = (kn.simulate(m, [0.1], None, 1.0, progress=False).q[-1] for m in (model, tree))
     np.testing.assert_allclose(path, right, rtol=1e-9)
 
@@ -108,10 +110,10 @@ def test_a_constraint_that_constrains_nothing(method: str):
     tree, ball = door(second=False), kn.constraints.Point("door", at=tuple(0.7 * AXIS), on=tuple(PLACE + 0.7 * AXIS))
     for q in np.linspace(-2, 2, 7)[:, None]:
         right = kn.forward_dynamics(tree, q, [0.3], [1.0])
-        found = kn.constrained_dynamics(tree, q, [0.3], [1.0], [ball], method=method)
+        found = kn.constraints.dynamics(tree, q, [0.3], [1.0], [ball], method=method)
         assert found.solved
         np.testing.assert_allclose(found.a, right, rtol=1e-9)
-        held = kn.constrained_dynamics(
+        held = kn.constraints.dynamics(
             tree, q, [0.3], [1.0], [ball, kn.constraints.JointAcceleration("door_joint")], method=method
         )
         assert held.solved
@@ -130,7 +132,7 @@ def test_a_door_from_a_file(tmp_path: Path):
         "utf-8",
     )
     model = kn.load(file)
-    assert kn.mobility(model, [0.1]).mobility == 1
+    assert kn.loops.degrees_of_freedom(model, [0.1]).freedoms == 1
     path, right = (kn.simulate(m, [0.1], None, 1.0, progress=False).q[-1] for m in (model, model.without_loops()))
     np.testing.assert_allclose(path, right, rtol=1e-9)
 
@@ -161,12 +163,12 @@ def test_near_singular_positions(bend: float):
     """The constraints hold as well as they can, and the motion is the one of the null space: nothing is squared."""
     model, q = stretched_arm(bend)
     rng = np.random.default_rng(1)
-    _, v = kn.project(model, q, rng.normal(size=7))
+    _, v = kn.loops.project(model, q, rng.normal(size=7))
     tau, tree = rng.normal(size=7), model.without_loops()
-    K, k = kn.constraint_jacobian(model, q), kn.constraint_bias(model, q, v)
+    K, k = kn.loops.jacobian(model, q), kn.loops.bias(model, q, v)
     U, s, Vt = np.linalg.svd(K)
     r = int((s > 1e-12 * s[0]).sum())
-    assert kn.mobility(model, q).rank == r
+    assert kn.loops.degrees_of_freedom(model, q).rank == r
     Z, first = Vt[r:].T, Vt[:r].T @ ((U.T[:r] @ k) / s[:r])
     H, C = kn.mass_matrix(tree, q), kn.bias_force(tree, q, v)
     right = first + Z @ np.linalg.solve(Z.T @ H @ Z, Z.T @ (tau - C - H @ first))
@@ -184,7 +186,7 @@ def test_bennett_moves_fast(stabilization):
     """Within a step the loops are open by what the step leaves, and constraints that depend on each other look free."""
     made = bennett()
     model, tree = made.model, made.model.without_loops()
-    _, v = kn.project(model, made.q, np.array([1.0, 0.0, 0.0]))
+    _, v = kn.loops.project(model, made.q, np.array([1.0, 0.0, 0.0]))
     path = kn.simulate(model, made.q, 20 * v / abs(v[0]), 0.5, stabilization=stabilization, progress=False)
     energy = kn.kinetic_energy(tree, path.q, path.v) + kn.potential_energy(tree, path.q)
     assert np.ptp(energy) < 1e-6 * kn.kinetic_energy(tree, path.q, path.v).max()
@@ -199,9 +201,9 @@ def test_closing_never_raises():
     b.close_loop("p", Spherical(), "base", on, (0.5, 0, 0.2), (0, 0, 0.3))
     model = b.build()
     for seed in range(30):
-        assert kn.close_loops(model, np.random.default_rng(seed).normal(size=5)).closed
-    assert not kn.close_loops(model, np.zeros(5), keep=model.joint_names, attempts=2).closed
-    assert kn.close_loops(model, np.full(5, 1e300), attempts=2).attempts <= 2
+        assert kn.loops.close(model, np.random.default_rng(seed).normal(size=5)).closed
+    assert not kn.loops.close(model, np.zeros(5), keep=model.joint_names, attempts=2).closed
+    assert kn.loops.close(model, np.full(5, 1e300), attempts=2).attempts <= 2
 
 
 def test_many_constraints_check_their_arguments():
@@ -244,7 +246,7 @@ def test_complex_steps_through_many_constraints(way: str, monkeypatch: pytest.Mo
     if way == "forces":
         monkeypatch.setattr(dense_constraints, "chosen", lambda model: None)
     model, rng = four_bars(16, 2), np.random.default_rng(0)
-    q = np.tile(kn.close_loops(four_bars(1, 2), [0.3, -0.2, 0.1]).q, 16)
+    q = np.tile(kn.loops.close(four_bars(1, 2), [0.3, -0.2, 0.1]).q, 16)
     v, tau, dq = np.zeros(48), rng.normal(size=48), np.tile(rng.normal(size=3), 16)
     found = kn.forward_dynamics(model, q + 1e-20j * dq, v, tau).imag / 1e-20
     few = four_bars(1, 2)

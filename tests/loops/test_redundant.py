@@ -25,10 +25,10 @@ COUNTS = {  # n, n_c, r (X7: the planar four-bar in space)
 @pytest.mark.parametrize("name", COUNTS)
 def test_mobility(name: str):
     made = LINKAGES[name]()
-    report = kn.mobility(made.model, made.q)
+    report = kn.loops.degrees_of_freedom(made.model, made.q)
     n, constraints, rank = COUNTS[name]
     assert (report.variables, report.constraints, report.rank) == (n, constraints, rank)
-    assert report.mobility == n - rank
+    assert report.freedoms == n - rank
     assert report.counted == n - constraints
     assert report.undetermined == constraints - rank
     assert report.overconstrained == (rank < constraints)
@@ -49,8 +49,8 @@ def flat_parallelogram() -> tuple[kn.Model, np.ndarray]:
 
 def test_a_singular_position_is_reported():
     model, q = flat_parallelogram()
-    report = kn.mobility(model, q)
-    assert (report.mobility, report.variables - report.nearby_rank) == (2, 1)
+    report = kn.loops.degrees_of_freedom(model, q)
+    assert (report.freedoms, report.variables - report.nearby_rank) == (2, 1)
     assert report.singular
     assert "singular" in str(report)
 
@@ -61,8 +61,8 @@ def test_dynamics_in_a_singular_position(method: str):
     model, q = flat_parallelogram()
     tau = np.array([1.0, -2.0, 0.5])
     a = kn.forward_dynamics(model, q, np.zeros(3), tau, method=method)
-    lam = kn.constraint_forces(model, q, np.zeros(3), tau)
-    K = kn.constraint_jacobian(model, q)
+    lam = kn.loops.forces(model, q, np.zeros(3), tau)
+    K = kn.loops.jacobian(model, q)
     assert np.isfinite(a).all()
     np.testing.assert_allclose(K @ a, 0, atol=1e-10)
     np.testing.assert_allclose(
@@ -74,18 +74,18 @@ def test_dynamics_in_a_singular_position(method: str):
 def test_dynamics_near_a_singular_position(offset: float):
     """Ever closer to the line: finite, and the loop's constraints hold as far as they are told apart."""
     model, _ = flat_parallelogram()
-    found = kn.close_loops(model, np.array([offset, -offset, offset]), keep=["a_joint"])
+    found = kn.loops.close(model, np.array([offset, -offset, offset]), keep=["a_joint"])
     assert found.closed
     a = kn.forward_dynamics(model, found.q, np.zeros(3), np.array([1.0, -2.0, 0.5]))
     assert np.isfinite(a).all()
-    assert np.abs(kn.constraint_jacobian(model, found.q) @ a).max() <= 1e-5 * np.abs(a).max()
+    assert np.abs(kn.loops.jacobian(model, found.q) @ a).max() <= 1e-5 * np.abs(a).max()
 
 
 def test_bennett_moves():
     """Counting says it is rigid; it has one freedom, with a loop error as simulation leaves it too."""
     made = bennett()
     model, q = made.model, made.q
-    assert kn.mobility(model, q).counted == -2
+    assert kn.loops.degrees_of_freedom(model, q).counted == -2
     free = kn.forward_dynamics(model, q, np.zeros(3), np.array([1.0, 0, 0]))
     nudged = kn.integrate(model, q, 1e-8 * np.array([1.0, -2.0, 0.5]))
     assert np.abs(free).max() > 1
@@ -96,8 +96,8 @@ def test_undetermined_forces_are_the_least():
     """Any λ + null vector moves the mechanism alike (P10); ours is orthogonal to the null space of Kᵀ."""
     made = four_bar()
     model, q = made.model, made.q
-    K = kn.constraint_jacobian(model, q)
-    lam = kn.constraint_forces(model, q, np.zeros(3), np.array([1.0, 2.0, 3.0]))
+    K = kn.loops.jacobian(model, q)
+    lam = kn.loops.forces(model, q, np.zeros(3), np.array([1.0, 2.0, 3.0]))
     null = np.linalg.svd(K.T)[2][2:]
     assert null.shape == (3, 5)
     np.testing.assert_allclose(null @ lam, 0, atol=1e-12 * np.abs(lam).max())
@@ -107,13 +107,13 @@ def test_independent_variables_by_choice():
     made = four_bar()
     model, q = made.model, made.q
     for name in model.joint_names:
-        choice = kn.independent_variables(model, q, joints=[name])
+        choice = kn.loops.independent_variables(model, q, joints=[name])
         assert choice.independent == (model.v_slices[model.joint_index(name)].start,)
-        G = kn.dependence(model, q, choice=choice)
-        np.testing.assert_allclose(kn.constraint_jacobian(model, q) @ G, 0, atol=1e-14)
+        G = kn.loops.null_space(model, q, choice=choice)
+        np.testing.assert_allclose(kn.loops.jacobian(model, q) @ G, 0, atol=1e-14)
         assert G[choice.independent[0], 0] == 1
     with pytest.raises(ValueError, match="cannot all be independent"):
-        kn.independent_variables(model, q, joints=model.joint_names[:2])
+        kn.loops.independent_variables(model, q, joints=model.joint_names[:2])
 
 
 def test_dependence(linkage, rng: np.random.Generator):
@@ -122,11 +122,11 @@ def test_dependence(linkage, rng: np.random.Generator):
     from .oracle import allowed
 
     v = allowed(model, q, rng)
-    choice = kn.independent_variables(model, q)
-    G, g = kn.dependence(model, q, choice=choice), kn.dependence_bias(model, q, v, choice=choice)
-    K, k = kn.constraint_jacobian(model, q), kn.constraint_bias(model, q, v)
+    choice = kn.loops.independent_variables(model, q)
+    G, g = kn.loops.null_space(model, q, choice=choice), kn.loops.null_space_bias(model, q, v, choice=choice)
+    K, k = kn.loops.jacobian(model, q), kn.loops.bias(model, q, v)
     size = 1 + np.abs(G).max()
     np.testing.assert_allclose(K @ G, 0, atol=1e-11 * size)
     np.testing.assert_allclose(K @ g, k, atol=1e-10 * size * (1 + np.abs(k).max()))
-    assert G.shape == (model.nv, kn.mobility(model, q).mobility)
+    assert G.shape == (model.nv, kn.loops.degrees_of_freedom(model, q).freedoms)
     assert np.linalg.matrix_rank(G) == G.shape[1]

@@ -25,7 +25,7 @@ def bar() -> Moving:
 
 
 def error(made: Moving, q: np.ndarray) -> float:
-    return float(np.abs(kn.loop_error(made.model, q)).max())
+    return float(np.abs(kn.loops.error(made.model, q)).max())
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -55,7 +55,7 @@ def test_baumgarte_pulls_open_loops_together(bar: Moving, integrator: str):
     left = {}
     for way in (0.02, None):
         path = kn.simulate(bar.model, q, bar.v, 0.2, integrator=integrator, stabilization=way)
-        left[way] = float(np.abs(kn.loop_error(bar.model, path.q[-1])).max())
+        left[way] = float(np.abs(kn.loops.error(bar.model, path.q[-1])).max())
     assert left[0.02] < 1e-4
     assert left[None] > 5e-4
 
@@ -75,7 +75,7 @@ def test_variational_steps_close_loops_by_themselves(bar: Moving):
 
 def test_velocities_stay_allowed(bar: Moving):
     path = kn.simulate(bar.model, bar.q, bar.v, 1.0)
-    assert np.abs(kn.loop_error_rate(bar.model, path.q, path.v)).max() < 1e-13
+    assert np.abs(kn.loops.error_rate(bar.model, path.q, path.v)).max() < 1e-13
 
 
 @pytest.mark.parametrize("way", [*WAYS, None])
@@ -113,7 +113,7 @@ def test_events_leave_closed_states(bar: Moving):
     assert path.events
     for event in path.events:
         assert abs(event.q[0] - 0.3) < 1e-9
-        assert np.abs(kn.loop_error(bar.model, event.q)).max() < 1e-14
+        assert np.abs(kn.loops.error(bar.model, event.q)).max() < 1e-14
 
 
 def test_rigid_stops(bar: Moving):
@@ -121,11 +121,11 @@ def test_rigid_stops(bar: Moving):
     limited = replace(bar.model.joints[2], limits=Limits((-0.2,), (0.25,)).filled(1, 1))
     model = bar.model.replace(joints=(*bar.model.joints[:2], limited))
     made = moving(type(four_bar())(model, bar.q))
-    path = kn.simulate(model, made.q, made.v, 1.0, stops=RigidStops(restitution=1.0))
+    path = kn.simulate(model, made.q, made.v, 1.0, joint_limits=RigidStops(restitution=1.0))
     hits = [event for event in path.events if event.kind == "impact"]
     assert hits
     for event in hits:
-        assert np.abs(kn.loop_error_rate(model, event.q, event.v)).max() < 1e-9
+        assert np.abs(kn.loops.error_rate(model, event.q, event.v)).max() < 1e-9
     assert made.energy_error(path.q, path.v) < 1e-6
     assert path.q[:, 2].max() < 0.25 + 1e-9
     assert path.q[:, 2].min() > -0.2 - 1e-9
@@ -135,16 +135,16 @@ def test_rigid_stops(bar: Moving):
 def test_joints_that_rest_on_stops_keep_loops_closed(bar: Moving):
     limited = replace(bar.model.joints[2], limits=Limits((-0.2,), (0.25,)).filled(1, 1))
     model = bar.model.replace(joints=(*bar.model.joints[:2], limited))
-    path = kn.simulate(model, bar.q, bar.v, 1.0, stops="rigid")
+    path = kn.simulate(model, bar.q, bar.v, 1.0, joint_limits="rigid")
     assert any(event.kind == "rest" for event in path.events)
-    assert np.abs(kn.loop_error(model, path.q)).max() < 1e-8
+    assert np.abs(kn.loops.error(model, path.q)).max() < 1e-8
     assert np.abs(path.v[-1]).max() < 1e-9
 
 
 @pytest.mark.parametrize("way", ["projection", 0.05, "choice"])
 def test_checkpoints(bar: Moving, way: Any, tmp_path: Path):
     """A run that is resumed knows how its loops are kept closed."""
-    how = kn.independent_variables(bar.model, bar.q) if way == "choice" else way
+    how = kn.loops.independent_variables(bar.model, bar.q) if way == "choice" else way
     whole = kn.simulate(bar.model, bar.q, bar.v, 0.05, stabilization=how, checkpoint=tmp_path / "run")
     again = resume(tmp_path / "run")
     np.testing.assert_array_equal(again.q, whole.q)
@@ -155,9 +155,9 @@ def test_checkpoints(bar: Moving, way: Any, tmp_path: Path):
 
 
 def test_a_first_state_that_is_open_is_refused(bar: Moving):
-    with pytest.raises(ValueError, match=r"q0: loop 'pin' is open by .* kn\.close_loops\(model, q0\)\.q"):
+    with pytest.raises(ValueError, match=r"q0: loop 'pin' is open by .* kn\.loops\.close\(model, q0\)\.q"):
         kn.simulate(bar.model, bar.q + np.array([0, 0, 1e-3]), bar.v, 0.1)
-    with pytest.raises(ValueError, match=r"v0: the loops open with .* kn\.project\(model, q0, v0\)"):
+    with pytest.raises(ValueError, match=r"v0: the loops open with .* kn\.loops\.project\(model, q0, v0\)"):
         kn.rollout(bar.model, bar.q, bar.v + np.array([0, 0, 0.1]), None, 1e-3, steps=1)
     for wrong in ("project", 0.0, -1.0, True, np.inf):
         with pytest.raises(ValueError, match='stabilization is "projection"'):
@@ -172,10 +172,10 @@ def test_driven_cranks():
     made = four_bar()
     crank = TreeJoint("crank_joint", Driven(Revolute("y"), Polynomial((0.0, 2.0))), ROOT)
     model = made.model.replace(joints=(crank, *made.model.joints[1:]))
-    choice = kn.independent_variables(made.model, made.q, joints=["crank_joint"])
-    v = (kn.dependence(made.model, made.q, choice=choice) @ [2.0])[1:]
+    choice = kn.loops.independent_variables(made.model, made.q, joints=["crank_joint"])
+    v = (kn.loops.null_space(made.model, made.q, choice=choice) @ [2.0])[1:]
     path = kn.simulate(model, made.q[1:], v, 0.2)
-    wanted = kn.loop_closure(made.model, np.array([0.4, *path.q[-1]]), choice=choice)
+    wanted = kn.loops.solve_dependent(made.model, np.array([0.4, *path.q[-1]]), choice=choice)
     np.testing.assert_allclose(path.q[-1], wanted[1:], atol=1e-12)
 
 
@@ -192,7 +192,7 @@ def test_rows_of_a_batch_are_alone(bar: Moving):
 
     masses = {"mass": np.array([[1.0], [2.0]])}
     two = kn.rollout(
-        bar.model, bar.q, bar.v, None, 1e-3, steps=20, integrator="rk4", mechanism=heavier, parameters=masses
+        bar.model, bar.q, bar.v, None, 1e-3, steps=20, integrator="rk4", model_fn=heavier, parameters=masses
     )
     np.testing.assert_allclose(two.q[0, -1], many.q[0, -1], atol=1e-13)
     assert np.abs(two.q[1, -1] - two.q[0, -1]).max() > 1e-6

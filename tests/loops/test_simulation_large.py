@@ -12,7 +12,7 @@ from knuckle.testing.loops.moving_linkages import MOVING
 
 
 def error(model: kn.Model, q: np.ndarray) -> float:
-    return float(np.abs(kn.loop_error(model, q)).max())
+    return float(np.abs(kn.loops.error(model, q)).max())
 
 
 @pytest.mark.parametrize(("name", "integrator"), [("Stewart", "heun"), ("Delta", DormandPrince(rtol=1e-8))])
@@ -23,7 +23,7 @@ def test_parallel_robots(name: str, integrator: Any):
     path = kn.simulate(made.model, made.q, made.v, 0.5, dt=dt, integrator=integrator)
     assert made.energy_error(path.q, path.v) < 1e-6
     assert error(made.model, path.q) < 1e-14
-    assert np.abs(kn.loop_error_rate(made.model, path.q, path.v)).max() < 1e-13
+    assert np.abs(kn.loops.error_rate(made.model, path.q, path.v)).max() < 1e-13
 
 
 def test_a_ladder_of_fifty():

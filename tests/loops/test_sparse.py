@@ -30,7 +30,7 @@ def test_random_mechanisms(several_loops: Linkage, rng: np.random.Generator):
     model = several_loops.model
     q, v, tau = state(several_loops, rng)
     f, own = rng.standard_normal((model.nb, 6)), rng.standard_normal(sum(loop.kind.nv for loop in model.loops))
-    a = kn.forward_dynamics(model, q, v, tau + kn.active_loop_jacobian(model, q).T @ own, f)
+    a = kn.forward_dynamics(model, q, v, tau + kn.loops.active_jacobian(model, q).T @ own, f)
     found = sparse_matrix_method.forward_dynamics(model, q, v, tau, f, own)
     condition = np.linalg.cond(kn.mass_matrix(model.without_loops(), q))
     assert np.abs(found - a).max() <= max(1e-9, 1e-12 * condition) * (1 + np.abs(a).max())
@@ -42,7 +42,7 @@ def test_rank(name: str, rng: np.random.Generator):
     made = LINKAGES[name]()
     system = sparse_matrix_method.system(made.model, *state(made, rng))
     missing = system.size - np.linalg.matrix_rank(system.matrix(), tol=1e-9)
-    report = kn.mobility(made.model, made.q)
+    report = kn.loops.degrees_of_freedom(made.model, made.q)
     assert missing == report.undetermined
     assert (missing == 0) == (not report.overconstrained)
 

@@ -27,10 +27,10 @@ def must_move_alike(made: Linkage, rng: np.random.Generator, tolerance: float) -
     model, q = made.model, made.q
     v, tau, f = allowed(model, q, rng), rng.standard_normal(model.nv), rng.standard_normal((model.nb, 6))
     own = rng.standard_normal(sum(loop.kind.nv for loop in model.loops))
-    wrenches = kn.loop_wrenches(model, q, v, tau, f, own)
+    wrenches = kn.loops.wrenches(model, q, v, tau, f, own)
     assert wrenches.shape == (len(model.loops), 6)
     opened = kn.forward_dynamics(model.without_loops(), q, v, tau, f + on_bodies(model, q, wrenches))
-    closed = kn.forward_dynamics(model, q, v, tau + kn.active_loop_jacobian(model, q).T @ own, f)
+    closed = kn.forward_dynamics(model, q, v, tau + kn.loops.active_jacobian(model, q).T @ own, f)
     assert np.abs(opened - closed).max() <= tolerance * (1 + np.abs(closed).max())
 
 
@@ -48,15 +48,15 @@ def test_constraint_forces_do_no_work():
     """P11: λᵀK v = 0, and the wrench of a pin has no moment about it."""
     made, rng = LINKAGES["four-bar"](), np.random.default_rng(0)
     v = allowed(made.model, made.q, rng)
-    wrench = kn.loop_wrenches(made.model, made.q, v, rng.standard_normal(3))[0]
+    wrench = kn.loops.wrenches(made.model, made.q, v, rng.standard_normal(3))[0]
     assert abs(wrench[1]) < 1e-12
-    lam = kn.constraint_forces(made.model, made.q, v, np.zeros(3))
-    assert abs(lam @ kn.constraint_jacobian(made.model, made.q) @ v) < 1e-12 * np.abs(lam).max()
+    lam = kn.loops.forces(made.model, made.q, v, np.zeros(3))
+    assert abs(lam @ kn.loops.jacobian(made.model, made.q) @ v) < 1e-12 * np.abs(lam).max()
 
 
 def test_a_motor_at_the_pin_is_felt_there():
     """T_a τ_l is part of the wrench: its moment about the pin."""
     made = LINKAGES["four-bar"]()
     zero = np.zeros(3)
-    wrench = kn.loop_wrenches(made.model, made.q, zero, zero, tau_loop=[0.3])[0]
+    wrench = kn.loops.wrenches(made.model, made.q, zero, zero, tau_loop=[0.3])[0]
     assert wrench[1] == pytest.approx(0.3, abs=1e-12)

@@ -387,7 +387,7 @@ def test_robots_need_fewer_operations(name: str) -> None:
         print(f"{name} {function.__name__}: {plain} -> {ours} ({1 - ours / plain:.1%} fewer)")
         assert ours < plain
         assert ours <= bound
-        assert kn.operation_count(function, model).total <= ours
+        assert kn.compilation.operation_count(function, model).total <= ours
 
 
 def rows(n: int) -> Iterator[tuple[Any, tuple[int, int]]]:
@@ -398,7 +398,7 @@ def rows(n: int) -> Iterator[tuple[Any, tuple[int, int]]]:
 
 
 def plain_count(function: Any, model: Model) -> Count:
-    """Operations of a text on a model as it stands: `kn.operation_count` puts it into canonical form first."""
+    """Operations of a text on a model as it stands: `operation_count` puts it into canonical form first."""
     sizes = {"q": (model.nq,), "v": (model.nv,), "a": (model.nv,), "tau": (model.nv,)}
     needed = [name for name in function.__signature__.parameters if name in sizes]
     text = partial(function.reference, model)

@@ -209,7 +209,7 @@ def test_the_regressor_is_inverse_dynamics(seed: int):
     model = random_tree(seed, nb=6, resistance=False)
     model = model.replace(joints=tuple(dataclasses.replace(j, rotor_inertia=(), stiffness=()) for j in model.joints))
     s = random_state(model, seed)
-    Y = kn.regressor(model, s.q, s.v, s.a)
+    Y = kn.identification.regressor(model, s.q, s.v, s.a)
     assert Y.shape == (model.nv, 60)
     other = model.replace(
         bodies=tuple(
@@ -218,8 +218,8 @@ def test_the_regressor_is_inverse_dynamics(seed: int):
         )
     )
     for one in (model, other):
-        close(Y @ kn.inertial_parameters(one), kn.inverse_dynamics(one, s.q, s.v, s.a), 1e3)
-    close(kn.regressor(other, s.q, s.v, s.a), Y)
+        close(Y @ kn.identification.inertial_parameters(one), kn.inverse_dynamics(one, s.q, s.v, s.a), 1e3)
+    close(kn.identification.regressor(other, s.q, s.v, s.a), Y)
 
 
 def test_the_regressor_is_pinocchios():
@@ -230,7 +230,7 @@ def test_the_regressor_is_pinocchios():
     theirs = pin.buildModelFromXML(kn.formats.urdf.to_urdf(model, lossy=True))
     s = random_state(model, 3)
     found = pin.computeJointTorqueRegressor(theirs, theirs.createData(), s.q, s.v, s.a)
-    close(kn.regressor(model, s.q, s.v, s.a), found, 100)
+    close(kn.identification.regressor(model, s.q, s.v, s.a), found, 100)
 
 
 def test_the_regressor_over_exact_numbers():
@@ -240,7 +240,9 @@ def test_the_regressor_over_exact_numbers():
     b.body("a", joint=kn.joints.Prismatic("x"), mass=2, inertia=(1, 1, 1))
     b.body("b", on="a", joint=kn.joints.Prismatic("z"), mass=3, inertia=(1, 1, 1))
     third = Fraction(1, 3)
-    Y = kn.regressor.reference(b.build(), Vector([third, third]), Vector([third, third]), Vector([third, third]))
+    Y = kn.identification.regressor.reference(
+        b.build(), Vector([third, third]), Vector([third, third]), Vector([third, third])
+    )
     assert [Y[0][0], Y[0][10], Y[1][0], Y[1][10]] == [third, third, 0, third + 10]
 
 
@@ -249,7 +251,7 @@ def test_base_parameters_of_a_double_pendulum():
     b = Builder("double pendulum", gravity=(0, -9.81, 0))
     for on, name, at in ((None, "a", (0, 0, 0)), ("a", "b", (0.5, 0, 0))):
         b.body(name, on=on, joint=Revolute("z"), at=at, mass=1.0, com=(0.2, 0.1, 0), inertia=(0.1, 0.2, 0.3))
-    found = kn.base_parameters(b.build())
+    found = kn.identification.base_parameters(b.build())
     assert found.number == 6
     assert set(found.names) == {
         "hx[a] + 0.5 m[b]", "hy[a]", "Izz[a] + 0.25 m[b]", "hx[b]", "hy[b]", "Izz[b]"
@@ -281,7 +283,7 @@ def test_base_parameters_of_chains_are_the_known_groupings(seed: int):
     b = Builder("carried")
     b.body("carrier", joint=Free(), inertia=random_inertia(np.random.default_rng(seed)))
     model = kn.model.edit.merge(b.build(), chain, "carrier")
-    found, known = kn.base_parameters(model), grouping(model)
+    found, known = kn.identification.base_parameters(model), grouping(model)
     assert found.number == 10 * model.nb - 3 * chain.nb == 10 * model.nb - np.linalg.matrix_rank(known)
     assert np.abs(found.matrix @ known.T).max() < 1e-7, "what no motion shows is in no combination"
 
@@ -290,9 +292,9 @@ def test_base_parameters_of_chains_are_the_known_groupings(seed: int):
 def test_base_parameters_are_enough_and_needed(seed: int):
     """Y = Y_b B on motions that were not looked at; and no column of Y_b depends on the others."""
     model = random_tree(seed, nb=4, types=["revolute", "prismatic", "spherical", "helical"])
-    found = kn.base_parameters(model)
+    found = kn.identification.base_parameters(model)
     states = [random_state(model, [seed, k]) for k in range(60)]  # type: ignore[arg-type]
-    Y = np.vstack([kn.regressor(model, s.q, s.v, s.a) for s in states])
+    Y = np.vstack([kn.identification.regressor(model, s.q, s.v, s.a) for s in states])
     size = np.abs(Y).max()
     assert np.abs(Y[:, list(found.columns)] @ found.matrix - Y).max() < 1e-8 * size
     values = np.linalg.svd(

@@ -131,7 +131,7 @@ def test_parts_and_wholes():
 def test_another_root(body: str):
     """The mechanism stands and moves as it did, at the start and in every keyframe."""
     model = walker()
-    new, states = kn.reroot(model, body)
+    new, states = kn.model.reroot(model, body)
     names = tuple(name for name in model.frame_names[1:] if name not in states.moved)
     same_place(model, new, kn.neutral(model), kn.neutral(new), names)
     assert len(new.keyframes) == 2
@@ -144,7 +144,7 @@ def test_another_root(body: str):
 
 def test_another_root_of_an_arm_stands_where_it_stood():
     arm = kn.robots.load("arm")
-    new, _ = kn.reroot(arm, "flange")
+    new, _ = kn.model.reroot(arm, "flange")
     same_place(arm, new, kn.neutral(arm), kn.neutral(new), ("tool0",))
     np.testing.assert_allclose(kn.pose(new, kn.neutral(new), "base_link_origin"), np.eye(4), atol=1e-12)
 
@@ -163,9 +163,9 @@ def test_in_the_plane_from_a_graph_and_on_a_floating_base():
     bodies = [kn.model.Body("a", BOX)]
     b = Builder.from_graph(bodies, [Connection("j", Revolute("z"), "base", "a", start=0.7)])
     model = b.build().replace(keyframes=(Keyframe("k", (0.2,), (0.3,)),))
-    flat = kn.to_planar(model)
+    flat = kn.model.to_planar(model)
     assert (flat.start, flat.keyframes) == ((0.7,), model.keyframes)
-    floating = kn.loads(kn.formats.to_json(model), base="floating")
+    floating = kn.formats.loads(kn.formats.to_json(model), base="floating")
     assert floating.start == (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.7)
     assert floating.keyframes[0].q == (1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.2)
 

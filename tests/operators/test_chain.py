@@ -95,7 +95,7 @@ def close(a: np.ndarray, b: np.ndarray, condition: float = 1.0) -> None:
 
 def conditions(chain: ClosedChain, model: kn.Model, q: np.ndarray) -> float:
     """Of H and of A Λ A*, both of which are solved."""
-    H, K = kn.mass_matrix(model.without_loops(), q), kn.constraint_jacobian(model, q)
+    H, K = kn.mass_matrix(model.without_loops(), q), kn.loops.jacobian(model, q)
     return float(np.linalg.cond(H) * max(1.0, np.linalg.cond(K @ np.linalg.solve(H, K.T))))
 
 
@@ -111,7 +111,7 @@ def test_against_one_model_with_loops(kinds, step_d):
     hard = conditions(chain, model, q)
     assert hard < 1e8
     close(np.r_[motion.primary, motion.secondary], wanted, hard)
-    lam = kn.constraint_forces(model, q, v, tau, stabilization=0.3)
+    lam = kn.loops.forces(model, q, v, tau, stabilization=0.3)
     norms = [np.linalg.norm(x) for x in np.split(lam, [6 - kinds[0].nv])]  # T has unit columns, at right angles
     close(np.array([np.linalg.norm(motion.wrenches[name]) for name in ("left", "right")]), np.array(norms), hard)
 
@@ -178,7 +178,7 @@ def test_jumps_close_the_velocities_and_keep_momentum():
     for _, rate in chain.errors(*after).values():
         assert np.abs(rate).max() < 1e-9
     model, q = whole(chain), np.r_[p.q, s.q]
-    H, K = kn.mass_matrix(model.without_loops(), q), kn.constraint_jacobian(model, q)
+    H, K = kn.mass_matrix(model.without_loops(), q), kn.loops.jacobian(model, q)
     momentum = H @ np.r_[jump.primary, jump.secondary]
     left = momentum - K.T @ np.linalg.lstsq(K.T, momentum, rcond=None)[0]
     assert np.abs(left).max() < 1e-9 * (1 + np.abs(momentum).max())
@@ -209,7 +209,7 @@ def test_batches():
 
 def test_changes_leave_the_primary_system_as_it_is():
     """Another grasp, another object and none: nothing is compiled for the arms again, and for no known closure."""
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     try:
         p, s = states(8)
         chain = held(Fixed(), Fixed())
@@ -227,7 +227,7 @@ def test_changes_leave_the_primary_system_as_it_is():
         assert (PRIMARY.kernels, SECONDARY.kernels, operators.closure_kernels()) == (arms, objects, ties)
         assert heavier.kernels == 2
     finally:
-        kn.set_compilation("auto")
+        kn.compilation.set_policy("auto")
 
 
 def test_errors_say_what_is_wrong():

@@ -12,7 +12,7 @@ from knuckle.testing.loops.linkages import LINKAGES, ladder, random_linkage
 def moving(model: kn.Model, q: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A velocity that the loops allow, and forces."""
     rng = np.random.default_rng(seed)
-    K = kn.constraint_jacobian(model, q)
+    K = kn.loops.jacobian(model, q)
     v = rng.normal(size=model.nv)
     return v - np.linalg.lstsq(K, K @ v, rcond=1e-9)[0], rng.normal(size=model.nv)
 

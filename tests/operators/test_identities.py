@@ -232,7 +232,7 @@ def test_planar_mechanisms():
     b.body("first", joint=kn.joints.Revolute("z"), mass=1.0, com=(0.3, 0.0, 0.0), inertia=(0.1, 0.1, 0.1))
     for name, joint in (("second", kn.joints.Revolute("z")), ("third", kn.joints.Prismatic("x"))):
         b.body(name, on="first", joint=joint, at=(0.6, 0.1, 0.0), mass=1.0, com=(0.3, 0, 0), inertia=(0.1, 0.1, 0.1))
-    model = kn.to_planar(b.build())
+    model = kn.model.to_planar(b.build())
     ops = at(model, np.array([0.3, -0.8, 0.2]), np.array([1.0, 2.0, 0.5]), points=["second", "third"])
     assert ops.phi.shape == (3 * model.nb, 3 * model.nb)
     assert_same(ops.H @ ops.phi @ ops.M @ ops.phi.T @ ops.H.T + ops.R, kn.mass_matrix(model, ops.given))

@@ -51,11 +51,11 @@ def test_kernels_give_what_the_recursions_give():
     ops = tree(4)
     x = np.random.default_rng(3).normal(size=(ops.model.nv, 5))
     plain = ops.mass_inverse @ x
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     try:
         native = ops.mass_inverse @ x
     finally:
-        kn.set_compilation("auto")
+        kn.compilation.set_policy("auto")
     condition = np.linalg.cond(kn.mass_matrix(ops.model, ops.given))
     assert np.abs(native - plain).max() <= 1e-14 * condition * (1 + np.abs(plain).max())
 
@@ -86,7 +86,7 @@ def test_everything_inside_a_kernel():
     C, Lambda, mass, a = terms(model, q, v)
     ops = operators.at(model, q, v, points=["tool0"])
     np.testing.assert_allclose(C, kn.bias_force(model, q, v), rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(Lambda, kn.operational_space_mobility(model, q, "tool0"), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(Lambda, kn.operational_space_inverse_inertia(model, q, "tool0"), rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(mass, kn.mass_matrix(model, q), rtol=1e-10, atol=1e-10)
     np.testing.assert_allclose(a, ops.a, rtol=1e-10, atol=1e-10)
 

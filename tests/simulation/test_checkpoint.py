@@ -32,8 +32,8 @@ def low(t, q, v):
 
 def run(folder=None, **options):
     model = kn.robots.load("double_pendulum")
-    return kn.simulate(model, [1.0, -0.4], [0.3, 2.0], 0.6, controller=controller, events=low, keep=3,
-                       stops=kn.RigidStops(0.5), checkpoint=folder, **options)
+    return kn.simulate(model, [1.0, -0.4], [0.3, 2.0], 0.6, controller=controller, events=low, save_every=3,
+                       joint_limits=kn.simulation.RigidStops(0.5), checkpoint=folder, **options)
 
 if __name__ == "__main__":
     motion = run(sys.argv[1], resume=True, checkpoint_every=float(sys.argv[3]))
@@ -113,15 +113,15 @@ def broken_off(monkeypatch, folder, after, **options):
     "options",
     [
         {},
-        {"keep": 7},
+        {"save_every": 7},
         {"integrator": "adaptive"},
         {"integrator": "adaptive", "dt": 0.01},
         {"integrator": "bdf2"},
         {"integrator": "variational"},
-        {"controller": [1.0, -2.0], "stops": kn.CompliantStops(100.0, 1.0)},
-        {"stops": kn.RigidStops(0.5, rest_speed=0.1)},
+        {"controller": [1.0, -2.0], "joint_limits": kn.simulation.CompliantStops(100.0, 1.0)},
+        {"joint_limits": kn.simulation.RigidStops(0.5, rest_speed=0.1)},
         {"events": {"low": lambda t, q, v: q[0]}},
-        {"external": np.ones((2, 6)), "frames": ("tip",)},
+        {"external_forces": np.ones((2, 6)), "frames": ("tip",)},
     ],
     ids=lambda options: " ".join(map(str, options)) or "plain",
 )
@@ -132,10 +132,10 @@ def test_a_run_goes_on_to_the_last_bit(options, tmp_path, monkeypatch):
     broken_off(monkeypatch, tmp_path / "run", 4, **options)
     assert files(tmp_path / "run") == ["00000001.npz", "00000002.npz", "00000003.npz"]
     given = {"events": options["events"]} if "events" in options else {}
-    again = kn.resume(tmp_path / "run", **given)
+    again = kn.simulation.resume(tmp_path / "run", **given)
     assert identical(again, whole)
     assert again.frames.keys() == whole.frames.keys()
-    assert identical(kn.resume(tmp_path / "run", **given), whole)  # it is over: nothing is computed
+    assert identical(kn.simulation.resume(tmp_path / "run", **given), whole)  # it is over: nothing is computed
 
 
 def test_a_damaged_checkpoint_in_the_middle(tmp_path, monkeypatch):
@@ -144,7 +144,7 @@ def test_a_damaged_checkpoint_in_the_middle(tmp_path, monkeypatch):
     second = tmp_path / "run" / "00000002.npz"
     second.write_bytes(second.read_bytes()[:-200])
     with pytest.warns(RuntimeWarning, match=r"00000002\.npz is damaged.*is computed again"):
-        again = kn.resume(tmp_path / "run")
+        again = kn.simulation.resume(tmp_path / "run")
     assert identical(again, whole)
 
 
@@ -155,7 +155,7 @@ def test_a_checkpoint_of_another_run_is_not_taken(tmp_path, monkeypatch):
             broken_off(monkeypatch, tmp_path / name, 4)
     (tmp_path / "a" / "00000003.npz").write_bytes((tmp_path / "b" / "00000003.npz").read_bytes())
     with pytest.warns(RuntimeWarning, match="does not belong to this run"):
-        again = kn.resume(tmp_path / "a")
+        again = kn.simulation.resume(tmp_path / "a")
     assert identical(again, kn.simulate(PENDULUM, Q0, V0, 0.5))
 
 
@@ -172,7 +172,7 @@ def test_an_interrupted_run_is_a_prefix_and_goes_on(tmp_path):
     part = kn.simulate(PENDULUM, Q0, V0, 0.4, controller=controller, checkpoint=tmp_path / "run")
     assert part.reason == "interrupted"
     assert np.array_equal(part.q, whole.q[: len(part)])
-    assert identical(kn.resume(tmp_path / "run", controller=controller), whole)
+    assert identical(kn.simulation.resume(tmp_path / "run", controller=controller), whole)
 
 
 def test_a_run_with_everything_in_the_file_needs_nothing(tmp_path):
@@ -182,11 +182,11 @@ def test_a_run_with_everything_in_the_file_needs_nothing(tmp_path):
 
     given = {"kp": 20.0, "q_ref": [0.1, 0.2]}
     whole = kn.simulate(PENDULUM, Q0, V0, 0.1, controller=servo, parameters=given, checkpoint=tmp_path / "run")
-    assert identical(kn.resume(tmp_path / "run", controller=servo), whole)
+    assert identical(kn.simulation.resume(tmp_path / "run", controller=servo), whole)
     with pytest.raises(
         TypeError, match=r"was computed with the controller .*servo, which a file cannot hold: give controller="
     ):
-        kn.resume(tmp_path / "run")
+        kn.simulation.resume(tmp_path / "run")
 
 
 def test_files_are_for_their_owner(tmp_path):
@@ -211,10 +211,10 @@ def test_what_is_refused(tmp_path):
     with pytest.raises(ValueError, match="holds another run: model was not the same"):
         kn.simulate(PENDULUM.without_friction().with_gravity((0, 0, -1)), Q0, V0, 0.01, checkpoint=folder, resume=True)
     with pytest.raises(FileNotFoundError, match="holds no checkpoints of a simulation"):
-        kn.resume(tmp_path / "nothing")
+        kn.simulation.resume(tmp_path / "nothing")
     (folder / "start.npz").write_bytes(b"no archive")
     with pytest.raises(ValueError, match=r"start\.npz is damaged.*remove .* and begin again"):
-        kn.resume(folder)
+        kn.simulation.resume(folder)
     other = tmp_path / "other"
     other.mkdir()
     (other / "thesis.tex").write_text("mine")

@@ -76,7 +76,7 @@ def test_each_trajectory_has_its_time(integrator: str, dtype: Any):
     np.testing.assert_array_equal(every.finite, gain[:, 0] == 0)
     np.testing.assert_allclose(every.diverged_at[~every.finite], 2.0 + DT * first[~every.finite], rtol=1e-12)
     with pytest.warns(RuntimeWarning, match="10 of 30"):  # as exactly where only the ends are kept
-        ends = kn.rollout(ARM, q, v, None, DT, parameters={"gain": gain}, keep=60, **given, t0=2.0)
+        ends = kn.rollout(ARM, q, v, None, DT, parameters={"gain": gain}, save_every=60, **given, t0=2.0)
     np.testing.assert_array_equal(ends.diverged_at, every.diverged_at)
     calm = kn.rollout(
         ARM, q[every.finite], v[every.finite], None, DT, parameters={"gain": 0 * gain[0]}, **given, t0=2.0
@@ -142,7 +142,7 @@ def test_large_mechanisms_are_timed_too():
     with pytest.warns(
         RuntimeWarning, match=r"1 of 4 trajectories of .* diverged, the first one, \[2\], at t = 0.002 s"
     ):
-        found = kn.rollout(model, q, None, tau, DT, steps=3, keep=3, integrator="euler")
+        found = kn.rollout(model, q, None, tau, DT, steps=3, save_every=3, integrator="euler")
     np.testing.assert_array_equal(found.finite, [True, True, False, True])
 
 

@@ -65,7 +65,9 @@ def test_root_of_a_step():
 @pytest.mark.parametrize("integrator", ["rk4", "heun", "adaptive", "variational"])
 @pytest.mark.parametrize("dt", [0.1, 0.013])
 def test_fall_ends_at_the_floor(integrator, dt):
-    motion = kn.simulate(ball(), [1.0], [0.7], 3.0, dt=dt, integrator=integrator, events=kn.Event(height, stop=True))
+    motion = kn.simulate(
+        ball(), [1.0], [0.7], 3.0, dt=dt, integrator=integrator, events=kn.simulation.Event(height, stop=True)
+    )
     exact = (0.7 + math.sqrt(0.7**2 + 2 * G)) / G  # the step's own parabola is the true one
     assert motion.reason == "event"
     assert motion.message == f"event 'height' at t = {exact:.9g} s"
@@ -82,7 +84,7 @@ def test_directions():
         return q[0] - 0.5
 
     def times(direction):
-        event = kn.Event(level, direction=direction)
+        event = kn.simulation.Event(level, direction=direction)
         return [o.time for o in kn.simulate(ball(), [0.0], [5.0], 1.0, dt=0.03, events=event).events]
 
     up, down = (5 - math.sqrt(25 - G)) / G, (5 + math.sqrt(25 - G)) / G
@@ -99,7 +101,11 @@ def test_several_events_in_one_step_are_in_order():
 
 
 def test_simultaneous_events_are_all_recorded_and_the_stop_comes_last():
-    events = [kn.Event(height, "first", stop=True), kn.Event(height, "second"), kn.Event(height, "third", -1)]
+    events = [
+        kn.simulation.Event(height, "first", stop=True),
+        kn.simulation.Event(height, "second"),
+        kn.simulation.Event(height, "third", -1),
+    ]
     motion = kn.simulate(ball(), [1.0], None, 1.0, dt=0.1, events=events)
     assert sorted(o.name for o in motion.events) == ["first", "second", "third"]
     assert len({o.time for o in motion.events}) == 1
@@ -107,8 +113,8 @@ def test_simultaneous_events_are_all_recorded_and_the_stop_comes_last():
 
 
 def test_the_earlier_of_two_stops_counts():
-    later = kn.Event(height, "floor", stop=True)
-    sooner = kn.Event(lambda t, q, v: t - 0.21, "clock", stop=True)
+    later = kn.simulation.Event(height, "floor", stop=True)
+    sooner = kn.simulation.Event(lambda t, q, v: t - 0.21, "clock", stop=True)
     motion = kn.simulate(ball(), [1.0], None, 1.0, dt=0.5, events=[later, sooner])
     assert [o.name for o in motion.events] == ["clock"]
     assert motion.times[-1] == pytest.approx(0.21, abs=1e-15)
@@ -118,7 +124,7 @@ def test_the_earlier_of_two_stops_counts():
 
 
 def test_zero_at_the_start_is_recorded_and_does_not_stop():
-    rising, falling = (kn.Event(height, name, d, stop=True) for name, d in (("up", 1), ("down", -1)))
+    rising, falling = (kn.simulation.Event(height, name, d, stop=True) for name, d in (("up", 1), ("down", -1)))
     motion = kn.simulate(ball(), [0.0], [3.0], 2.0, dt=0.01, events=[rising, falling])
     assert (motion.events[0].name, motion.events[0].time) == ("up", 0.0)
     assert motion.events[-1].name == "down"
@@ -126,12 +132,14 @@ def test_zero_at_the_start_is_recorded_and_does_not_stop():
 
 
 def test_zero_at_the_start_in_the_other_direction_is_nothing():
-    motion = kn.simulate(ball(), [0.0], [3.0], 0.1, dt=0.01, events=kn.Event(height, direction=-1))
+    motion = kn.simulate(ball(), [0.0], [3.0], 0.1, dt=0.01, events=kn.simulation.Event(height, direction=-1))
     assert motion.events == ()
 
 
 def test_a_value_that_is_zero_at_the_end_of_a_step_counts_once():
-    motion = kn.simulate(ball(), [1.0], None, 1.0, dt=0.25, events=kn.Event(lambda t, q, v: t - 0.5, "clock"))
+    motion = kn.simulate(
+        ball(), [1.0], None, 1.0, dt=0.25, events=kn.simulation.Event(lambda t, q, v: t - 0.5, "clock")
+    )
     assert [o.time for o in motion.events] == [0.5]
 
 
@@ -153,9 +161,9 @@ def test_an_action_that_reflects_is_a_stop_with_restitution():
     def bounce(t, q, v):
         return np.zeros(1), -0.6 * v
 
-    event = kn.Event(height, direction=-1, action=bounce)
+    event = kn.simulation.Event(height, direction=-1, action=bounce)
     acted = kn.simulate(ball(), [1.0], None, 1.3, dt=0.05, events=event)
-    stopped = kn.simulate(ball((0.0, math.inf)), [1.0], None, 1.3, dt=0.05, stops=kn.RigidStops(0.6))
+    stopped = kn.simulate(ball((0.0, math.inf)), [1.0], None, 1.3, dt=0.05, joint_limits=kn.simulation.RigidStops(0.6))
     assert [o.time for o in acted.events] == pytest.approx([o.time for o in stopped.events], abs=1e-12)
     assert np.allclose(acted.q, stopped.q, atol=1e-12)
     assert np.allclose(acted.v, stopped.v, atol=1e-11)
@@ -163,15 +171,17 @@ def test_an_action_that_reflects_is_a_stop_with_restitution():
 
 def test_an_action_may_only_look():
     seen = []
-    event = kn.Event(height, action=lambda t, q, v: seen.append(t))
+    event = kn.simulation.Event(height, action=lambda t, q, v: seen.append(t))
     motion = kn.simulate(ball(), [1.0], None, 1.0, dt=0.01, events=event)
     assert seen == [o.time for o in motion.events]
     assert np.array_equal(motion.q, kn.simulate(ball(), [1.0], None, 1.0, dt=0.01).q)
 
 
 def test_a_sign_that_changes_in_an_impact_is_an_event():
-    turning = kn.Event(lambda t, q, v: v[0], "turning", direction=1)
-    motion = kn.simulate(ball((0.0, math.inf)), [1.0], None, 0.6, dt=0.01, stops=kn.RigidStops(0.5), events=turning)
+    turning = kn.simulation.Event(lambda t, q, v: v[0], "turning", direction=1)
+    motion = kn.simulate(
+        ball((0.0, math.inf)), [1.0], None, 0.6, dt=0.01, joint_limits=kn.simulation.RigidStops(0.5), events=turning
+    )
     impact, turn = motion.events
     assert (impact.kind, turn.name) == ("impact", "turning")
     assert impact.time == turn.time
@@ -199,7 +209,7 @@ def test_events_of_a_tumbling_body_follow_the_manifold():
 
 
 def test_forms_of_events():
-    event = kn.Event(height, direction=1)
+    event = kn.simulation.Event(height, direction=1)
     assert events_from(None) == ()
     assert events_from(height)[0].name == "height"
     assert events_from(event) == (event,)
@@ -210,15 +220,15 @@ def test_forms_of_events():
 
 def test_wrong_events():
     with pytest.raises(TypeError, match=r"an event needs a function g\(t, q, v\), not 3"):
-        kn.Event(3)  # pyright: ignore[reportArgumentType]
+        kn.simulation.Event(3)  # pyright: ignore[reportArgumentType]
     with pytest.raises(ValueError, match=r"direction is 1 \(rising\), -1 \(falling\) or 0 \(both\), not 2"):
-        kn.Event(height, direction=2)
+        kn.simulation.Event(height, direction=2)
     with pytest.raises(TypeError, match=r"event 'pair' gives .*, and should give one number"):
         kn.simulate(ball(), events={"pair": lambda t, q, v: (1, 2)})
     with pytest.raises(ValueError, match=r"the action of event 'height' gives v of shape \(2,\), not \(1,\)"):
-        kn.simulate(ball(), [1.0], events=kn.Event(height, action=lambda t, q, v: ([0.0], [1.0, 2.0])))
+        kn.simulate(ball(), [1.0], events=kn.simulation.Event(height, action=lambda t, q, v: ([0.0], [1.0, 2.0])))
     with pytest.raises(TypeError, match=r"the action of event 'height' gives 5"):
-        kn.simulate(ball(), [1.0], events=kn.Event(height, action=lambda t, q, v: 5))
+        kn.simulate(ball(), [1.0], events=kn.simulation.Event(height, action=lambda t, q, v: 5))
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "adaptive"])
@@ -230,7 +240,9 @@ def test_a_function_that_gives_nan_is_an_error(integrator, stops):
         return math.nan if q[0] < 0.5 else q[0]
 
     with pytest.raises(ValueError, match=r"event 'distance' gives NaN at t = 0\.3\d* s"):
-        kn.simulate(ball(limits=(-9.0, 9.0)), [1.0], None, 1.0, integrator=integrator, events=distance, stops=stops)
+        kn.simulate(
+            ball(limits=(-9.0, 9.0)), [1.0], None, 1.0, integrator=integrator, events=distance, joint_limits=stops
+        )
     with pytest.raises(ValueError, match=r"event 'low' gives NaN at t = 0 s"):
         kn.simulate(ball(), [0.4], None, 1.0, events={"low": distance})
 
@@ -241,7 +253,7 @@ def test_infinity_has_a_sign():
 
 
 def test_an_action_that_gives_nan_is_an_error():
-    event = kn.Event(height, action=lambda t, q, v: (q, [math.nan]))
+    event = kn.simulation.Event(height, action=lambda t, q, v: (q, [math.nan]))
     with pytest.raises(
         ValueError, match=r"the action of event 'height' at t = 0\.45\d* s gives a v that is not finite"
     ):
@@ -261,7 +273,7 @@ def test_a_function_that_passes_zero_and_comes_back_within_a_step(integrator, dt
     before = math.sqrt(2 * rise / 9.81)
     events = {
         "line": lambda t, q, v: q[0] - (9.81 * apex**2 / 2 - rise),
-        "down": kn.Event(lambda t, q, v: q[0] - (9.81 * apex**2 / 2 - rise), direction=-1),
+        "down": kn.simulation.Event(lambda t, q, v: q[0] - (9.81 * apex**2 / 2 - rise), direction=-1),
     }
     motion = kn.simulate(ball(), [0.0], [9.81 * apex], 0.4, dt=dt, integrator=integrator, events=events, progress=False)
     assert [o.time for o in motion.occurrences("line")] == pytest.approx([apex - before, apex + before], abs=1e-9)

@@ -56,7 +56,7 @@ def test_a_block_slides_and_stops(integrator: str):
     """v = v₀ − (f/m) t until t = m v₀/f, after m v₀²/(2f); then nothing moves any more."""
     v0 = 1.0
     end, way = MASS * v0 / FRICTION, MASS * v0**2 / (2 * FRICTION)
-    events = kn.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
+    events = kn.simulation.Event(lambda t, q, v: float(v[0] == 0.0) - 0.5, "stands")
     motion = run(block(), [0.0], [v0], 1.0, integrator=integrator, events=events if integrator == "rk4" else None)
     t, q, v = motion.times, motion.q[:, 0], motion.v[:, 0]
     sliding = np.maximum(0.0, end - t)
@@ -122,10 +122,10 @@ def test_the_arm_sticks_forever_where_gravity_is_too_weak():
     q = rng.uniform(-1, 1, ARM.nq)
     strong = dry(ARM, 1.001 * float(np.abs(kn.gravity_force(ARM, q)).max()))
     for integrator in ("rk4", "implicit", "adaptive"):
-        motion = run(strong, q, None, 2.0, integrator=integrator, keep=100)
+        motion = run(strong, q, None, 2.0, integrator=integrator, save_every=100)
         assert np.all(motion.q == q)
         assert np.all(motion.v == 0)
-    found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, keep=500, integrator="rk4")
+    found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, save_every=500, integrator="rk4")
     assert np.all(found.q == q)
 
 
@@ -157,7 +157,9 @@ def test_every_method_agrees_with_a_converged_one(name: str, integrator: str):
     found = run(model, q, v, 0.4, integrator=integrator)
     assert found.q[-1] == pytest.approx(right.q[-1], abs=2e-6 if integrator == "rk4" else 2e-5)
     errors = [
-        np.abs(kn.rollout(model, q, v, None, 0.4 / n, steps=n, keep=n, integrator=integrator).q[-1] - right.q[-1]).max()
+        np.abs(
+            kn.rollout(model, q, v, None, 0.4 / n, steps=n, save_every=n, integrator=integrator).q[-1] - right.q[-1]
+        ).max()
         for n in (400, 1600)
     ]
     assert errors[0] < 1e-4
@@ -217,11 +219,11 @@ def test_friction_does_not_run_backwards():
 
 def test_a_loop_sticks_and_slides():
     model = dry(kn.robots.load("four_bar"), 0.05)
-    q = kn.close_loops(model).q
-    _, v = kn.project(model, q, np.ones(model.nv))
+    q = kn.loops.close(model).q
+    _, v = kn.loops.project(model, q, np.ones(model.nv))
     motion = run(model, q, v, 1.0)
     assert np.all(motion.v[-1] == 0)
-    assert np.abs(kn.loop_error(model, motion.q)).max() < 1e-9
+    assert np.abs(kn.loops.error(model, motion.q)).max() < 1e-9
     lost = motion.energy[0] - motion.energy[-1]
     assert lost == pytest.approx(0.05 * np.abs(np.diff(motion.q, axis=0)).sum(), rel=1e-4)
     strong = dry(model, 100.0)
@@ -243,8 +245,8 @@ def test_stops_and_friction_together(stiff: bool):
     """A block runs into its end, comes back by half, and stands still at last."""
     b = kn.Builder("block", gravity=(0, 0, 0))
     b.body("block", joint=Prismatic("x"), mass=MASS, friction=FRICTION, limits=(-1.0, 0.2))
-    stops: Any = kn.CompliantStops(stiffness=1e6) if stiff else kn.RigidStops(restitution=0.5)
-    motion = run(b.build(), [0.0], [1.0], 2.0, stops=stops, dt=1e-4 if stiff else 1e-3)
+    stops: Any = kn.simulation.CompliantStops(stiffness=1e6) if stiff else kn.simulation.RigidStops(restitution=0.5)
+    motion = run(b.build(), [0.0], [1.0], 2.0, joint_limits=stops, dt=1e-4 if stiff else 1e-3)
     arriving = 1.0 - 2 * FRICTION / MASS * 0.2
     leaving = arriving * (1.0 if stiff else 0.25)
     assert motion.q[-1, 0] == pytest.approx(0.2 - MASS * leaving / (2 * FRICTION), abs=2e-3 if stiff else 1e-9)
@@ -260,7 +262,7 @@ def test_a_joint_rests_on_its_stop_against_friction():
     def push(model: kn.Model, t: Any, q: Any) -> Any:
         return Vector([10.0 - 20.0 * t])
 
-    motion = run(b.build(), [-0.1], None, 1.0, controller=push, stops="rigid")
+    motion = run(b.build(), [-0.1], None, 1.0, controller=push, joint_limits="rigid")
     late = np.maximum(0.0, motion.times - 0.65)
     assert motion.q[motion.times > 0.5, 0] == pytest.approx(-20 * late[motion.times > 0.5] ** 3 / (6 * MASS), abs=1e-9)
 
@@ -303,7 +305,7 @@ def test_a_run_goes_on_from_a_checkpoint(tmp_path: Any):
     np.testing.assert_array_equal(stored.q, whole.q)
     points = sorted((tmp_path / "run").iterdir())
     assert len(points) > 2
-    again = kn.resume(tmp_path / "run")
+    again = kn.simulation.resume(tmp_path / "run")
     np.testing.assert_array_equal(again.q, whole.q)
 
 

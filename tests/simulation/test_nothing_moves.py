@@ -19,6 +19,7 @@ from knuckle.engine.calls.arguments import ARGUMENTS
 from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Fixed, Revolute
+from knuckle.public_names import everything
 
 
 def built(*bodies: tuple[str, str | None, Any, float]) -> kn.Model:
@@ -57,7 +58,7 @@ def z(m: kn.Model) -> np.ndarray:
 
 
 def choice(m: kn.Model) -> Any:
-    return kn.independent_variables(m, q(m))
+    return kn.loops.independent_variables(m, q(m))
 
 
 def motion(m: kn.Model, **options: Any) -> kn.Trajectory:
@@ -66,7 +67,7 @@ def motion(m: kn.Model, **options: Any) -> kn.Trajectory:
 
 def functions(m: kn.Model, name: str) -> list[Any]:
     """A function of the library, for one state and for three."""
-    f = getattr(kn, name)
+    f = everything(kn)[name]
     options: dict[str, Any] = {"frame": m.frame_names[-1], "choice": None, "constraints": (), "actuated": ()}
     given = {x: options[x] for x in f.__signature__.parameters if x in options}
     if "choice" in given:
@@ -83,54 +84,56 @@ def functions(m: kn.Model, name: str) -> list[Any]:
 
 OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "audit": lambda m, _: str(kn.audit(m)),
-    "base_parameters": lambda m, _: kn.base_parameters(m),
-    "inertial_parameters": lambda m, _: kn.inertial_parameters(m),
+    "identification.base_parameters": lambda m, _: kn.identification.base_parameters(m),
+    "identification.inertial_parameters": lambda m, _: kn.identification.inertial_parameters(m),
     "bind": lambda m, _: [
         kn.bind(m).inverse_dynamics(q(m), z(m), z(m)),
         kn.bind(m).potential_energy(q(m)),
         kn.bind(m).body_poses(q(m)),
         kn.bind(m).normalize(q(m), z(m)),
     ],
-    "close_loops": lambda m, _: kn.close_loops(m).q,
-    "project": lambda m, _: kn.project(m, q(m), z(m)),
-    "mobility": lambda m, _: kn.mobility(m, q(m)),
-    "independent_variables": lambda m, _: choice(m),
-    "actuation": lambda m, _: str(kn.actuation(m, q(m), ())),
-    "constrained_dynamics": lambda m, _: [
-        kn.constrained_dynamics(m, q(m), z(m), z(m), list(kn.constraints.joint_limits(m)), method=method)
+    "loops.close": lambda m, _: kn.loops.close(m).q,
+    "loops.project": lambda m, _: kn.loops.project(m, q(m), z(m)),
+    "loops.degrees_of_freedom": lambda m, _: kn.loops.degrees_of_freedom(m, q(m)),
+    "loops.independent_variables": lambda m, _: choice(m),
+    "loops.actuation": lambda m, _: str(kn.loops.actuation(m, q(m), ())),
+    "constraints.dynamics": lambda m, _: [
+        kn.constraints.dynamics(m, q(m), z(m), z(m), list(kn.constraints.joint_limits(m)), method=method)
         for method in ("dense", "dual", "iterative")
     ],
-    "constrained_velocity": lambda m, _: kn.constrained_velocity(m, q(m), z(m), z(m), [], step=0.01),
+    "constraints.step_velocity": lambda m, _: kn.constraints.step_velocity(m, q(m), z(m), z(m), [], step=0.01),
     "drive_forces": lambda m, _: kn.drive_forces(m, 0.0, q(m), z(m)),
     "hybrid_dynamics": lambda m, _: kn.hybrid_dynamics(m, q(m), z(m), z(m), z(m), prescribed=()),
     "kernel": lambda m, _: kn.kernel(lambda model, q, v: kn.inverse_dynamics(model, q, v, v))(m, q(m), z(m)),
     "load": lambda m, path: _there_and_back(m, path / "a.json"),
     "neutral": lambda m, _: kn.neutral(m),
     "normalize": lambda m, _: kn.normalize(m, q(m), z(m)),
-    "ode_right_hand_side": lambda m, _: kn.ode_right_hand_side(m)(0.0, np.concatenate([q(m), z(m)])),
-    "operation_count": lambda m, _: [
-        kn.operation_count(f, m) for f in (kn.inverse_dynamics, kn.mass_matrix, kn.potential_energy)
+    "simulation.ode_right_hand_side": lambda m, _: kn.simulation.ode_right_hand_side(m)(
+        0.0, np.concatenate([q(m), z(m)])
+    ),
+    "compilation.operation_count": lambda m, _: [
+        kn.compilation.operation_count(f, m) for f in (kn.inverse_dynamics, kn.mass_matrix, kn.potential_energy)
     ],
     "operators": lambda m, _: kn.operators.at(m, q(m)),
     "random_configuration": lambda m, _: kn.random_configuration(m, 1),
-    "replay_html": lambda m, path: kn.replay_html(motion(m), path / "motion.html"),
+    "viewer.replay_html": lambda m, path: kn.viewer.replay_html(motion(m), path / "motion.html"),
     "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
     "simulate": lambda m, path: [_looked_at(motion(m, **options), path) for options in RUNS],
     "total_mass": lambda m, _: kn.total_mass(m),
-    "to_planar": lambda m, _: kn.to_planar(m),
+    "model.to_planar": lambda m, _: kn.model.to_planar(m),
     "view": lambda m, _: None,  # needs a browser; what it shows is what replays show
     "where": lambda m, _: None,
-    "resume": lambda m, _: None,  # of a checkpoint that a run wrote
-    "reroot": lambda m, _: kn.reroot(m, m.body_names[-1]) if m.nb else None,
-    "with_loop_closure": lambda m, _: kn.with_loop_closure(m, q(m), ()) if m.loops else None,
+    "simulation.resume": lambda m, _: None,  # of a checkpoint that a run wrote
+    "model.reroot": lambda m, _: kn.model.reroot(m, m.body_names[-1]) if m.nb else None,
+    "loops.with_closure_function": lambda m, _: kn.loops.with_closure_function(m, q(m), ()) if m.loops else None,
 }
 RUNS: list[dict[str, Any]] = [
     {},
     *({"integrator": name} for name in ("euler", "heun", "adaptive", "implicit", "bdf1", "bdf2", "variational")),
-    {"stops": kn.RigidStops()},
+    {"joint_limits": kn.simulation.RigidStops()},
     {"controller": lambda model, t, q, v: 0 * v},
     {"controller": kn.kernel(lambda model, t, q, v: v * -1.0)},
-    {"events": [kn.Event(lambda t, q, v: t - 0.015)]},
+    {"events": [kn.simulation.Event(lambda t, q, v: t - 0.015)]},
 ]
 
 
@@ -147,7 +150,7 @@ def _looked_at(motion: kn.Trajectory, path: Path) -> list[Any]:
     return [energy, motion.state(0.013), motion.resample(dt=0.005), motion.kinetic_energy, repr(motion)]
 
 
-FUNCTIONS = sorted(name for name in kn.__all__ if isinstance(getattr(kn, name), Function))
+FUNCTIONS = sorted(name for name, f in everything(kn).items() if isinstance(f, Function))
 EVERYTHING = [*FUNCTIONS, *OTHERS]
 
 
@@ -165,9 +168,10 @@ def said(name: str, m: kn.Model, path: Path) -> str | None:
 
 
 def test_every_public_function_is_here():
-    others = {name for name in kn.__all__ if callable(getattr(kn, name))} - {*EVERYTHING}
-    classes = {name for name in others if isinstance(getattr(kn, name), (type, ModuleType))}
-    assert others - classes == {"get_threads", "set_compilation", "set_kernel_limit", "set_threads", "loads", "save"}
+    others = {name: f for name, f in everything(kn).items() if callable(f) and name not in EVERYTHING}
+    settings = {f"compilation.{name}" for name in ("get_threads", "set_kernel_limit", "set_policy", "set_threads")}
+    plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
+    assert plain == settings | {"constraints.joint_limits", "save"}
 
 
 @pytest.mark.parametrize("model", [*NOTHING.values(), WITH_FIXED, MIDDLE], ids=[*NOTHING, "with fixed", "middle"])
@@ -178,7 +182,7 @@ def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
         "floating_jacobian": "floating",
         "drive_forces": "no joint moves by a law of time",
         "operational_space_inertia": "a direction in which it never moves",
-        "to_planar": "plane",
+        "model.to_planar": "plane",
     }
     if not model.nv:
         allowed |= {"center_of_mass": "zero in every state", "external_force": "which no force moves"}
@@ -190,7 +194,7 @@ def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
 def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_path: Path):
     """Whatever needs its acceleration raises the error of `forward_dynamics`, and nothing raises another."""
     told = said(name, model, tmp_path)
-    asked_for_more = name in ("floating_jacobian", "drive_forces", "to_planar")
+    asked_for_more = name in ("floating_jacobian", "drive_forces", "model.to_planar")
     assert told is None or asked_for_more or "a joint that moves no inertia" in told, told
 
 
@@ -220,7 +224,7 @@ def test_what_nothing_has(model: kn.Model):
     np.testing.assert_array_equal(kn.centroidal_momentum(model, empty, empty), np.zeros(6))
     np.testing.assert_array_equal(kn.centroidal_bias(model, np.zeros((2, 0)), empty), np.zeros((2, 6)))
     assert kn.centroidal_matrix(model, empty).shape == (6, 0)
-    assert kn.constrained_dynamics(model, np.zeros((5, 0)), empty, empty, []).a.shape == (5, 0)
+    assert kn.constraints.dynamics(model, np.zeros((5, 0)), empty, empty, []).a.shape == (5, 0)
     run = motion(model)
     np.testing.assert_allclose(run.energy, weight)
     assert run.q.shape == (5, 0)

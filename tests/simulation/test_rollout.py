@@ -54,7 +54,7 @@ def stepped(model: Model, q: Array, v: Array, tau: Array, integrator: str) -> tu
     return np.stack(qs, -2), np.stack(vs, -2)
 
 
-def same(found: kn.Rollout, expected: tuple[Array, Array]) -> None:
+def same(found: kn.simulation.Rollout, expected: tuple[Array, Array]) -> None:
     np.testing.assert_array_equal(found.q, expected[0])
     np.testing.assert_array_equal(found.v, expected[1])
     assert found.q.dtype == expected[0].dtype
@@ -95,7 +95,7 @@ def test_every_so_many_states_are_kept_and_the_last(keep: int):
     q, v = states(ARM, 5)
     tau, steps = forces(ARM, 5, 10), 10
     every = kn.rollout(ARM, q, v, tau, DT, steps=steps)
-    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=keep)
+    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, save_every=keep)
     at = np.unique(np.append(np.arange(0, steps, keep), steps))
     same(found, (every.q[:, at], every.v[:, at]))
     np.testing.assert_array_equal(found.times, every.times[at])
@@ -105,10 +105,10 @@ def test_the_steps_may_be_cut_anywhere(monkeypatch: pytest.MonkeyPatch):
     """Long rollouts return to Python now and then."""
     q, v = states(ARM, 20)
     tau, steps = forces(ARM, 20, 11), 11
-    expected = kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=3)
+    expected = kn.rollout(ARM, q, v, tau, DT, steps=steps, save_every=3)
     for call in (1, 3_000, 10_000, 30_000):
         monkeypatch.setattr(trajectory_batches, "CALL", call)
-        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=3), (expected.q, expected.v))
+        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, save_every=3), (expected.q, expected.v))
 
 
 @pytest.mark.parametrize("count", [1, 7, 64, 201])
@@ -116,15 +116,15 @@ def test_the_number_of_threads_changes_no_bit(count: int, monkeypatch: pytest.Mo
     monkeypatch.setattr(trajectory_batches, "WORTH", 1)
     q, v = states(FLOATING, count)
     tau = forces(FLOATING, count, 5)
-    before = kn.get_threads()
+    before = kn.compilation.get_threads()
     try:
-        kn.set_threads(1)
+        kn.compilation.set_threads(1)
         expected = kn.rollout(FLOATING, q, v, tau, DT, steps=5)
         for threads in (2, 3, 7):
-            kn.set_threads(threads)
+            kn.compilation.set_threads(threads)
             same(kn.rollout(FLOATING, q, v, tau, DT, steps=5), (expected.q, expected.v))
     finally:
-        kn.set_threads(before)
+        kn.compilation.set_threads(before)
 
 
 def test_nan_stays_in_its_row():
@@ -151,7 +151,7 @@ def test_large_angles(monkeypatch: pytest.MonkeyPatch):
     q[2, 1], v[2, 1] = 1e5 - 0.01, 3.0
     q[5, 0] = 3e6
     q[11, 3], v[11, 3] = -1e5 - 0.01, 3.0
-    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2, integrator="euler")
+    found = kn.rollout(ARM, q, v, tau, DT, steps=steps, save_every=2, integrator="euler")
     others = np.delete(np.arange(12), [2, 5, 11])
     np.testing.assert_array_equal(found.q[others], expected.q[others, ::2])
     by_steps = stepped(ARM, q, v, tau, "euler")
@@ -161,7 +161,7 @@ def test_large_angles(monkeypatch: pytest.MonkeyPatch):
     assert found.q[11, 0, 3] < -1e5 < found.q[11, -1, 3]
     for call in (1, 10_000):
         monkeypatch.setattr(trajectory_batches, "CALL", call)
-        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, keep=2, integrator="euler"), (found.q, found.v))
+        same(kn.rollout(ARM, q, v, tau, DT, steps=steps, save_every=2, integrator="euler"), (found.q, found.v))
 
 
 def test_states_forces_and_parameters_broadcast():
@@ -194,7 +194,7 @@ def test_forces_that_do_not_change():
 
 def test_a_batch_without_trajectories_and_a_rollout_without_steps():
     q, v = states(ARM, 3)
-    empty = kn.rollout(ARM, q[:0], v[:0], None, DT, steps=4, keep=2)
+    empty = kn.rollout(ARM, q[:0], v[:0], None, DT, steps=4, save_every=2)
     assert empty.q.shape == (0, 3, 7)
     none = kn.rollout(ARM, q, v, None, DT, steps=0)
     same(none, (q[:, None], v[:, None]))
@@ -203,9 +203,9 @@ def test_a_batch_without_trajectories_and_a_rollout_without_steps():
 
 def test_memory_is_used_again():
     q, v = states(ARM, 6)
-    first = kn.rollout(ARM, q, v, None, DT, steps=8, keep=4)
-    expected = kn.rollout(ARM, *first.final, None, DT, steps=8, keep=4, t0=0.008)
-    again = kn.rollout(ARM, *first.final, None, DT, steps=8, keep=4, t0=0.008, out=first)
+    first = kn.rollout(ARM, q, v, None, DT, steps=8, save_every=4)
+    expected = kn.rollout(ARM, *first.final, None, DT, steps=8, save_every=4, t0=0.008)
+    again = kn.rollout(ARM, *first.final, None, DT, steps=8, save_every=4, t0=0.008, out=first)
     assert again.q is first.q
     same(again, (expected.q, expected.v))
     np.testing.assert_allclose(again.times, [0.008, 0.012, 0.016])
@@ -213,7 +213,7 @@ def test_memory_is_used_again():
         kn.rollout(ARM, q, v, None, DT, steps=8, out=first)
     part = dataclasses.replace(first, q=np.empty((6, 6, 7))[:, ::2])
     with pytest.raises(ValueError, match=r"out\.q must be an array of its own"):
-        kn.rollout(ARM, q, v, None, DT, steps=8, keep=4, out=part)
+        kn.rollout(ARM, q, v, None, DT, steps=8, save_every=4, out=part)
 
 
 def test_arguments_stay_as_they_are():
@@ -241,7 +241,7 @@ def test_large_mechanisms_go_through_time_in_code_too(integrator: str):
     model, steps = auto_tree(64, 2, 0.3, 0.98), 3
     q, v = states(model, 9)
     tau = forces(model, 9, steps)
-    found = kn.rollout(model, q, v, tau, DT, steps=steps, keep=2, integrator=integrator)
+    found = kn.rollout(model, q, v, tau, DT, steps=steps, save_every=2, integrator=integrator)
     for ours, theirs in zip((found.q, found.v), stepped(model, q, v, tau, integrator), strict=True):
         np.testing.assert_allclose(ours, theirs[:, [0, 2, 3]], rtol=0, atol=1e-12 * np.abs(theirs).max())
 
@@ -255,7 +255,7 @@ def test_the_end_is_where_mujoco_arrives():
     theirs.opt.disableflags = int(mj.mjtDisableBit.mjDSBL_CONSTRAINT | mj.mjtDisableBit.mjDSBL_CONTACT)
     there, data = kn.formats.adapters.mujoco(model, theirs), mj.MjData(theirs)
     q, v = states(model, 2)
-    found = kn.rollout(model, q, 0.1 * v, None, DT, steps=1000, keep=1000, integrator="rk4")
+    found = kn.rollout(model, q, 0.1 * v, None, DT, steps=1000, save_every=1000, integrator="rk4")
     for k in range(2):
         mj.mj_resetData(theirs, data)
         data.qpos[:], data.qvel[:] = there.q_to(q[k]), there.v_to(q[k], 0.1 * v[k])

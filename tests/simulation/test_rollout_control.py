@@ -113,7 +113,15 @@ def test_parameters_over_time():
     q, v = start(4)
     rest = rng.normal(size=(2, 1, 8, NV))
     found = kn.rollout(
-        ARM, q, v, None, DT, steps=8, controller=spring, parameters={"stiffness": 3.0, "rest": rest}, sequences=["rest"]
+        ARM,
+        q,
+        v,
+        None,
+        DT,
+        steps=8,
+        controller=spring,
+        parameters={"stiffness": 3.0, "rest": rest},
+        time_varying=["rest"],
     )
     assert found.q.shape == (2, 4, 9, ARM.nq)
     for i in range(2):
@@ -132,13 +140,18 @@ def test_external_forces():
         return f_ext + f_ext
 
     f_ext = rng.normal(size=(3, ARM.nb, 6))
-    found = kn.rollout(ARM, q, v, None, DT, steps=20, external=push, parameters={"f_ext": f_ext}, integrator="euler")
+    found = kn.rollout(
+        ARM, q, v, None, DT, steps=20, external_forces=push, parameters={"f_ext": f_ext}, integrator="euler"
+    )
 
     def python(model: Model, q: Array) -> Array:
         return 2 * f_ext
 
     np.testing.assert_allclose(
-        kn.rollout(ARM, q, v, None, DT, steps=20, external=python, integrator="euler").v, found.v, rtol=0, atol=1e-12
+        kn.rollout(ARM, q, v, None, DT, steps=20, external_forces=python, integrator="euler").v,
+        found.v,
+        rtol=0,
+        atol=1e-12,
     )
     for _ in range(20):
         v = v + DT * kn.forward_dynamics(ARM, q, v, np.zeros(NV), 2 * f_ext)
@@ -164,7 +177,7 @@ def test_every_trajectory_may_have_its_own_mechanism(integrator: str):
         return kn.gravity_force(model, q)
 
     found = kn.rollout(
-        ARM, q, v, None, DT, steps=30, controller=hold, mechanism=with_payload, parameters={"mass": masses},
+        ARM, q, v, None, DT, steps=30, controller=hold, model_fn=with_payload, parameters={"mass": masses},
         integrator=integrator,
     )  # fmt: skip
     heavy = [with_payload(ARM, mass.tolist()) for mass in masses]
@@ -212,16 +225,16 @@ def test_an_interrupt_ends_a_rollout(threads: int, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(trajectory_batches, "CALL", 3_000_000)
     q, v = start(64)
     kn.rollout(ARM, q, v, None, DT, steps=2)
-    before = kn.get_threads()
-    kn.set_threads(threads)
+    before = kn.compilation.get_threads()
+    kn.compilation.set_threads(threads)
     timer = threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT))
     try:
         timer.start()
         with pytest.raises(KeyboardInterrupt):
-            kn.rollout(ARM, q, v, None, DT, steps=2_000_000_000, keep=2_000_000_000)
+            kn.rollout(ARM, q, v, None, DT, steps=2_000_000_000, save_every=2_000_000_000)
     finally:
         timer.cancel()
-        kn.set_threads(before)
+        kn.compilation.set_threads(before)
     assert np.isfinite(kn.rollout(ARM, q, v, None, DT, steps=2).q).all()
 
 
@@ -259,7 +272,7 @@ MISTAKES: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
         rf"tau has shape \(4, {NV}\): the axis before the last is time, and must have 10 steps, or 1",
     ),
     "steps": ({"steps": 1.5}, ValueError, "steps is a whole number from 0, not 1.5"),
-    "keep": ({"keep": 0}, ValueError, "keep is a whole number from 1, not 0"),
+    "keep": ({"save_every": 0}, ValueError, "save_every is a whole number from 1, not 0"),
     "dt": ({"dt": np.nan}, ValueError, "dt is a finite number of seconds, not nan"),
     "t0": ({"t0": "now"}, ValueError, "t0 is a finite number of seconds, not 'now'"),
     "integrator": ({"integrator": "magic"}, ValueError, "integrator is one of"),
@@ -267,9 +280,9 @@ MISTAKES: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "controller": ({"controller": np.zeros(NV)}, TypeError, "controller must be a function, not ndarray; constant"),
     "missing": ({"controller": spring}, TypeError, "controller spring needs stiffness and rest"),
     "unused": ({"parameters": {"gain": 1.0}}, TypeError, "parameters has gain, which no function asks for"),
-    "no sequence": ({"sequences": ["rest"]}, TypeError, "sequences names rest, which parameters has not"),
+    "no sequence": ({"time_varying": ["rest"]}, TypeError, "time_varying names rest, which parameters has not"),
     "sequence": (
-        {"controller": spring, "parameters": {"stiffness": 1.0, "rest": np.zeros(NV)}, "sequences": ["rest"]},
+        {"controller": spring, "parameters": {"stiffness": 1.0, "rest": np.zeros(NV)}, "time_varying": ["rest"]},
         ValueError,
         rf"the sequence rest has shape \({NV},\), and must have shape \(..., 10, {NV}\)",
     ),
@@ -277,14 +290,14 @@ MISTAKES: dict[str, tuple[dict[str, Any], type[Exception], str]] = {
     "kernel returns two": ({"controller": two}, TypeError, "controller two returns a tuple"),
     "kernel returns too much": ({"controller": long}, ValueError, "what controller long returns has shape"),
     "mechanism of time": (
-        {"mechanism": with_payload, "parameters": {"mass": np.zeros((10, 1))}, "sequences": ["mass"]},
+        {"model_fn": with_payload, "parameters": {"mass": np.zeros((10, 1))}, "time_varying": ["mass"]},
         TypeError,
-        "mechanism asks for mass, which changes with time",
+        "model_fn asks for mass, which changes with time",
     ),
     "mechanism returns": (
-        {"mechanism": wrong_model, "parameters": {"mass": [1.0]}},
+        {"model_fn": wrong_model, "parameters": {"mass": [1.0]}},
         TypeError,
-        "mechanism returns a Vector, and must return a knuckle.Model",
+        "model_fn returns a Vector, and must return a knuckle.Model",
     ),
 }
 

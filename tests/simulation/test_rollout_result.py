@@ -31,16 +31,16 @@ def with_payload(model: kn.Model, mass: Any, along: Any) -> kn.Model:
     return attach(model, model.body_names[-1], point)
 
 
-def pulled(keep: int = 1, **changes: Any) -> kn.Rollout:
+def pulled(keep: int = 1, **changes: Any) -> kn.simulation.Rollout:
     given: dict[str, Any] = {
         "controller": spring,
         "parameters": {"stiffness": 3.0, "rest": REST},
-        "sequences": ["rest"],
+        "time_varying": ["rest"],
     }
-    return kn.rollout(ARM, Q, V, TAU, DT, steps=40, keep=keep, **given | changes)
+    return kn.rollout(ARM, Q, V, TAU, DT, steps=40, save_every=keep, **given | changes)
 
 
-def expected_forces(found: kn.Rollout, keep: int) -> Array:
+def expected_forces(found: kn.simulation.Rollout, keep: int) -> Array:
     """The forces of `pulled` in the states that were kept."""
     at = np.minimum(np.arange(0, 40 + keep, keep), 40)
     held = np.minimum(at, 39)
@@ -71,7 +71,7 @@ def test_indices_choose_trajectories_and_nothing_else():
     assert isinstance(found[1, 2], kn.Trajectory)
     for key in (1, slice(None, 1), (slice(None), 2), (..., 0), np.array([True, False]), [1, 0, 1]):
         some = found[key]
-        assert isinstance(some, kn.Rollout)
+        assert isinstance(some, kn.simulation.Rollout)
         assert some.batch == np.empty((2, 3))[key].shape
         index = np.arange(6).reshape(2, 3)[key]
         np.testing.assert_array_equal(some.q, found.q.reshape(6, 41, -1)[index])
@@ -123,12 +123,12 @@ def test_forces_of_a_python_function_are_those_that_it_said(keep: int):
         said.append(rng.normal(size=q.shape))
         return said[-1]
 
-    found = kn.rollout(ARM, Q, V, TAU, DT, steps=40, keep=keep, controller=moody)
+    found = kn.rollout(ARM, Q, V, TAU, DT, steps=40, save_every=keep, controller=moody)
     assert len(said) == 40
     rows = np.minimum(np.arange(0, 40 + keep, keep), 39)
     np.testing.assert_allclose(found.tau, np.stack([said[k] + TAU[:, k] for k in rows], 1), rtol=1e-14)
     np.testing.assert_array_equal(found[2].tau, found.tau[2])
-    again = kn.rollout(ARM, Q, V, TAU, DT, steps=40, keep=keep, controller=moody, out=found)
+    again = kn.rollout(ARM, Q, V, TAU, DT, steps=40, save_every=keep, controller=moody, out=found)
     assert again.tau is found.acting.saved_forces
 
 
@@ -143,7 +143,7 @@ def test_long_sequences_are_not_held_for_a_few_states():
 def test_a_trajectory_of_its_own_mechanism_has_its_energies(number: bool):
     masses = np.array([[0.1], [1.0], [3.0]])
     given = {"mass": masses, "along": 1.5 if number else np.array(1.5)}
-    found = kn.rollout(ARM, Q[:3], None, None, DT, steps=30, mechanism=with_payload, parameters=given)
+    found = kn.rollout(ARM, Q[:3], None, None, DT, steps=30, model_fn=with_payload, parameters=given)
     for k, mass in enumerate(masses):
         model = with_payload(ARM, mass.tolist(), 1.5)
         one = found[k]
@@ -160,10 +160,10 @@ def test_all_of_it_is_saved_and_loaded(suffix: str, tmp_path: Path):
     if suffix == ".nc":
         pytest.importorskip("xarray")
         pytest.importorskip("netCDF4")
-    found = kn.rollout(ARM, Q.reshape(2, 3, -1), V.reshape(2, 3, -1), TAU[:4:3, None], DT, steps=40, keep=7)
+    found = kn.rollout(ARM, Q.reshape(2, 3, -1), V.reshape(2, 3, -1), TAU[:4:3, None], DT, steps=40, save_every=7)
     path = tmp_path / f"many{suffix}"
     found.save(path)
-    loaded = kn.Rollout.load(path)
+    loaded = kn.simulation.Rollout.load(path)
     for name in ("times", "q", "v", "tau", "diverged_at"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(found, name))
     np.testing.assert_allclose(loaded.energy, found.energy, rtol=1e-13)
@@ -176,13 +176,11 @@ def test_all_of_it_is_saved_and_loaded(suffix: str, tmp_path: Path):
 
 def test_a_file_holds_the_parameters_of_mechanisms_and_asks_for_their_function(tmp_path: Path):
     given = {"mass": np.array([[0.1], [1.0]]), "along": 1.0}
-    found = kn.rollout(ARM, Q[:2], None, None, DT, steps=5, mechanism=with_payload, parameters=given)
+    found = kn.rollout(ARM, Q[:2], None, None, DT, steps=5, model_fn=with_payload, parameters=given)
     found.save(tmp_path / "payloads.npz")
-    with pytest.raises(
-        TypeError, match=r"payloads.npz was computed with the mechanism with_payload, .*: give mechanism="
-    ):
-        kn.Rollout.load(tmp_path / "payloads.npz")
-    loaded = kn.Rollout.load(tmp_path / "payloads.npz", mechanism=with_payload)
+    with pytest.raises(TypeError, match=r"payloads.npz was computed with model_fn=with_payload, .*: give model_fn="):
+        kn.simulation.Rollout.load(tmp_path / "payloads.npz")
+    loaded = kn.simulation.Rollout.load(tmp_path / "payloads.npz", model_fn=with_payload)
     np.testing.assert_allclose(loaded.energy, found.energy, rtol=1e-14)
     assert loaded[1].model.content_hash == found[1].model.content_hash
     with pytest.raises(ValueError, match=r"many.csv: a rollout is saved as .npz or"):
@@ -225,11 +223,11 @@ def test_what_is_not_finite_is_left_out_of_the_picture(tmp_path: Path):
 
 def test_a_few_are_replayed_side_by_side(tmp_path: Path):
     found = pulled(keep=4)
-    page = kn.replay_html(found[:3], tmp_path / "few.html").read_text("utf-8")
+    page = kn.viewer.replay_html(found[:3], tmp_path / "few.html").read_text("utf-8")
     assert "3 robots, 0.04 s" in page
-    assert f"{ARM.nb} bodies" in kn.replay_html(found[2], tmp_path / "one.html").read_text("utf-8")
+    assert f"{ARM.nb} bodies" in kn.viewer.replay_html(found[2], tmp_path / "one.html").read_text("utf-8")
     many = kn.rollout(ARM, np.zeros((40, ARM.nq)), steps=1)
     with pytest.raises(
         ValueError, match=r"this rollout has 40 trajectories, and a scene at most 32 robots: .* rollout\[:4\]"
     ):
-        kn.replay_html(many, tmp_path / "many.html")
+        kn.viewer.replay_html(many, tmp_path / "many.html")

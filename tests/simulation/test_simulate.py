@@ -70,7 +70,7 @@ def test_every_integrator_simulates(integrator):
 def test_every_kth_row_and_the_last_are_kept(keep, controller):
     given = {"controller": controller, "parameters": GAINS} if controller else {}
     every = kn.simulate(PENDULUM, Q0, V0, 0.1, **given)
-    some = kn.simulate(PENDULUM, Q0, V0, 0.1, keep=keep, **given)
+    some = kn.simulate(PENDULUM, Q0, V0, 0.1, save_every=keep, **given)
     rows = sorted({*range(0, 101, keep), 100})
     assert np.array_equal(some.times, every.times[rows])
     assert np.array_equal(some.q, every.q[rows])
@@ -135,7 +135,7 @@ def test_external_forces():
         return total
 
     model = PENDULUM.without_friction()
-    carried = kn.simulate(model, Q0, V0, 0.3, external=weightless)
+    carried = kn.simulate(model, Q0, V0, 0.3, external_forces=weightless)
     free = kn.simulate(model.with_gravity((0, 0, 0)), Q0, V0, 0.3)
     assert np.allclose(carried.q, free.q, atol=1e-10)
 
@@ -189,7 +189,7 @@ def test_adaptive_steps_leave_rows_of_their_own_or_even_ones():
     assert np.array_equal(own.q[-1], even.q[-1])
     exact = kn.simulate(PENDULUM, Q0, V0, 2.0, dt=1e-3).rows(slice(None, None, 10))
     assert np.abs(even.q - exact.q).max() < 1e-4
-    thinned = kn.simulate(PENDULUM, Q0, V0, 2.0, integrator="adaptive", keep=4)
+    thinned = kn.simulate(PENDULUM, Q0, V0, 2.0, integrator="adaptive", save_every=4)
     assert np.array_equal(thinned.times, own.times[sorted({*range(0, len(own), 4), len(own) - 1})])
 
 
@@ -232,8 +232,10 @@ def test_divergence_of_native_code_is_found_where_it_happens(keep):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        native = kn.simulate(PENDULUM, Q0, V0, 1.0, controller=blow_up, keep=keep)
-        python = kn.simulate(PENDULUM, Q0, V0, 1.0, controller=lambda model, t, v: 1e3 * t * (v @ v) * v, keep=keep)
+        native = kn.simulate(PENDULUM, Q0, V0, 1.0, controller=blow_up, save_every=keep)
+        python = kn.simulate(
+            PENDULUM, Q0, V0, 1.0, controller=lambda model, t, v: 1e3 * t * (v @ v) * v, save_every=keep
+        )
     assert native.reason == python.reason == "diverged"
     assert native.times[-1] == pytest.approx(python.times[-1], abs=1e-3)
     assert np.isfinite(native.v).all()
@@ -334,7 +336,7 @@ def test_simulations_side_by_side_leave_the_policy_as_it_was(monkeypatch):
         ({"duration": "long"}, TypeError, "duration is a number of seconds, not 'long'"),
         ({"dt": 0}, ValueError, "dt=0 must be positive"),
         ({"resume": True}, TypeError, "resume=True needs checkpoint="),
-        ({"keep": 0}, ValueError, "keep=0 must be a whole number"),
+        ({"save_every": 0}, ValueError, "save_every=0 must be a whole number"),
         ({"integrator": "rk5"}, ValueError, "not 'rk5'"),
         ({"frames": ["tool"]}, KeyError, "no frame is called 'tool'"),
         ({"controller": [1.0]}, ValueError, r"controller is an array of shape \(1,\), and must have shape \(2,\)"),
@@ -345,7 +347,11 @@ def test_simulations_side_by_side_leave_the_policy_as_it_was(monkeypatch):
             ValueError,
             r"returns an array of shape \(1,\), and must return shape",
         ),
-        ({"parameters": {"kp": 1.0}}, TypeError, "parameters has kp, which neither controller nor external asks for"),
+        (
+            {"parameters": {"kp": 1.0}},
+            TypeError,
+            "parameters has kp, which neither controller nor external_forces asks for",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(given, error, message):

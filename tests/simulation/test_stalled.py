@@ -78,7 +78,13 @@ def test_endless_events_end_a_run_with_what_was_computed(integrator: str):
 
     with pytest.warns(RuntimeWarning, match=r"stalled at t = .*: the step was interrupted \d+ times by stops and ev"):
         motion = kn.simulate(
-            PENDULUM, [1.0, 0.5], None, 1.0, integrator=integrator, events=kn.Event(due, action=again), progress=False
+            PENDULUM,
+            [1.0, 0.5],
+            None,
+            1.0,
+            integrator=integrator,
+            events=kn.simulation.Event(due, action=again),
+            progress=False,
         )
     assert motion.reason == "stalled"
     assert motion.times[-1] == pytest.approx(0.1, abs=1e-4)

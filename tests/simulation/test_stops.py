@@ -120,7 +120,7 @@ def test_impacts_of_a_mechanism_obey_the_law(seed):
     rng = np.random.default_rng(seed)
     e = 0.7
     v0 = 3 * rng.standard_normal(model.nv)
-    motion = kn.simulate(model, np.zeros(model.nq), v0, 1.0, stops=kn.RigidStops(e), dt=2e-3)
+    motion = kn.simulate(model, np.zeros(model.nq), v0, 1.0, joint_limits=kn.simulation.RigidStops(e), dt=2e-3)
     bounds = Bounds(model, bounds_of(model, None))
     found = impacts(motion)
     assert len(found) >= 3
@@ -141,7 +141,9 @@ def test_impacts_of_a_mechanism_obey_the_law(seed):
 @pytest.mark.parametrize("integrator", ["rk4", "heun", "adaptive", "variational"])
 def test_ball_bounces_at_the_analytic_times_and_comes_to_rest(integrator):
     e = 0.5
-    motion = kn.simulate(ball(), [1.0], None, 2.0, dt=1e-2, integrator=integrator, stops=kn.RigidStops(e))
+    motion = kn.simulate(
+        ball(), [1.0], None, 2.0, dt=1e-2, integrator=integrator, joint_limits=kn.simulation.RigidStops(e)
+    )
     times, speed = [math.sqrt(2 / G)], math.sqrt(2 * G)
     while speed > 1e-3:
         speed *= e
@@ -155,7 +157,7 @@ def test_ball_bounces_at_the_analytic_times_and_comes_to_rest(integrator):
 
 
 def test_bounces_are_rows_of_one_time():
-    motion = kn.simulate(ball(), [1.0], None, 0.6, dt=1e-2, stops=kn.RigidStops(0.5))
+    motion = kn.simulate(ball(), [1.0], None, 0.6, dt=1e-2, joint_limits=kn.simulation.RigidStops(0.5))
     (k,) = np.flatnonzero(np.diff(motion.times) == 0)
     assert motion.times[k] == impacts(motion)[0].time
     assert motion.v[k + 1] == pytest.approx(-0.5 * motion.v[k])
@@ -163,7 +165,7 @@ def test_bounces_are_rows_of_one_time():
 
 
 def test_many_bounces_in_one_step_end():
-    motion = kn.simulate(ball(), [0.1], None, 4.0, dt=1.0, stops=kn.RigidStops(0.9))
+    motion = kn.simulate(ball(), [0.1], None, 4.0, dt=1.0, joint_limits=kn.simulation.RigidStops(0.9))
     speed, count = math.sqrt(2 * G * 0.1), 1
     while speed > 1e-3:
         speed, count = 0.9 * speed, count + 1
@@ -174,7 +176,9 @@ def test_many_bounces_in_one_step_end():
 @pytest.mark.parametrize("amplitude", [0.3, 1.5, 2.8])
 def test_pendulum_bounces_at_the_bottom_with_half_its_period(amplitude):
     length = 0.7
-    motion = kn.simulate(pendulum(length=length), [amplitude], None, 6.0, dt=1e-3, stops=kn.RigidStops(1.0))
+    motion = kn.simulate(
+        pendulum(length=length), [amplitude], None, 6.0, dt=1e-3, joint_limits=kn.simulation.RigidStops(1.0)
+    )
     quarter = ellipk(math.sin(amplitude / 2) ** 2) * math.sqrt(length / G)
     times = [o.time for o in impacts(motion)]
     assert times == pytest.approx([quarter * (1 + 2 * k) for k in range(len(times))], abs=1e-8)
@@ -184,7 +188,7 @@ def test_pendulum_bounces_at_the_bottom_with_half_its_period(amplitude):
 
 def test_energy_is_lost_in_impacts_only():
     e = 0.4
-    motion = kn.simulate(pendulum(), [2.0], None, 4.0, dt=1e-3, stops=kn.RigidStops(e))
+    motion = kn.simulate(pendulum(), [2.0], None, 4.0, dt=1e-3, joint_limits=kn.simulation.RigidStops(e))
     H = kn.mass_matrix(motion.model, [0.0])[0, 0]
     lost = sum(0.5 * H * (o.v_before[0] ** 2 - o.v[0] ** 2) for o in impacts(motion))
     assert motion.energy[0] - motion.energy[-1] == pytest.approx(lost, rel=1e-9)
@@ -198,7 +202,9 @@ def test_ball_leaves_its_stop_when_the_force_exceeds_its_weight(integrator):
     def lift(model, t):
         return np.array([15.0 * t])
 
-    motion = kn.simulate(ball(), [0.0], None, 2.0, dt=0.013, controller=lift, integrator=integrator, stops="rigid")
+    motion = kn.simulate(
+        ball(), [0.0], None, 2.0, dt=0.013, controller=lift, integrator=integrator, joint_limits="rigid"
+    )
     assert [(o.kind, o.name) for o in motion.events] == [("rest", "height"), ("release", "height")]
     release = motion.events[1].time
     assert release == pytest.approx(2.0 * G / 15.0, abs=1e-10)
@@ -209,7 +215,7 @@ def test_ball_leaves_its_stop_when_the_force_exceeds_its_weight(integrator):
 
 def test_arm_at_rest_on_its_stops_stays_and_is_pushed():
     model = limited(kn.robots.load("double_pendulum").without_friction(), 0.3, 1.2)
-    motion = kn.simulate(model, [0.9, 0.8], None, 1.5, dt=2e-3, stops=kn.RigidStops(0.3))
+    motion = kn.simulate(model, [0.9, 0.8], None, 1.5, dt=2e-3, joint_limits=kn.simulation.RigidStops(0.3))
     assert {o.name for o in motion.events if o.kind == "rest"} == {*model.joint_names}
     assert np.array_equal(motion.q[-1], [0.3, 0.3])
     assert np.abs(motion.v[-1]).max() < 1e-12
@@ -220,7 +226,7 @@ def test_one_joint_rests_while_the_other_swings():
     model = limited(kn.robots.load("double_pendulum").without_friction(), -10.0, 10.0)
     first = dataclasses.replace(model.joints[0], limits=Limits((0.2,), (10.0,)))
     model = model.replace(joints=(first, model.joints[1]))
-    motion = kn.simulate(model, [0.2, 0.1], None, 1.0, dt=1e-3, stops="rigid")
+    motion = kn.simulate(model, [0.2, 0.1], None, 1.0, dt=1e-3, joint_limits="rigid")
     held = motion.q[:, 0] == 0.2
     assert held.mean() > 0.5
     assert np.ptp(motion.q[held, 1]) > 0.05
@@ -237,7 +243,15 @@ def test_a_kernel_and_a_function_meet_the_same_stops():
 
     model = limited(kn.robots.load("double_pendulum"), -0.4, 0.4)
     runs = [
-        kn.simulate(model, [0.3, 0.1], [4.0, -6.0], 1.0, controller=c, parameters={"k": 1.0}, stops=kn.RigidStops(0.6))
+        kn.simulate(
+            model,
+            [0.3, 0.1],
+            [4.0, -6.0],
+            1.0,
+            controller=c,
+            parameters={"k": 1.0},
+            joint_limits=kn.simulation.RigidStops(0.6),
+        )
         for c in (spring, plain)
     ]
     a, b = ([o.time for o in run.events] for run in runs)
@@ -250,14 +264,14 @@ def test_a_mimic_joint_stops_the_one_that_it_follows():
     builder.body("left", joint=Prismatic("z"), mass=1.0, joint_name="left")
     builder.body("right", joint=Prismatic("z"), mass=1.0, joint_name="right", limits=(-1.0, 1.0))
     builder.mimic("right", "left", ratio=2.0, offset=0.5)
-    motion = kn.simulate(builder.build(), [0.0], None, 2.0, stops=kn.RigidStops(0.0))
+    motion = kn.simulate(builder.build(), [0.0], None, 2.0, joint_limits=kn.simulation.RigidStops(0.0))
     assert motion.q[-1, 0] == pytest.approx(-0.75, abs=1e-15)  # 2 q + 0.5 = −1
     assert motion.events[0].name == "right"
 
 
 def test_a_joint_that_cannot_move_rests_on_both_of_its_stops():
     model = limited(kn.robots.load("double_pendulum").without_friction(), 0.3, 0.3)
-    motion = kn.simulate(model, [0.3, 0.3], None, 0.1, dt=1e-3, stops=kn.RigidStops(0.5))
+    motion = kn.simulate(model, [0.3, 0.3], None, 0.1, dt=1e-3, joint_limits=kn.simulation.RigidStops(0.5))
     assert np.all(motion.q == 0.3)
     assert np.abs(motion.v).max() < 1e-15
 
@@ -267,7 +281,7 @@ def test_a_joint_and_its_mimic_rest_together():
     builder.body("left", joint=Prismatic("z"), mass=1.0, joint_name="left", limits=(-1.0, 1.0))
     builder.body("right", joint=Prismatic("z"), mass=1.0, joint_name="right", limits=(-1.0, 1.0))
     builder.mimic("right", "left")
-    motion = kn.simulate(builder.build(), [0.0], None, 2.0, dt=1e-2, stops=kn.RigidStops(0.4))
+    motion = kn.simulate(builder.build(), [0.0], None, 2.0, dt=1e-2, joint_limits=kn.simulation.RigidStops(0.4))
     assert {o.name for o in motion.events if o.kind == "impact"} <= {"left", "right"}  # either may take the blow
     assert motion.q[-1, 0] == -1.0
     assert motion.q.min() >= -1.0 - 1e-12
@@ -277,7 +291,9 @@ def test_euler_angles_have_stops_too():
     builder = kn.Builder("gimbal")
     builder.body("head", joint=kn.joints.Euler("zyx"), mass=1.0, com=(0.3, 0.1, -0.2), inertia=(0.1, 0.2, 0.3))
     model = limited(builder.build(), -0.5, 0.5)
-    motion = kn.simulate(model, [0.1, 0.2, -0.1], [1.0, -2.0, 3.0], 3.0, stops=kn.RigidStops(0.2), dt=2e-3)
+    motion = kn.simulate(
+        model, [0.1, 0.2, -0.1], [1.0, -2.0, 3.0], 3.0, joint_limits=kn.simulation.RigidStops(0.2), dt=2e-3
+    )
     gaps = Bounds(model, bounds_of(model, None)).gaps(motion.q)
     assert len(impacts(motion)) >= 3
     assert gaps.min() >= -1e-9
@@ -290,7 +306,9 @@ def test_euler_angles_have_stops_too():
 
 def test_compliant_stops_store_energy_and_give_it_back():
     model, k = pendulum(lower=0.0), 300.0
-    motion = kn.simulate(model, [1.0], None, 3.0, integrator=PRECISE, dt=1e-3, stops=kn.CompliantStops(k, damping=0.0))
+    motion = kn.simulate(
+        model, [1.0], None, 3.0, integrator=PRECISE, dt=1e-3, joint_limits=kn.simulation.CompliantStops(k, damping=0.0)
+    )
     depth = np.minimum(motion.q[:, 0], 0)
     assert depth.min() < -0.05
     assert np.ptp(motion.energy + 0.5 * k * depth**2) < 1e-8 * np.ptp(motion.kinetic_energy)
@@ -298,8 +316,8 @@ def test_compliant_stops_store_energy_and_give_it_back():
 
 def test_compliant_stops_lose_what_their_dampers_take():
     model, k, d = pendulum(lower=0.0), 300.0, 4.0
-    stops = kn.CompliantStops(k, damping=d)
-    motion = kn.simulate(model, [1.0], None, 1.5, integrator=PRECISE, dt=1e-4, stops=stops)
+    stops = kn.simulation.CompliantStops(k, damping=d)
+    motion = kn.simulate(model, [1.0], None, 1.5, integrator=PRECISE, dt=1e-4, joint_limits=stops)
     push = np.array([stops.force(model, [q], [v])[0] for (q,), (v,) in zip(motion.q, motion.v, strict=True)], float)
     assert push.min() == 0.0  # it never pulls
     work = np.trapezoid(push * motion.v[:, 0], motion.times)
@@ -314,13 +332,13 @@ def test_compliant_stops_with_a_kernel_a_function_and_an_array():
     def plain(model, t, tau0):
         return tau0 * t
 
-    model, stops = pendulum(lower=-0.1, upper=0.1), kn.CompliantStops({"pivot": 200.0}, 1.0)
+    model, stops = pendulum(lower=-0.1, upper=0.1), kn.simulation.CompliantStops({"pivot": 200.0}, 1.0)
     given = {"tau0": [3.0]}
-    a = kn.simulate(model, None, None, 1.0, controller=push, parameters=given, stops=stops)
-    b = kn.simulate(model, None, None, 1.0, controller=plain, parameters=given, stops=stops)
+    a = kn.simulate(model, None, None, 1.0, controller=push, parameters=given, joint_limits=stops)
+    b = kn.simulate(model, None, None, 1.0, controller=plain, parameters=given, joint_limits=stops)
     assert np.allclose(a.q, b.q, atol=1e-10)
     assert np.array_equal(a.tau[:, 0], 3.0 * a.times)
-    c = kn.simulate(model, None, None, 2.0, controller=[3.0], stops=kn.CompliantStops(200.0, 20.0))
+    c = kn.simulate(model, None, None, 2.0, controller=[3.0], joint_limits=kn.simulation.CompliantStops(200.0, 20.0))
     assert 0.1 < c.q[-1, 0] < 0.2
     assert np.all(c.tau == 3.0)
 
@@ -331,19 +349,19 @@ def test_compliant_stops_with_a_kernel_a_function_and_an_array():
 def test_wrong_stops():
     model = pendulum(0.0, 1.0)
     with pytest.raises(ValueError, match=r"q0: joint 'pivot' is at 2, beyond its upper limit by 1"):
-        kn.simulate(model, [2.0], stops="rigid")
+        kn.simulate(model, [2.0], joint_limits="rigid")
     with pytest.raises(ValueError, match=r"restitution is 1\.5, and must be between 0 and 1"):
-        kn.RigidStops(1.5)
+        kn.simulation.RigidStops(1.5)
     with pytest.raises(ValueError, match=r"restitution of joint 'pivot' is -1\.0"):
-        kn.RigidStops({"pivot": -1})
+        kn.simulation.RigidStops({"pivot": -1})
     with pytest.raises(ValueError, match="rest_speed=0 must be positive"):
-        kn.RigidStops(rest_speed=0)
+        kn.simulation.RigidStops(rest_speed=0)
     with pytest.raises(ValueError, match="stiffness is nan"):
-        kn.CompliantStops(math.nan)
+        kn.simulation.CompliantStops(math.nan)
     with pytest.raises(KeyError, match="no joint is called 'elbow'"):
-        kn.simulate(model, stops=kn.RigidStops(joints=["elbow"]))
-    with pytest.raises(TypeError, match='stops is None, "rigid", RigidStops'):
-        kn.simulate(model, stops=3)  # pyright: ignore[reportArgumentType]
+        kn.simulate(model, joint_limits=kn.simulation.RigidStops(joints=["elbow"]))
+    with pytest.raises(TypeError, match='joint_limits is None, "rigid", RigidStops'):
+        kn.simulate(model, joint_limits=3)  # pyright: ignore[reportArgumentType]
 
 
 @pytest.mark.parametrize(("integrator", "dt"), [("rk4", 0.01), ("variational", 0.01), ("adaptive", None)])
@@ -353,7 +371,14 @@ def test_a_stop_that_is_passed_and_passed_back_within_a_step_is_hit(integrator, 
     before = math.sqrt(2 * rise / G)
     model = ball(-math.inf, G * apex**2 / 2 - rise)
     motion = kn.simulate(
-        model, [0.0], [G * apex], 0.4, dt=dt, integrator=integrator, stops=kn.RigidStops(restitution=e), progress=False
+        model,
+        [0.0],
+        [G * apex],
+        0.4,
+        dt=dt,
+        integrator=integrator,
+        joint_limits=kn.simulation.RigidStops(restitution=e),
+        progress=False,
     )
     (hit,) = impacts(motion)
     assert hit.time == pytest.approx(apex - before, abs=1e-9)

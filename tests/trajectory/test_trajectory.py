@@ -212,7 +212,7 @@ def test_velocity_is_the_rate_of_the_position_between_rows(swing):
 def test_between_rows_of_one_time_nothing_is_invented():
     builder = kn.Builder("ball")
     builder.body("ball", joint=Prismatic("z"), mass=1.0, limits=(0.0, math.inf))
-    motion = kn.simulate(builder.build(), [1.0], None, 1.0, dt=0.02, stops=kn.RigidStops(0.8))
+    motion = kn.simulate(builder.build(), [1.0], None, 1.0, dt=0.02, joint_limits=kn.simulation.RigidStops(0.8))
     impact = motion.events[0]
     _, _, v = motion.state(impact.time)
     assert np.array_equal(v, impact.v)

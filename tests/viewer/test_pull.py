@@ -201,11 +201,11 @@ def test_what_cannot_be_followed_starts_again():
 @pytest.mark.parametrize("name", ["four_bar", "crank_slider"])
 def test_loops_stay_closed(name: str):
     model = kn.robots.load(name)
-    live = Live(model, kn.close_loops(model).q)
+    live = Live(model, kn.loops.close(model).q)
     live.advance(0.2)
     pull = live.grab(0)
     live.drag(pull.target + np.array([0.05, 0.0, 0.1]))
     for _ in range(50):
         live.advance(0.02)
-        assert np.abs(kn.loop_gap(model, live.q)).max() < 1e-8
+        assert np.abs(kn.loops.gap(model, live.q)).max() < 1e-8
     assert np.abs(live.q - live.start).max() > 0.1

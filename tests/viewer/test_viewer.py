@@ -114,7 +114,7 @@ def test_sliders_keep_loops_closed():
         for angle in np.linspace(before[0], before[0] + 0.3, 7):
             slide(panel.sliders[0][1], float(angle))
             assert panel.q[0] == pytest.approx(angle, abs=1e-9)
-            assert np.abs(kn.loop_gap(model, panel.q)).max() < 1e-7
+            assert np.abs(kn.loops.gap(model, panel.q)).max() < 1e-7
         assert np.abs(panel.q[1:] - before[1:]).max() > 0.05
         assert [handle.value for _, handle in panel.sliders] == pytest.approx(panel.q, abs=1e-3)
 

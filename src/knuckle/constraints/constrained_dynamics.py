@@ -18,7 +18,7 @@ from knuckle.engine.arrays.base import in_one_row
 from knuckle.engine.calls.numpy_arrays import numbers
 from knuckle.functions.dynamics import forward_dynamics
 from knuckle.model import Model
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 
 from .base import Constraint
 from .constraint_rows import Rows, rows_of, tree_of
@@ -52,7 +52,7 @@ class Constrained:
         return bool((self.status == "solved").all())
 
 
-@public
+@public_in("constraints")
 @dataclass(frozen=True)
 class ConstrainedMotion(Constrained):
     """What constraints did to the acceleration `a` (..., nv)."""
@@ -60,7 +60,7 @@ class ConstrainedMotion(Constrained):
     a: Array
 
 
-@public
+@public_in("constraints")
 @dataclass(frozen=True)
 class ConstrainedVelocity(Constrained):
     """What constraints did to the velocity `v` (..., nv) at the end of a step; the multipliers are impulses."""
@@ -68,8 +68,8 @@ class ConstrainedVelocity(Constrained):
     v: Array
 
 
-@public
-def constrained_dynamics(
+@public_in("constraints")
+def dynamics(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -112,8 +112,8 @@ def constrained_dynamics(
     return ConstrainedMotion(**given.shaped(rows, found), a=found.x.reshape(*given.batch, model.nv))
 
 
-@public
-def constrained_velocity(
+@public_in("constraints")
+def step_velocity(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -130,7 +130,7 @@ def constrained_velocity(
 
     Impacts are part of it: a joint that runs into its stop ends the step at rest, or at the speed that takes it to the
     stop by the end of the step. `kn.integrate(model, q, step * v)` is the position then. Arguments are those of
-    `constrained_dynamics`.
+    `dynamics`.
 
     Args:
         model: the mechanism.
@@ -182,7 +182,7 @@ class _Given:
         found = {name: numbers(name, value, shapes[name]) for name, value in values.items()}
         for name, array in found.items():
             if array.dtype.kind == "c":
-                raise TypeError(f"{name} holds complex numbers, which have no order; see constrained_acceleration")
+                raise TypeError(f"{name} holds complex numbers, which have no order; see kn.constraints.acceleration")
         arrays = {name: array.astype(float) for name, array in found.items()}
         axes = {name: array.shape[: array.ndim - len(shapes[name])] for name, array in arrays.items()}
         try:

@@ -10,13 +10,22 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.loops.constraint_rank import ROUNDING, doubt_of
 from knuckle.algorithms.loops.loop_constraints import corrected
-from knuckle.functions.jacobian_products import body_jacobian_product, body_jacobian_transpose_product
+from knuckle.functions.frame_jacobian_products import body_product as body_jacobian_product
+from knuckle.functions.frame_jacobian_products import body_transpose_product as body_jacobian_transpose_product
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import (
-    constraint_bias,
-    constraint_jacobian,
-    loop_error,
-    loop_error_rate,
+    bias as loop_bias,
+)
+from knuckle.functions.loops.loop_terms import (
+    error as loop_error,
+)
+from knuckle.functions.loops.loop_terms import (
+    error_rate as loop_error_rate,
+)
+from knuckle.functions.loops.loop_terms import (
+    jacobian as loop_jacobian,
+)
+from knuckle.functions.loops.loop_terms import (
     sizes_at,
 )
 from knuckle.model import Model
@@ -148,8 +157,8 @@ def _judged(model: Model, tree: Model, constraints: tuple[Constraint, ...], q: A
 
 def _loop_rows(model: Model, q: Array, v: Array) -> Array:
     """The rows of the loop joints (s, nc, nv + 3): K, δ, its rate and −k (RBDA 8.15-8.27)."""
-    last = [loop_error(model, q), loop_error_rate(model, q, v), -np.asarray(constraint_bias(model, q, v))]
-    return np.concatenate([np.asarray(constraint_jacobian(model, q), float), np.stack(last, -1)], -1)
+    last = [loop_error(model, q), loop_error_rate(model, q, v), -np.asarray(loop_bias(model, q, v))]
+    return np.concatenate([np.asarray(loop_jacobian(model, q), float), np.stack(last, -1)], -1)
 
 
 def _terms(

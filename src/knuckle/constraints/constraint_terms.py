@@ -16,7 +16,7 @@ from knuckle.functions.dynamics import bias_force, mass_matrix, tree_parents
 from knuckle.functions.loops.loop_terms import loop_constraints, stabilized_bias
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.public_names import public
+from knuckle.public_names import public, public_in
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Matrix, Vector
 
@@ -87,9 +87,9 @@ def term_sizes(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constra
     return Matrix(found, model.nv + 1)
 
 
-@public
+@public_in("constraints")
 @function(q="q", v="v", tau="v", f_ext="f", loops=True)
-def constrained_acceleration(
+def acceleration(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -116,7 +116,7 @@ def constrained_acceleration(
         raise ValueError(f'method is "dual" or "kkt", not {method!r}')
     for constraint in constraints:
         if not constraint.is_equality:
-            raise ValueError(f"constrained_acceleration keeps equalities, not {constraint}: see constrained_dynamics")
+            raise ValueError(f"acceleration keeps equalities, not {constraint}: see kn.constraints.dynamics")
     state, at_loops = State.of(model, q, v), loop_constraints(model, q)
     rows, terms_of, doubt = list(at_loops.K.rows), list(at_loops.size.rows), at_loops.doubt
     k = list(stabilized_bias(model, q, v, stabilization))

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from knuckle.functions.configuration import configuration_rate
+from knuckle.functions.configuration import velocity_to_qdot
 from knuckle.joints import Prescribed
 from knuckle.model import Model
 from knuckle.model.reduction import rows
@@ -116,16 +116,13 @@ class Custom(_OnVariables):
     def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
         model, q = state.model, state.q
         _must_not_depend_on_time(model)
-        dq = configuration_rate.reference(model, q, state.v)
-        ahead = configuration_rate.reference(model, _dual(q, dq), _dual(state.v, Vector.zero(model.nv)))
+        dq = velocity_to_qdot.reference(model, q, state.v)
+        ahead = velocity_to_qdot.reference(model, _dual(q, dq), _dual(state.v, Vector.zero(model.nv)))
         second = Vector(Dual(Dual(*x), Dual(*parts(y))) for x, y in zip(zip(q, dq, strict=True), ahead, strict=True))
         with inside_a_kernel(one_state=False):
             twice = [parts(y) for y in several(self.function(model, second))]
             columns = [
-                [
-                    parts(y)[1]
-                    for y in several(self.function(model, _dual(q, configuration_rate.reference(model, q, e))))
-                ]
+                [parts(y)[1] for y in several(self.function(model, _dual(q, velocity_to_qdot.reference(model, q, e))))]
                 for e in map(Vector, Matrix.identity(model.nv).rows)
             ]
         now = [(*parts(value), parts(rate)[1]) for value, rate in twice]
@@ -143,7 +140,7 @@ class CustomVelocity(_OnVariables):
     def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
         model, q, v = state.model, state.q, state.v
         _must_not_depend_on_time(model)
-        dq, still = configuration_rate.reference(model, q, v), Vector.zero(model.nv)
+        dq, still = velocity_to_qdot.reference(model, q, v), Vector.zero(model.nv)
         with inside_a_kernel(one_state=False):
             along = [parts(y) for y in several(self.function(model, _dual(q, dq), _dual(v, still)))]
             columns = [

@@ -74,7 +74,7 @@ def difference(model: Model, q0: ArrayLike, q1: ArrayLike) -> Array:
 
 @public
 @function(q="q", v="v", loops=True)
-def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def velocity_to_qdot(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """q̇ (..., nq) for the velocity variables v (RBDA 3.6): equal to v only for joints without quaternions."""
     Q, V = as_vector(q), as_vector(v)
     return _gather(model, lambda joint, qs, vs: joint.rate(Q[qs], V[vs]))
@@ -82,13 +82,13 @@ def configuration_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 
 @public
 @function(u="v", v="v", loops=True)
-def displacement_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
+def difference_rate(model: Model, u: ArrayLike, v: ArrayLike) -> Array:
     """u̇ (..., nv) of the displacement u = difference(q0, q) while q moves with v: equal to v only without quaternions.
 
     This is the inverse of the exponential's differential. With it any formula for u̇ = f(t, u) serves positions too.
     """
     U, V = as_vector(u), as_vector(v)
-    return _gather(model, lambda joint, qs, vs: joint.displacement_rate(U[vs], V[vs]))
+    return _gather(model, lambda joint, qs, vs: joint.difference_rate(U[vs], V[vs]))
 
 
 @public

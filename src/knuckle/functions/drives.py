@@ -12,13 +12,14 @@ from knuckle.algorithms.dynamics import rnea
 from knuckle.algorithms.loops import loop_constraints
 from knuckle.engine.calls.function import kernel
 from knuckle.errors import ModelError
+from knuckle.functions.loops.loop_forces import forces as loop_forces
 from knuckle.joints import Driven
 from knuckle.model import Limits, Model, TreeJoint
 from knuckle.public_names import public
 from knuckle.scalar import is_inside
 from knuckle.spatial import Vector
 
-from . import constraint_forces, forward_dynamics
+from . import forward_dynamics
 from .per_joint import wrenches
 
 Array = NDArray[Any]
@@ -76,7 +77,7 @@ def _drive_forces(
     free = now.replace(joints=tuple(_without_law(joint, time[0]) for joint in model.joints))
     force = rnea.inverse_dynamics(free, Q, V, A, wrenches(model, f_ext))
     if now.loops:
-        lam = constraint_forces.reference(now, q, v, tau, f_ext, stabilization=stabilization)
+        lam = loop_forces.reference(now, q, v, tau, f_ext, stabilization=stabilization)
         for loop in now.loops:
             at = loop_constraints.closure(free, Q, loop)
             for i, K in loop_constraints.loop_jacobian(free, Q, loop, at.X, at.T).items():

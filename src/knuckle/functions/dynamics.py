@@ -16,7 +16,7 @@ from knuckle.algorithms.dynamics import (
     operational_space,
     rnea,
 )
-from knuckle.algorithms.dynamics import joint_resistance as resistance
+from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
 from knuckle.engine.calls.function import Array, function
@@ -24,7 +24,7 @@ from knuckle.model import Model
 from knuckle.public_names import public
 
 from . import floating
-from .couplings import coriolis_by_columns, inertia_by_columns, is_slender
+from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
 from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_parents
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
@@ -34,7 +34,7 @@ from .per_joint import as_vector, drift, minus, plus, wrenches
 @public
 @function(
     q="q", v="v", a="v", f_ext="f", joint_space=True,
-    instead="kn.actuator_forces gives the forces of its actuators",
+    instead="kn.loops.actuator_forces gives the forces of its actuators",
 )  # fmt: skip
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """Joint forces τ that give the acceleration `a`: recursive Newton-Euler (RBDA table 5.1).
@@ -126,28 +126,9 @@ def closed_loop_dynamics(
         return constrained_motion.kkt(H, rows, k, force, redundant=is_redundant(model))
     if method == "independent":
         if choice is None:
-            raise TypeError('method "independent" needs a choice: kn.independent_variables(model, q)')
+            raise TypeError('method "independent" needs a choice: kn.loops.independent_variables(model, q)')
         return constrained_motion.reduced(H, *expressed(rows.K, k, choice), force), None
     return constrained_motion.multipliers(H, tree_parents(model), rows, k, force, redundant=is_redundant(model))
-
-
-@public
-@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
-def constraint_forces(
-    model: Model,
-    q: ArrayLike,
-    v: ArrayLike,
-    tau: ArrayLike,
-    f_ext: ArrayLike | None = None,
-    *,
-    stabilization: float | None = None,
-) -> Array:
-    """λ (..., nc): the forces of the loop joints along their T, which act on the tree as Kᵀλ (RBDA 8.36).
-
-    Where constraints depend on each other, λ is not unique: this is the one of the least norm.
-    """
-    lam = closed_loop_dynamics(model, q, v, tau, f_ext, stabilization)[1]
-    return constrained_motion.least_norm(loop_constraints(model, q), lam)
 
 
 @public
@@ -206,20 +187,20 @@ def gravity_force(model: Model, q: ArrayLike) -> Array:
 
 @public
 @function(q="q", v="v", loops=True)
-def joint_resistance(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def joint_passive_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """What damping, dry friction and springs at the joints ask for (..., nv). Friction at rest counts as none."""
     return model.forces(q, resistance.resistance(model, model.positions(q), model.velocities(q, v)))
 
 
 @public
 @function(q="q")
-def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
+def operational_space_inverse_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
     """Φ = J H⁻¹ Jᵀ (..., 6, 6) at a frame, in its coordinates: the acceleration per unit wrench (RBDA 7.9)."""
     place = model.frame(frame)
     if model.couplings:
         J = jacobian.reference(model, q, frame)
         return J @ mass_matrix_inverse.reference(model, q) @ J.T
-    return operational_space.operational_mobility(model, model.positions(q), place)
+    return operational_space.operational_inverse_inertia(model, model.positions(q), place)
 
 
 @public
@@ -227,6 +208,6 @@ def operational_space_mobility(model: Model, q: ArrayLike, frame: str) -> Array:
 def operational_space_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
     """Λ = (J H⁻¹ Jᵀ)⁻¹ (..., 6, 6) at a frame, in its coordinates: the inertia a hand feels there (RBDA 7.12).
 
-    It is infinite in directions in which the frame cannot move: then use `operational_space_mobility`.
+    It is infinite in directions in which the frame cannot move: then use `operational_space_inverse_inertia`.
     """
-    return operational_space_mobility.reference(model, q, frame).inverse()
+    return operational_space_inverse_inertia.reference(model, q, frame).inverse()

@@ -59,7 +59,7 @@ def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 @function(q="q", loops=True)
 def centroidal_matrix(model: Model, q: ArrayLike) -> Array:
     """A (..., 6, nv) with A v the centroidal momentum."""
-    columns = model.columns(q, centroidal.centroidal_matrix(model, near(model, model.positions(q))), model.no_force)
+    columns = model.columns(q, centroidal.centroidal_matrix(model, near(model, model.positions(q))), model.zero_force)
     return Matrix.columns((column.components for column in columns), model.algebra.dimension)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
-from knuckle.algorithms.dynamics import joint_resistance
+from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
@@ -117,7 +117,7 @@ def _hybrid(
     if model.loops or model.couplings:
         return Vector(x for part in _by_matrices(model, q, v, tau, a, f_ext, prescribed, stabilization) for x in part)
     Q, V, A = model.positions(q), model.velocities(q, v), model.velocities(q, a)
-    own = joint_resistance.resistance(model, Q, V)
+    own = joint_passive_force.resistance(model, Q, V)
     force, f = minus(model.velocities(q, tau), own), wrenches(model, f_ext)
     limbs = floating.limbs_of(model) if method == "aba" and prescribed == tuple(range(1, model.nb)) else None
     if limbs is not None:

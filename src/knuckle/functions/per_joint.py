@@ -34,6 +34,6 @@ def as_vector(x: Any) -> Vector:
 def wrenches(model: Model, f_ext: Any) -> dict[int, Any]:
     """The external force on each body; none where none is given."""
     if f_ext is None:
-        return {i: model.no_force for i in range(model.nb)}
+        return {i: model.zero_force for i in range(model.nb)}
     rows = f_ext.rows if isinstance(f_ext, Matrix) else f_ext
     return {i: model.algebra.Force.of(row) for i, row in enumerate(rows)}

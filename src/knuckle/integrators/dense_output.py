@@ -14,7 +14,7 @@ def hermite(system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
     The error of q and v is O(dt⁴), so that a method of up to the fourth order loses nothing.
     """
     u = system.displacement(old.q, new.q)
-    du0, du1 = dt * old.v, dt * system.displacement_rate(u, new.v)
+    du0, du1 = dt * old.v, dt * system.difference_rate(u, new.v)
     dv0, dv1 = dt * system.acceleration(t, old.q, old.v), dt * system.acceleration(t + dt, new.q, new.v)
 
     def between(theta: Any) -> tuple[Any, Any]:

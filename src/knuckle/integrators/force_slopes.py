@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from knuckle.functions import configuration_rate
+from knuckle.functions import velocity_to_qdot
 from knuckle.joints.base import is_plain
 from knuckle.model import Linear, Model
 from knuckle.scalar import ONE, ZERO, constant
@@ -23,7 +23,7 @@ def slopes_of(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tup
     units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
     return (
         (derivative_of(f(q, along(v, e))) for e in units),
-        (derivative_of(f(along(q, configuration_rate.reference(model, q, e)), v)) for e in units),
+        (derivative_of(f(along(q, velocity_to_qdot.reference(model, q, e)), v)) for e in units),
     )
 
 
@@ -66,7 +66,7 @@ def _is_local(model: Model) -> bool:
 
 def _diagonals(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tuple[Vector, Vector] | None:
     """∂fᵢ/∂vᵢ and ∂fᵢ/∂qᵢ, if there are no other slopes; else None."""
-    rate = configuration_rate.reference(model, q, v)
+    rate = velocity_to_qdot.reference(model, q, v)
     some = derivative_of(f(q, along(v, v))), derivative_of(f(along(q, rate), v))
     diagonals: list[Vector] = []
     for part, columns in zip(some, slopes_of(f, model, q, v), strict=True):

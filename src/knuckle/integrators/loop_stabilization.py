@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.errors import ModelError
-from knuckle.functions import loop_error_rate, loop_gap, mass_matrix
+from knuckle.functions import mass_matrix
 from knuckle.functions.loops.closed_response import response
 from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
+from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
+from knuckle.functions.loops.loop_terms import gap as loop_gap
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
 
@@ -34,8 +36,8 @@ def stabilization_of(value: Any) -> Stabilization:
     is_number = isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)
     if not is_number or not 0 < float(value) < np.inf:
         raise ValueError(
-            'stabilization is "projection", the seconds in which loop errors decay, what kn.independent_variables '
-            f"chose, or None, not {value!r}"
+            'stabilization is "projection", the seconds in which loop errors decay, what '
+            f"kn.loops.independent_variables chose, or None, not {value!r}"
         )
     return float(value)
 
@@ -55,12 +57,12 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
     if gaps[worst] > OPEN:
         raise ValueError(
             f"q0: loop {model.loops[worst].name!r} is open by {gaps[worst]:.3g} (m, rad); start from "
-            f"kn.close_loops(model, q0).q, {advice}"
+            f"kn.loops.close(model, q0).q, {advice}"
         )
     rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
     if rate > OPEN * (1 + np.nan_to_num(np.abs(v)).max(initial=0.0)):
         raise ValueError(
-            f"v0: the loops open with {rate:.3g} (m/s, rad/s); start from kn.project(model, q0, v0), {advice}"
+            f"v0: the loops open with {rate:.3g} (m/s, rad/s); start from kn.loops.project(model, q0, v0), {advice}"
         )
 
 

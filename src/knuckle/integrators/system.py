@@ -12,7 +12,7 @@ from knuckle.bound import Bound, bind
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
-from knuckle.functions.loops.loop_closure import followed_velocity, loop_closure
+from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
 from knuckle.spatial import called
@@ -31,7 +31,7 @@ class System:
     model: Model
     force: Force
     """(model, t, q, v) → τ"""
-    external: Force | None = None
+    external_forces: Force | None = None
     """(model, t, q, v) → f_ext, a wrench per body"""
     stabilization: Stabilization = None
     """What keeps loops closed"""
@@ -85,7 +85,7 @@ class System:
         """(τ,) or (τ, f_ext) at this instant."""
         model = self._moving(t)
         tau = self.force(model, t, q, v)
-        return (tau,) if self.external is None else (tau, self.external(model, t, q, v))
+        return (tau,) if self.external_forces is None else (tau, self.external_forces(model, t, q, v))
 
     def moved(self, q: Any, u: Any) -> Any:
         """q ⊕ u: the position after moving with the velocity variables u for a unit of time."""
@@ -95,9 +95,9 @@ class System:
         """q1 ⊖ q0."""
         return self._functions.difference(q0, q1)
 
-    def displacement_rate(self, u: Any, v: Any) -> Any:
+    def difference_rate(self, u: Any, v: Any) -> Any:
         """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
-        return self._functions.displacement_rate(u, v)
+        return self._functions.difference_rate(u, v)
 
     def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
         """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
@@ -196,5 +196,5 @@ def with_rotors(model: Model, rotor: Any) -> Model:
 
 def _followed(model: Model, q: Any, v: Any, choice: Choice) -> tuple[Any, Any]:
     """The state in which the dependent variables follow the others (RBDA 8.56-8.57)."""
-    q = loop_closure.reference(model, q, choice=choice, steps=STEPS)
-    return q, followed_velocity.reference(model, q, v, choice=choice)
+    q = solve_dependent.reference(model, q, choice=choice, steps=STEPS)
+    return q, consistent_velocity.reference(model, q, v, choice=choice)

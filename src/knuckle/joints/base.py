@@ -102,7 +102,7 @@ class Joint(ABC):
         self._needs_plain_rates("difference")
         return q1 - q0
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
         """u̇ of the displacement u = difference(q0, q) while the joint moves with v: the inverse of dexp.
 
         It is v where positions are plain coordinates. Otherwise it must not depend on q0, as on a group it does not.
@@ -114,7 +114,7 @@ class Joint(ABC):
         return Vector(map(_derivative, self.difference(q0, _along(q, self.rate(q, v)))))
 
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
-        """Rᵀf, the force that does with v the work which f does with u̇ = R v (`displacement_rate`)."""
+        """Rᵀf, the force that does with v the work which f does with u̇ = R v (`difference_rate`)."""
         return f if type(self).integrate is Joint.integrate else self._rates(u) @ f
 
     def displacement_force(self, u: Vector, f: Vector) -> Vector:
@@ -123,7 +123,7 @@ class Joint(ABC):
 
     def _rates(self, u: Vector) -> Matrix:
         """Rᵀ."""
-        return Matrix(self.displacement_rate(u, Vector(e)) for e in Matrix.identity(self.nv).rows)
+        return Matrix(self.difference_rate(u, Vector(e)) for e in Matrix.identity(self.nv).rows)
 
     def spring_force(self, rest: Vector, q: Vector, stiffness: Vector) -> Vector:
         """Rᵀ k d for the displacement d = difference(rest, q) with ḋ = R v: the gradient of ½ k d²."""

@@ -129,7 +129,7 @@ class Model:
         return self.algebra.Motion.zero()
 
     @property
-    def no_force(self) -> Any:
+    def zero_force(self) -> Any:
         """No force."""
         return self.algebra.Force.zero()
 

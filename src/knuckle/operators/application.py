@@ -66,7 +66,7 @@ def _each(f: Callable[[Configuration, int, Any], Any]) -> Callable[[Configuratio
 
 def _carry_inward(c: Configuration, y: Parts) -> Parts:
     """𝓔_φ: the forces on the children, at their parent."""
-    total = _forces(c, [c.model.no_force] * len(y))
+    total = _forces(c, [c.model.zero_force] * len(y))
     for i, p, _ in c.model.inward():
         total[p] = total[p] + c.X[i].T @ y[i]
     return _without_root(total)
@@ -112,7 +112,7 @@ def _smooth(c: Configuration, y: Parts) -> Parts:
 
 def _at_bodies(c: Configuration, y: Parts) -> Parts:
     """B: the forces at the points, each on the body that has it."""
-    total = _forces(c, [c.model.no_force] * c.model.nb)
+    total = _forces(c, [c.model.zero_force] * c.model.nb)
     for point, f in zip(c.points, y, strict=True):
         total[point.body] = total[point.body] + point.X.T @ f
     return _without_root(total)
@@ -129,7 +129,7 @@ def _upsilon(c: Configuration, i: int, f: Any) -> Any:
 
 
 def _forces(c: Configuration, y: Parts) -> dict[int, Any]:
-    return {ROOT: c.model.no_force} | dict(enumerate(y))
+    return {ROOT: c.model.zero_force} | dict(enumerate(y))
 
 
 def _motions(c: Configuration, y: Parts) -> dict[int, Any]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .events.event import Event
     from .long_runs.run_spec import resume
+    from .ode import ode_right_hand_side
+    from .rollout.rollout_result import Rollout
     from .steps.step_size import StepSize, advance, first_step_size
     from .steps.step_text import StepText
     from .steps.stepper import Stepper, stepper
@@ -17,11 +19,13 @@ __all__ = [
     "CompliantStops",
     "Event",
     "RigidStops",
+    "Rollout",
     "StepSize",
     "StepText",
     "Stepper",
     "advance",
     "first_step_size",
+    "ode_right_hand_side",
     "resume",
     "stepper",
 ]
@@ -30,11 +34,13 @@ _WHERE = {
     "CompliantStops": "stops.stop_spec",
     "Event": "events.event",
     "RigidStops": "stops.stop_spec",
+    "Rollout": "rollout.rollout_result",
     "StepSize": "steps.step_size",
     "StepText": "steps.step_text",
     "Stepper": "steps.stepper",
     "advance": "steps.step_size",
     "first_step_size": "steps.step_size",
+    "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
     "stepper": "steps.stepper",
 }

@@ -76,7 +76,7 @@ def estimated_error(settings: RunSettings, policy: FixedSteps, times: Array, q: 
     Their errors add up: those of positions as they are, those of velocities times what is left of the motion. Stretches
     in which joints begin to slide or to stick are left out: a simulation ends its steps there.
     """
-    stepper, dt, steps = settings.stepper, policy.dt, min(settings.keep, LONGEST)
+    stepper, dt, steps = settings.stepper, policy.dt, min(settings.save_every, LONGEST)
     errors, end = list[float](), float(times[-1])
     for k in np.unique(np.linspace(0, len(times) - 1, SAMPLES + 2).astype(int)[1:-1]):
         t = float(times[k])

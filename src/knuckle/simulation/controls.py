@@ -31,7 +31,7 @@ class Control:
 
     function: Callable[..., Any] | None
     what: str
-    """What it is in errors: "controller" or "external"."""
+    """What it is in errors: "controller" or "external_forces"."""
     names: tuple[str, ...] = ()
 
     @property
@@ -114,14 +114,16 @@ def control_of(
 
 
 def forces_of(
-    model: Model, controller: Any, external: Any, parameters: Mapping[str, ArrayLike] | None
+    model: Model, controller: Any, external_forces: Any, parameters: Mapping[str, ArrayLike] | None
 ) -> tuple[Control, Control, Parameters]:
     """The controller, the external forces, and the parameters of both; an error for parameters of neither."""
     named = dict(parameters or {})
     control, own = control_of("controller", controller, "tau", (model.nv,), named)
-    wrenches, others = control_of("external", external, "f_ext", (model.nb, model.algebra.dimension), named)
+    wrenches, others = control_of(
+        "external_forces", external_forces, "f_ext", (model.nb, model.algebra.dimension), named
+    )
     if unused := [name for name in named if name not in own and name not in others]:
-        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external asks for")
+        raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external_forces asks for")
     return control, wrenches, {**own, **others}
 
 
@@ -146,7 +148,11 @@ _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 def _form(title: str) -> str:
     """How a control is written."""
-    return "controller(model, t, q, v, …) → τ" if title.startswith("controller") else "external(model, t, q, v) → f_ext"
+    return (
+        "controller(model, t, q, v, …) → τ"
+        if title.startswith("controller")
+        else "external_forces(model, t, q, v) → f_ext"
+    )
 
 
 def _array(title: str, value: Any) -> NDArray[Any]:

@@ -33,7 +33,7 @@ class RightHandSide:
         controller: Callable[..., Any] | ArrayLike | None = None,
         *,
         parameters: Mapping[str, ArrayLike] | None = None,
-        external: Callable[..., Any] | ArrayLike | None = None,
+        external_forces: Callable[..., Any] | ArrayLike | None = None,
         stabilization: float | None = None,
     ) -> None:
         self.model = model
@@ -42,7 +42,9 @@ class RightHandSide:
                 f"{model.name} has dry friction, a force that jumps where joints turn back: a solver that does not "
                 "know it takes tiny steps there. Use model.without_friction(), or kn.simulate"
             )
-        self._system = stepper(model, SemiImplicitEuler(), controller, parameters, external, stabilization).system
+        self._system = stepper(
+            model, SemiImplicitEuler(), controller, parameters, external_forces, stabilization
+        ).system
         self._functions = bind(model)
         self._still = np.zeros(model.nv)
 
@@ -54,7 +56,7 @@ class RightHandSide:
         q, v = self._parts(y)
         q = self._functions.integrate(np.ascontiguousarray(q), self._still)
         v = np.ascontiguousarray(v)
-        return np.concatenate([self._functions.configuration_rate(q, v), self._system.acceleration(t, q, v)])
+        return np.concatenate([self._functions.velocity_to_qdot(q, v), self._system.acceleration(t, q, v)])
 
     def join(self, q: ArrayLike, v: ArrayLike) -> Array:
         """y of a state."""
@@ -81,7 +83,7 @@ def ode_right_hand_side(
     controller: Callable[..., Any] | ArrayLike | None = None,
     *,
     parameters: Mapping[str, ArrayLike] | None = None,
-    external: Callable[..., Any] | ArrayLike | None = None,
+    external_forces: Callable[..., Any] | ArrayLike | None = None,
     stabilization: float | None = None,
 ) -> RightHandSide:
     """The motion in the form that SciPy's solvers want: a function f(t, y) of y = [q, v] that gives ẏ = [q̇, v̇].
@@ -90,10 +92,12 @@ def ode_right_hand_side(
         model: the mechanism.
         controller: as for `simulate`: a function or kernel of (model, t, q, v, …), a constant τ, or None.
         parameters: what controller and external forces ask for, by name.
-        external: a wrench on each body, in the same way.
+        external_forces: a wrench on each body, in the same way.
         stabilization: the time in seconds in which errors of closed loops decay; None lets them grow.
 
     Returns:
         f, with `f.join(q, v)` for y and `f.split(y)` for q and v, of one state or of a whole solution.
     """
-    return RightHandSide(model, controller, parameters=parameters, external=external, stabilization=stabilization)
+    return RightHandSide(
+        model, controller, parameters=parameters, external_forces=external_forces, stabilization=stabilization
+    )

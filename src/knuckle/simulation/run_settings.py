@@ -28,7 +28,7 @@ class RunSettings:
     model: Model
     stepper: Stepper
     policy: StepPolicy
-    keep: int
+    save_every: int
     switches: tuple[ModeSwitch, ...] = ()
 
     @property

@@ -51,12 +51,12 @@ def simulate(
     dt: float | None = None,
     controller: Callable[..., Any] | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
-    external: Callable[..., Any] | ArrayLike | None = None,
+    external_forces: Callable[..., Any] | ArrayLike | None = None,
     integrator: str | Integrator | None = None,
     events: Events = None,
-    stops: Stops | str = None,
+    joint_limits: Stops | str = None,
     stabilization: Stabilization = "projection",
-    keep: int = 1,
+    save_every: int = 1,
     frames: Iterable[str] = (),
     progress: Progress = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -80,19 +80,20 @@ def simulate(
         controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
             receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
             be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
-        parameters: what controller and external ask for, by name.
-        external: external(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        parameters: what controller and external_forces ask for, by name.
+        external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
         integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
             `kn.integrators`; if not given, what
             `kn.integrators.default_steps` takes: "rk4", or "implicit" for stiff joints and a given dt.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
-        stops: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops them;
-            `CompliantStops(stiffness=…, damping=…)` pushes back.
+        joint_limits: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops
+            them; `CompliantStops(stiffness=…, damping=…)` pushes back.
         stabilization: what keeps closed loops closed, for mechanisms that have some. "projection" moves every state to
             the nearest one, by kinetic energy, in which they are; a number is the time in seconds in which loop errors
-            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what `kn.independent_variables` chose,
-            only those are integrated and the others follow (8.56); None does nothing.
-        keep: every how many steps a row is kept. The first and the last state always are.
+            decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what
+            `kn.loops.independent_variables` chose, only those are integrated and the others follow (8.56); None does
+            nothing.
+        save_every: every how many steps a row is kept. The first and the last state always are.
         frames: names of frames whose poses the trajectory carries.
         progress: None shows a bar in a terminal if it takes long; True and False do and do not; a function is called
             with the part that is done.
@@ -108,19 +109,19 @@ def simulate(
         raise TypeError(f"simulate needs a knuckle.Model first, not {type(model).__name__}")
     q, v = _initial(model, q0, v0)
     dt = None if dt is None else _positive("dt", dt)
-    if not isinstance(keep, int) or keep < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise ValueError(f"keep={keep!r} must be a whole number from 1 on")
+    if not isinstance(save_every, int) or save_every < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise ValueError(f"save_every={save_every!r} must be a whole number from 1 on")
     frames = (frames,) if isinstance(frames, str) else tuple(frames)
     for name in frames:
         model.frame(name)  # says which there are
-    watched, limits = events_from(events), stops_from(stops, model)
+    watched, limits = events_from(events), stops_from(joint_limits, model)
     if limits is not None:
         must_keep_coordinates(model, limits.joints)
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
     steps = default_steps(model, dt, q, integrator=integrator)
-    control, wrenches, named = forces_of(model, controller, external, parameters)
+    control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
@@ -134,7 +135,7 @@ def simulate(
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
-        return RunSettings(model, stepper, policy, keep * steps.parts, tuple(switches))
+        return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches))
 
     settings = settings_for(steps)
     with steady_digits():
@@ -145,8 +146,8 @@ def simulate(
         else:
             method = steps.name if integrator is None else integrator
             spec = run_spec(
-                model, q, v, length, steps.dt, settings.keep, controller, external, named, method, watched, limits,
-                frames, closing,
+                model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
+                limits, frames, closing,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)

@@ -108,13 +108,13 @@ class Simulator:
             return False
         if not all(switch.allows_many(at.state) for switch in settings.switches):
             return False
-        count, keep = min(self._length, most), settings.keep
+        count, save_every = min(self._length, most), settings.save_every
         if any(switch.watches_every_state for switch in settings.switches):
             return self._run(stepper, count, 1, dt)
-        if at.n % keep or count < keep:
-            count = min(count, keep - at.n % keep)
+        if at.n % save_every or count < save_every:
+            count = min(count, save_every - at.n % save_every)
             return self._run(stepper, count, count, dt)
-        return self._run(stepper, count // keep * keep, keep, dt)
+        return self._run(stepper, count // save_every * save_every, save_every, dt)
 
     def _run(self, stepper: Stepper, count: int, every: int, dt: float) -> bool:
         """`count` steps of dt, of which the state after `every` so many is looked at; whether all were undisturbed."""
@@ -128,7 +128,7 @@ class Simulator:
                 good = switch.undisturbed(self, stepper, times[:good], rows.first(good), dt)
         if good < len(done) and every > 1:
             return self._run(stepper, count, 1, dt)
-        saved = np.flatnonzero((done[:good] % self.settings.keep == 0) | (times[:good] >= policy.duration))
+        saved = np.flatnonzero((done[:good] % self.settings.save_every == 0) | (times[:good] >= policy.duration))
         self.recorder.extend(times[saved], rows.q[saved], rows.v[saved])
         if good:
             at.n, at.t, at.state = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
@@ -202,7 +202,7 @@ class Simulator:
     def _save_step(self) -> None:
         """The state after a step, if it is to be a row."""
         at, settings = self.at, self.settings
-        if settings.policy.saves_steps and at.n % settings.keep == 0:
+        if settings.policy.saves_steps and at.n % settings.save_every == 0:
             self.recorder.add(at.t, at.state.q, at.state.v)
 
     def _save_within(self, step: Step, end: float) -> None:
@@ -210,7 +210,7 @@ class Simulator:
         at, policy = self.at, self.settings.policy
         while (t := policy.row_time(at.rows + 1)) <= end:
             at.rows += 1
-            if at.rows % self.settings.keep == 0:
+            if at.rows % self.settings.save_every == 0:
                 self.recorder.add(t, *step.state((t - step.t) / step.h))
 
     # what switches may do

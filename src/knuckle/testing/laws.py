@@ -22,7 +22,6 @@ from knuckle.functions import (
     centroidal_bias,
     centroidal_matrix,
     centroidal_momentum,
-    configuration_rate,
     coriolis_force,
     coriolis_matrix,
     difference,
@@ -33,16 +32,17 @@ from knuckle.functions import (
     inverse_dynamics,
     jacobian,
     jacobian_rate,
-    joint_resistance,
+    joint_passive_force,
     kinetic_energy,
     mass_matrix,
     mass_matrix_inverse,
     momentum,
-    operational_space_mobility,
+    operational_space_inverse_inertia,
     pose,
     potential_energy,
     total_mass,
     velocity,
+    velocity_to_qdot,
 )
 from knuckle.model import ROOT, Model
 from knuckle.spatial import Force, Matrix, Vector
@@ -68,7 +68,7 @@ def along(f: Callable[[Array], Array], x: Array, dx: Array) -> Array:
 
 def in_time(f: Callable[[Array, Array], Array], model: Model, s: State) -> Array:
     """d/dt f(q, v) while the mechanism moves with v and accelerates with a."""
-    qd = configuration_rate(model, s.q, s.v)
+    qd = velocity_to_qdot(model, s.q, s.v)
     return np.imag(f(s.q + 1j * STEP * qd, s.v + 1j * STEP * s.a)) / STEP
 
 
@@ -142,10 +142,10 @@ def inverse_of_mass_matrix(model: Model, s: State) -> float:
 def coriolis(model: Model, s: State) -> float:
     """Ḣ − 2C skew, and C v the velocity part of the bias force."""
     C = coriolis_matrix(model, s.q, s.v)
-    qd = configuration_rate(model, s.q, s.v)
+    qd = velocity_to_qdot(model, s.q, s.v)
     Hd = along(lambda q: mass_matrix(model, q), s.q, qd)
     bias = bias_force(model, s.q, s.v)
-    velocity_part = bias - gravity_force(model, s.q) - joint_resistance(model, s.q, s.v)
+    velocity_part = bias - gravity_force(model, s.q) - joint_passive_force(model, s.q, s.v)
     alone = coriolis_force(model, s.q, s.v)
     size = np.abs(mass_matrix(model, s.q)).max(initial=0.0) * np.abs(s.v).max(initial=0.0)
     return max(
@@ -159,7 +159,7 @@ def power(model: Model, s: State) -> float:
     """The rate of the energy is the power of the joint and external forces, less what the joints dissipate."""
     rate = in_time(lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q), model, s)
     tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
-    resisted = joint_resistance(model, s.q, s.v) - _springs(model, s)
+    resisted = joint_passive_force(model, s.q, s.v) - _springs(model, s)
     outside = sum(f @ velocity(model, s.q, s.v, b) for f, b in zip(s.f_ext, model.body_names, strict=True))
     terms = np.array([tau @ s.v, outside, -resisted @ s.v])
     return relative(rate - terms.sum(), terms, np.abs(tau) @ np.abs(s.v))
@@ -167,7 +167,7 @@ def power(model: Model, s: State) -> float:
 
 def _springs(model: Model, s: State) -> Array:
     """The part of the joint resistance that springs store."""
-    return joint_resistance(model, s.q, np.zeros(model.nv))
+    return joint_passive_force(model, s.q, np.zeros(model.nv))
 
 
 def momentum_rate(model: Model, s: State) -> float:
@@ -176,7 +176,7 @@ def momentum_rate(model: Model, s: State) -> float:
     For a tree on a single free first joint: what the base exerts is the force at that joint.
     """
     rate = in_time(lambda q, v: momentum(model, q, v), model, s)
-    tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - joint_resistance(model, s.q, s.v)
+    tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - joint_passive_force(model, s.q, s.v)
     rotors = np.array(model.joints[0].rotor_inertia)
     X0 = body_motions.positions(model, model.positions(Vector(s.q)))
     root = np.zeros((model.nb, 6))
@@ -197,7 +197,7 @@ def base_coordinates(model: Model, s: State) -> float:
     y, dy, ddy = (Vector(x) for x in (s.q, s.v, s.a))
     Q, V, A = model.positions(y), model.velocities(y, dy), model.accelerations(y, dy, ddy)
     X0 = body_motions.positions(model, Q)
-    v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.no_force}, {}, {}
+    v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}, {}, {}
     for i, p, joint in model.outward():
         _, SJ, vJ, cJ = joint.motion(Q[i], V[i])
         S[i], vJ, cJ = X0[i].inv @ SJ, X0[i].inv @ vJ, X0[i].inv @ cJ
@@ -208,7 +208,7 @@ def base_coordinates(model: Model, s: State) -> float:
     for i, p, _ in model.inward():
         tau[i] = S[i].T @ f[i] + model.rotor[i] * A[i]
         f[p] = f[p] + f[i]
-    expected = np.array([float(x) for x in model.forces(s.q, tau)]) + joint_resistance(model, s.q, s.v)
+    expected = np.array([float(x) for x in model.forces(s.q, tau)]) + joint_passive_force(model, s.q, s.v)
     return relative(inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - expected, expected, s.f_ext)
 
 
@@ -216,7 +216,7 @@ def gravity_is_a_gradient(model: Model, s: State) -> float:
     """The gravity force is the gradient of the potential energy along the velocity variables."""
     g = gravity_force(model, s.q) + _springs(model, s)
     gradient = np.array(
-        [along(lambda q: potential_energy(model, q), s.q, configuration_rate(model, s.q, e)) for e in np.eye(model.nv)]
+        [along(lambda q: potential_energy(model, q), s.q, velocity_to_qdot(model, s.q, e)) for e in np.eye(model.nv)]
     ).reshape(model.nv)
     return relative(g - gradient, g, total_mass(model) * np.linalg.norm(model.gravity))
 
@@ -236,7 +236,7 @@ def external_forces(model: Model, s: State) -> float:
 
 def jacobians(model: Model, s: State) -> float:
     """Twists are J v, accelerations J a + J̇ v, and J̇ is the derivative of J; in all three expressions."""
-    qd, frame, errors = configuration_rate(model, s.q, s.v), model.frame_names[-1], []
+    qd, frame, errors = velocity_to_qdot(model, s.q, s.v), model.frame_names[-1], []
     for e in EXPRESSIONS:
         J, Jd = jacobian(model, s.q, frame, e), jacobian_rate(model, s.q, s.v, frame, e)
         V = velocity(model, s.q, s.v, frame, e)
@@ -250,7 +250,7 @@ def jacobians(model: Model, s: State) -> float:
 def poses(model: Model, s: State) -> float:
     """The derivative of a pose is its twist: Ṫ = [ω× v; 0 0] T in world coordinates; the classical acceleration
     is the second derivative of the origin's position."""
-    frame, qd = model.frame_names[-1], configuration_rate(model, s.q, s.v)
+    frame, qd = model.frame_names[-1], velocity_to_qdot(model, s.q, s.v)
     T, Td = pose(model, s.q, frame), along(lambda q: pose(model, q, frame), s.q, qd)
     w, v = np.split(velocity(model, s.q, s.v, frame, "world"), 2)
     twist = np.zeros((4, 4))
@@ -269,7 +269,7 @@ def momenta(model: Model, s: State) -> float:
     shifted = about_origin - np.concatenate([np.cross(c, about_origin[3:]), np.zeros(3)])
     A, bias = centroidal_matrix(model, s.q), centroidal_bias(model, s.q, s.v)
     rate = in_time(lambda q, v: centroidal_momentum(model, q, v), model, s)
-    moving = along(lambda q: center_of_mass(model, q), s.q, configuration_rate(model, s.q, s.v))
+    moving = along(lambda q: center_of_mass(model, q), s.q, velocity_to_qdot(model, s.q, s.v))
     return max(
         relative(h - shifted, about_origin),
         relative(A @ s.v - h, h, A),
@@ -282,7 +282,7 @@ def operational_space(model: Model, s: State) -> float:
     """Φ = J H⁻¹ Jᵀ."""
     frame = model.frame_names[-1]
     J, Hi = jacobian(model, s.q, frame), mass_matrix_inverse(model, s.q)
-    Phi = operational_space_mobility(model, s.q, frame)
+    Phi = operational_space_inverse_inertia(model, s.q, frame)
     return relative(Phi - J @ Hi @ J.T, Phi, np.abs(J) @ np.abs(Hi) @ np.abs(J.T)) / condition(model, s)
 
 
@@ -293,7 +293,7 @@ def manifold(model: Model, s: State) -> float:
     qd = along(lambda h: integrate(model, s.q + 0 * h[0], h[0] * s.v), np.zeros(1), np.ones(1))
     return max(
         relative(difference(model, s.q, q) - dv, dv, 1.0),
-        relative(qd - configuration_rate(model, s.q, s.v), s.v, 1.0),
+        relative(qd - velocity_to_qdot(model, s.q, s.v), s.v, 1.0),
         relative(integrate(model, s.q, difference(model, s.q, q)) - q, q),
     )
 

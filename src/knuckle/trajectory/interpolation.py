@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.functions import difference, displacement_rate, integrate
+from knuckle.functions import difference, difference_rate, integrate
 from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.model import Model
 
@@ -32,7 +32,7 @@ def interpolated(model: Model, times: Array, q: Array, v: Array, at: Array) -> t
     if is_charted:  # of which v and the displacement are smooth between the rows
         v1 = alongside(model, q0, q1, v1)[1]
     u1 = difference(model, q0, q1)
-    rate1 = h * displacement_rate(model, u1, v1)
+    rate1 = h * difference_rate(model, u1, v1)
     u = x * x * (3 - 2 * x) * u1 + x * (1 - x) * ((1 - x) * h * v0 - x * rate1)
     rate = 6 * x * (1 - x) * u1 + (1 - x) * (1 - 3 * x) * h * v0 + x * (3 * x - 2) * rate1
     new_q, new_v = integrate(model, q0, u), _velocity(model, u, rate / np.where(h > 0, h, 1.0))
@@ -44,5 +44,5 @@ def interpolated(model: Model, times: Array, q: Array, v: Array, at: Array) -> t
 
 def _velocity(model: Model, u: Array, rate: Array) -> Array:
     """v whose displacement rate at u is `rate`: the rate is linear in v."""
-    columns = displacement_rate(model, u[:, None, :], np.eye(model.nv))
+    columns = difference_rate(model, u[:, None, :], np.eye(model.nv))
     return np.linalg.solve(np.swapaxes(columns, -1, -2), rate[..., None])[..., 0]

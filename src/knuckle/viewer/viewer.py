@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.functions import close_loops, neutral
+from knuckle.functions import neutral
+from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.model import Model
 
 from .controls.panel import RobotPanel

@@ -2,7 +2,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from knuckle.engine.kernels.kernel_registry import kernels, set_compilation
+from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.kernels.kernel_registry import set_policy as set_compilation
 from knuckle.model import Model
 
 from .mechanisms import FUNCTIONS, MODELS, Public

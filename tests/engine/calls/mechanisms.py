@@ -136,8 +136,10 @@ FUNCTIONS: dict[str, Public] = {
     "coriolis_matrix": Public(lambda m, s: kn.coriolis_matrix(m, s.q, s.v), _square),
     "bias_force": Public(lambda m, s: kn.bias_force(m, s.q, s.v, s.f_ext), _nv),
     "gravity_force": Public(lambda m, s: kn.gravity_force(m, s.q), _nv),
-    "joint_resistance": Public(lambda m, s: kn.joint_resistance(m, s.q, s.v), _nv),
-    "operational_space_mobility": Public(lambda m, s: kn.operational_space_mobility(m, s.q, "tool"), _fixed(6, 6)),
+    "joint_passive_force": Public(lambda m, s: kn.joint_passive_force(m, s.q, s.v), _nv),
+    "operational_space_inverse_inertia": Public(
+        lambda m, s: kn.operational_space_inverse_inertia(m, s.q, "tool"), _fixed(6, 6)
+    ),
     "pose": Public(lambda m, s: kn.pose(m, s.q, "tool"), _fixed(4, 4)),
     "body_poses": Public(lambda m, s: kn.body_poses(m, s.q), lambda m: (m.nb, 4, 4)),
     "jacobian": Public(lambda m, s: kn.jacobian(m, s.q, "tool", "aligned"), lambda m: (6, m.nv)),
@@ -154,8 +156,8 @@ FUNCTIONS: dict[str, Public] = {
     "centroidal_bias": Public(lambda m, s: kn.centroidal_bias(m, s.q, s.v), _fixed(6)),
     "integrate": Public(lambda m, s: kn.integrate(m, s.q, s.v), lambda m: (m.nq,)),
     "difference": Public(lambda m, s: kn.difference(m, s.q, kn.integrate(m, s.q, s.v)), _nv),
-    "displacement_rate": Public(lambda m, s: kn.displacement_rate(m, 0.1 * s.v, s.v), _nv),
-    "configuration_rate": Public(lambda m, s: kn.configuration_rate(m, s.q, s.v), lambda m: (m.nq,)),
+    "difference_rate": Public(lambda m, s: kn.difference_rate(m, 0.1 * s.v, s.v), _nv),
+    "velocity_to_qdot": Public(lambda m, s: kn.velocity_to_qdot(m, s.q, s.v), lambda m: (m.nq,)),
 }
 
 MODELS = {"arm": arm(), "tree": tree()}

@@ -13,13 +13,14 @@ import pytest
 import knuckle as kn
 from knuckle.engine.calls.function import Function, function
 from knuckle.model import Model
+from knuckle.public_names import everything
 from knuckle.scalar import cos
 from knuckle.spatial import Vector
 
 from .mechanisms import FUNCTIONS, MODELS, closed, geared, states
 
 ARM = MODELS["arm"]
-PUBLIC = {name: f for name, f in vars(kn).items() if isinstance(f, Function)}
+PUBLIC = {name: f for name, f in everything(kn).items() if isinstance(f, Function)}
 
 
 def test_positional_and_by_name():
@@ -154,7 +155,7 @@ def test_loops_are_refused_where_the_result_would_be_wrong():
         "inverse_dynamics": lambda m: kn.inverse_dynamics(m, q, q, q),
         "mass_matrix": lambda m: kn.mass_matrix(m, q),
         "bias_force": lambda m: kn.bias_force(m, q, q),
-        "operational_space_mobility": lambda m: kn.operational_space_mobility(m, q, "lower"),
+        "operational_space_inverse_inertia": lambda m: kn.operational_space_inverse_inertia(m, q, "lower"),
     }.items():
         with pytest.raises(kn.ModelError, match=rf"{name} knows trees, and this mechanism has loop joints \(strap\)"):
             call(model)

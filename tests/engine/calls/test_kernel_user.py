@@ -17,6 +17,7 @@ from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import machine_code
 from knuckle.model import Model
+from knuckle.public_names import everything
 from knuckle.scalar import cos, select
 from knuckle.scalar import less as is_less
 from knuckle.spatial import Matrix, Vector
@@ -308,14 +309,17 @@ def test_name_signature_and_pickle():
 
 
 def test_program_and_operation_count():
-    plain = kn.operation_count(kn.inverse_dynamics, ARM)
-    fused = kn.operation_count(pd, ARM, kp=(), kd=())
+    plain = kn.compilation.operation_count(kn.inverse_dynamics, ARM)
+    fused = kn.compilation.operation_count(pd, ARM, kp=(), kd=())
     assert plain.mul > 0
     assert fused.trig == plain.trig > 0, "sines are shared"
     assert fused.mul == plain.mul + 6
     assert plain.add + 6 <= fused.add <= plain.add + 7, "one sum is shared with gravity where a is given as it is"
-    assert kn.operation_count(kn.inverse_dynamics, ARM, f_ext=True).add > plain.add
-    assert kn.operation_count(kn.pose, ARM, frame="lower").mul < kn.operation_count(kn.pose, ARM, frame="tool").mul
+    assert kn.compilation.operation_count(kn.inverse_dynamics, ARM, f_ext=True).add > plain.add
+    assert (
+        kn.compilation.operation_count(kn.pose, ARM, frame="lower").mul
+        < kn.compilation.operation_count(kn.pose, ARM, frame="tool").mul
+    )
     by_position = pd.program(ARM, (3,), (3,), (3,), (), ())
     assert by_position == pd.program(ARM, kp=(), kd=())
     assert by_position.arguments == (("q", 3), ("v", 3), ("q_ref", 3), ("kp", 1), ("kd", 1))
@@ -324,10 +328,16 @@ def test_program_and_operation_count():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: kn.operation_count(kn.pose, ARM), "pose needs the option frame"),
-        (lambda: kn.operation_count(kn.mass_matrix, ARM, frame="tool"), "mass_matrix has no argument frame"),
-        (lambda: kn.operation_count(kn.mass_matrix, None), "mass_matrix needs a knuckle.Model first"),
-        (lambda: kn.operation_count(np.sin, ARM), "operations are counted of the library's functions and of kernels"),
+        (lambda: kn.compilation.operation_count(kn.pose, ARM), "pose needs the option frame"),
+        (
+            lambda: kn.compilation.operation_count(kn.mass_matrix, ARM, frame="tool"),
+            "mass_matrix has no argument frame",
+        ),
+        (lambda: kn.compilation.operation_count(kn.mass_matrix, None), "mass_matrix needs a knuckle.Model first"),
+        (
+            lambda: kn.compilation.operation_count(np.sin, ARM),
+            "operations are counted of the library's functions and of kernels",
+        ),
         (lambda: pd.program(ARM), "pd needs the shape of kp: kp=() for a number, kp=(n,) for a vector"),
         (lambda: pd.program(ARM, kp=3, kd=()), "the shape of kp is a tuple such as"),
         (lambda: pd.program(ARM, kp=(), kd=(), ki=()), "pd has no argument ki"),
@@ -358,19 +368,21 @@ def test_errors_of_source():
         kn.inverse_dynamics.source(ARM, dtype="half")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("name", [name for name, f in vars(kn).items() if isinstance(f, Function)])
+@pytest.mark.parametrize("name", [name for name, f in everything(kn).items() if isinstance(f, Function)])
 def test_every_public_function_has_a_program(name: str):
-    f = getattr(kn, name)
+    f = everything(kn)[name]
     needed = f.__signature__.parameters
     options: dict[str, Any] = {"frame": "tool"} if "frame" in needed else {}
     models = (TREE,) if name == "floating_jacobian" else (ARM, TREE)
-    if name.startswith("coupling") or name == "tree_positions":
+    if name.startswith("couplings."):
         models = (kn.model.edit.couple(ARM, "hand_joint", "upper_joint", lambda x: x * x),)
-    if "loop" in name or name.startswith(("constraint", "dependence", "followed")):
+    if name.startswith("loops."):
         made = leg()
         models = (made.model,)
         if "choice" in needed:
-            options["choice"] = kn.independent_variables(made.model, made.q)
+            options["choice"] = kn.loops.independent_variables(made.model, made.q)
+    if "constraints" in needed:
+        options["constraints"] = ()
     if "actuated" in needed:
         models, options["actuated"] = (ARM,), ARM.joint_names
-    assert sum(kn.operation_count(f, model, **options).total for model in models) > 0
+    assert sum(kn.compilation.operation_count(f, model, **options).total for model in models) > 0

@@ -12,6 +12,7 @@ import sysconfig
 import threading
 import weakref
 from collections.abc import Callable
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,11 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.bound import Bound
 from knuckle.engine.calls.arguments import ARGUMENTS
 from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import CALLS, kernels
 from knuckle.model import Builder, Model
-from knuckle.public_names import PUBLIC
+from knuckle.public_names import PUBLIC, everything
 from knuckle.spatial import Matrix
 
 from .mechanisms import arm, chain, closed, geared, states, tree
@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SUBJECTS = {"tree": tree(), "closed": closed(), "geared": geared(2.0)}
-FUNCTIONS = {name: f for name in kn.__all__ if isinstance(f := getattr(kn, name), Function)}
+FUNCTIONS = {name: f for name, f in everything(kn).items() if isinstance(f, Function)}
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def subject_of(function: Function[..., Any]) -> Model:
         return SUBJECTS["tree"]
     if "choice" in function.__signature__.parameters and function.__name__ != "forward_dynamics":
         return SUBJECTS["closed"]
-    is_closed = any(word in function.__name__ for word in ("loop", "constrain", "actuat"))
+    is_closed = any(function is f for name, f in FUNCTIONS.items() if name.startswith(("loops.", "constraints.")))
     return SUBJECTS["closed" if is_closed else "tree"]
 
 
@@ -101,7 +101,7 @@ OPTIONS: dict[str, Callable[[Model], Any]] = {
     "constraints": lambda model: CONSTRAINTS,
     "actuated": lambda model: ACTUATED,
 }
-CHOICE = kn.independent_variables(SUBJECTS["closed"], kn.neutral(SUBJECTS["closed"]))
+CHOICE = kn.loops.independent_variables(SUBJECTS["closed"], kn.neutral(SUBJECTS["closed"]))
 CONSTRAINTS = (kn.constraints.JointPosition(SUBJECTS["closed"].joint_names[0], 0.1),)
 ACTUATED = (SUBJECTS["closed"].joint_names[0],)
 
@@ -121,7 +121,7 @@ def test_plain_bound_and_general_calls_give_the_same_bits(name: str, no_python: 
     """And after some calls the plain and the bound one do not come to Python."""
     function, model = FUNCTIONS[name], subject_of(FUNCTIONS[name])
     given, others = call_of(function, model), call_of(function, model, seed=1)
-    bound = getattr(kn.bind(model), name)
+    bound = attrgetter(name)(kn.bind(model))
     prepare(function, model, **others)
     for _ in range(2):
         bound(**others)
@@ -169,8 +169,8 @@ def test_every_function_is_registered_bound_and_has_the_face_of_a_function(name:
     function = FUNCTIONS[name]
     assert function._traits.is_users or PUBLIC[name] is function
     if not function._traits.is_users:
-        assert isinstance(inspect.getattr_static(Bound, name), object)
-    assert function.__name__ == name
+        assert callable(attrgetter(name)(kn.bind(SUBJECTS["tree"])))
+    assert function.__name__ == name.rpartition(".")[2]
     assert next(iter(inspect.signature(function).parameters)) == "model"
     assert str(function.__doc__).splitlines()[0] in pydoc.render_doc(function)
     assert pickle.loads(pickle.dumps(function)) is function
@@ -220,11 +220,11 @@ def test_options_made_for_every_call_are_not_learned() -> None:
     """They would pile up, and no call would find them."""
     model = SUBJECTS["closed"]
     q = kn.neutral(model)
-    before = len(kn.constrained_acceleration._learned)
+    before = len(kn.constraints.acceleration._learned)
     for k in range(2 * CALLS):
         fresh = (kn.constraints.JointPosition(model.joint_names[0], 0.001 * k),)
-        kn.constrained_acceleration(model, q, q, q, constraints=fresh)
-    assert len(kn.constrained_acceleration._learned) <= before + 1
+        kn.constraints.acceleration(model, q, q, q, constraints=fresh)
+    assert len(kn.constraints.acceleration._learned) <= before + 1
 
 
 WRONG: dict[str, Callable[[Any], tuple[tuple[Any, ...], dict[str, Any]]]] = {
@@ -300,15 +300,15 @@ def test_the_policy_is_noticed_at_once(no_python: Callable[[], None]) -> None:
     text = np.array([float(x) for x in kn.gravity_force.reference(model, list(s.q))])
     prepare(kn.gravity_force, model, s.q)
     native = kn.gravity_force(model, s.q)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     assert np.array_equal(kn.gravity_force(model, s.q), text)
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
     assert np.array_equal(kn.gravity_force(model, s.q), native)
     no_python()
     for policy in ("always", "auto"):
-        kn.set_compilation(policy)
+        kn.compilation.set_policy(policy)
         assert np.array_equal(kn.gravity_force(model, s.q), native)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     with pytest.raises(AssertionError, match="came to Python"):
         kn.gravity_force(model, s.q)
 
@@ -359,13 +359,13 @@ def test_laws_of_users_are_watched() -> None:
     b.body("second", on="first", joint=kn.joints.Revolute("y"), at=(0.3, 0, 0), mass=1.0, inertia=(0.02, 0.03, 0.03))
     b.couple("second_joint", ["first_joint"], lambda q: ratio * q)
     model, q = b.build(), np.array([0.3])
-    prepare(kn.tree_positions, model, q)
-    assert len(kn.tree_positions._learned) > 0
-    np.testing.assert_array_equal(kn.tree_positions(model, q), [0.3, 0.6])
+    prepare(kn.couplings.tree_positions, model, q)
+    assert len(kn.couplings.tree_positions._learned) > 0
+    np.testing.assert_array_equal(kn.couplings.tree_positions(model, q), [0.3, 0.6])
     ratio = 3.0
-    np.testing.assert_allclose(kn.tree_positions(model, q), [0.3, 0.9], rtol=1e-15)
-    prepare(kn.tree_positions, model, q)
-    np.testing.assert_allclose(kn.tree_positions(model, q), [0.3, 0.9], rtol=1e-15)
+    np.testing.assert_allclose(kn.couplings.tree_positions(model, q), [0.3, 0.9], rtol=1e-15)
+    prepare(kn.couplings.tree_positions, model, q)
+    np.testing.assert_allclose(kn.couplings.tree_positions(model, q), [0.3, 0.9], rtol=1e-15)
 
 
 # models come and go
@@ -385,7 +385,7 @@ def test_a_model_that_is_gone_leaves_nothing() -> None:
 
 def test_a_model_in_the_place_of_another_gets_its_own_results() -> None:
     q, numbers, reused = np.array([0.3, 0.4]), set[int](), 0
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     for k in range(200):
         g = 1.0 + k % 7
         model = chain(2).with_gravity((0, 0, -g))
@@ -401,7 +401,7 @@ def test_a_model_in_the_place_of_another_gets_its_own_results() -> None:
 
 def test_threads_and_models_that_come_and_go() -> None:
     q, wrong = np.array([0.3, 0.4]), list[float]()
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     lasting = chain(2)
     expected = kn.gravity_force(lasting, q)
 

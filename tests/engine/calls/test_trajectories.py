@@ -24,10 +24,10 @@ PENDULUM = kn.robots.load("double_pendulum")
 @pytest.fixture(autouse=True)
 def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None):
     monkeypatch.setattr(kernels, "policy", "auto")
-    before = kn.get_threads()
-    kn.set_threads(3)
+    before = kn.compilation.get_threads()
+    kn.compilation.set_threads(3)
     yield
-    kn.set_threads(before)
+    kn.compilation.set_threads(before)
 
 
 def test_every_piece_is_done_once_by_whoever_is_free():
@@ -108,7 +108,7 @@ def test_the_clock():
     assert clock.rows((7,), 2, 4)[0].tolist() == [0.5, 0.1]
 
 
-def go(model: kn.Model) -> kn.Rollout:
+def go(model: kn.Model) -> kn.simulation.Rollout:
     state = random_state(model, 3)
     return kn.rollout(model, state.q, state.v, None, 1e-3, steps=5)
 

@@ -143,7 +143,7 @@ def test_array_defaults_have_shapes():
     def weighted(model: kn.Model, q: Any, w: Any = np.ones(7), k: Any = 2.0) -> Any:  # noqa: B008
         return k * q * w
 
-    assert kn.operation_count(weighted, ARM).mul == 14
+    assert kn.compilation.operation_count(weighted, ARM).mul == 14
     assert weighted.program(ARM).arguments == (("q", 7), ("w", 7), ("k", 1))
     assert "define" in weighted.source(ARM)
     np.testing.assert_array_equal(weighted(ARM, Q), 2 * Q)

@@ -192,7 +192,7 @@ def test_laws_in_options_and_models(monkeypatch: pytest.MonkeyPatch):
 
     def found() -> list[float]:
         terms = dense_terms(ARM, half, half, constraints=(custom,))
-        return [float(kn.tree_positions(coupled, half[:6])[1]), float(terms[0, 0])]
+        return [float(kn.couplings.tree_positions(coupled, half[:6])[1]), float(terms[0, 0])]
 
     np.testing.assert_allclose(found(), [0.25, 1.0])
     bend["k"] = 3.0

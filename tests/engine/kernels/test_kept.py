@@ -35,7 +35,7 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> "weakref.WeakSet[native.Loaded]"
 
 
 def test_the_least_recently_used_go_first():
-    kn.set_kernel_limit(8)
+    kn.compilation.set_kernel_limit(8)
     values: PerModel[int] = PerModel()
     model, other = chain(1), chain(2)
     for k in range(8):
@@ -46,7 +46,7 @@ def test_the_least_recently_used_go_first():
     values.setdefault(model, 9, lambda: 9)
     assert sorted(values.all()) == [1, 2, 4, 5, 6, 7, 8, 9]
     assert values.setdefault(model, 1, lambda: 100) == 1
-    kn.set_kernel_limit(2)
+    kn.compilation.set_kernel_limit(2)
     values.put(model, 10, 10)
     assert sorted(values.all()) == [1, 10]
     del model, other
@@ -55,7 +55,7 @@ def test_the_least_recently_used_go_first():
 
 
 def test_changing_constants_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
-    kn.set_kernel_limit(6)
+    kn.compilation.set_kernel_limit(6)
     own = kn.kernel(lambda model, q, *, gain=1.0: gain * q)
     model = chain(2)
     for k in range(40):
@@ -78,18 +78,18 @@ def test_captured_constants_do_not_pile_up(engines: "weakref.WeakSet[native.Load
 
 
 def test_options_of_bound_functions_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
-    kn.set_kernel_limit(8)
+    kn.compilation.set_kernel_limit(8)
     model, q = chain(3), np.ones(3)
     fast = kn.bind(model)
     for k in range(30):
         stop = kn.constraints.JointPosition(model.joint_names[0], 0.1 * k)
-        fast.constrained_acceleration(q, q, q, constraints=(stop,), stabilization=0.1)
+        fast.constraints.acceleration(q, q, q, constraints=(stop,), stabilization=0.1)
     gc.collect()
     assert len(engines) <= 9
 
 
 def test_runs_through_time_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
-    kn.set_kernel_limit(3)
+    kn.compilation.set_kernel_limit(3)
     pendulum = kn.robots.load("pendulum")
     for k in range(8):
         push = kn.kernel(lambda model, t, q, v, k=k: v * (-0.1 * k))
@@ -105,7 +105,7 @@ def test_memory_maps_do_not_pile_up():
     def maps() -> int:
         return len(Path("/proc/self/maps").read_text().splitlines())
 
-    kn.set_kernel_limit(5)
+    kn.compilation.set_kernel_limit(5)
     own = kn.kernel(lambda model, q, *, gain=1.0: gain * q)
     model = chain(2)
     for k in range(10):
@@ -119,7 +119,7 @@ def test_memory_maps_do_not_pile_up():
 
 def test_code_in_use_stays():
     """Threads that compute while others push their kernels out get what they should."""
-    kn.set_kernel_limit(2)
+    kn.compilation.set_kernel_limit(2)
     model, wrong = chain(3), list[float]()
     q = np.linspace(0, 1, 3000).reshape(1000, 3)
 
@@ -140,7 +140,7 @@ def test_code_in_use_stays():
 
 
 def test_a_bound_function_keeps_its_code():
-    kn.set_kernel_limit(1)
+    kn.compilation.set_kernel_limit(1)
     model, q = chain(3), np.linspace(0, 1, 3)
     fast = kn.bind(model)
     expected = fast.gravity_force(q)
@@ -155,14 +155,14 @@ def test_a_bound_function_keeps_its_code():
 @pytest.mark.parametrize("count", [0, -1, 2.5, True, "many"])
 def test_limits_that_are_none(count: Any):
     with pytest.raises(ValueError, match="the number of kernels is a whole number from 1"):
-        kn.set_kernel_limit(count)
+        kn.compilation.set_kernel_limit(count)
 
 
 def test_the_limit_of_the_environment(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KNUCKLE_KERNEL_LIMIT", "77")
-    kn.set_kernel_limit(None)
+    kn.compilation.set_kernel_limit(None)
     assert per_model._Limit.count == 77
     monkeypatch.setenv("KNUCKLE_KERNEL_LIMIT", "few")
     with pytest.warns(RuntimeWarning, match="KNUCKLE_KERNEL_LIMIT is 'few', and must be a whole number from 1"):
-        kn.set_kernel_limit(None)
+        kn.compilation.set_kernel_limit(None)
     assert per_model._Limit.count == per_model.DEFAULT

@@ -357,8 +357,8 @@ def test_never(built: list[str], monkeypatch: pytest.MonkeyPatch):
 
 def test_the_policy_is_checked():
     with pytest.raises(ValueError, match='the policy is "auto", "always" or "never", not \'sometimes\''):
-        kn.set_compilation("sometimes")  # type: ignore[arg-type]
-    kn.set_compilation("auto")
+        kn.compilation.set_policy("sometimes")  # type: ignore[arg-type]
+    kn.compilation.set_policy("auto")
     assert kernels.policy == "auto"
 
 

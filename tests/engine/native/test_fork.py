@@ -17,7 +17,7 @@ SCRIPT = """
 import gc, os, signal, sys, threading, time
 import knuckle as kn
 
-kn.set_compilation("always")
+kn.compilation.set_policy("always")
 
 def fresh(mass):
     b = kn.Builder("p")

@@ -314,7 +314,7 @@ import json, sys
 import numpy as np
 import knuckle as kn
 from knuckle.testing import general_chain
-kn.set_compilation("always")
+kn.compilation.set_policy("always")
 model = general_chain(3)
 q = np.linspace(0, 1, 15).reshape(5, 3)
 sys.stdin.read(1)
@@ -335,7 +335,7 @@ def test_processes_that_start_together(place: Path):
     assert [process.returncode for process in started] == [0] * 10
     assert all(result == results[0] for result in results)
     q = np.linspace(0, 1, 15).reshape(5, 3)
-    kn.set_compilation("never")
+    kn.compilation.set_policy("never")
     np.testing.assert_allclose(
         results[0], kn.inverse_dynamics(kn.testing.general_chain(3), q, q, q), rtol=1e-12, atol=1e-13
     )

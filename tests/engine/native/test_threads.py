@@ -30,9 +30,9 @@ def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None) -> Iterator[None]
     """Native code, and threads for small batches."""
     monkeypatch.setattr(kernels, "policy", "always")
     monkeypatch.setattr(threads, "LEAST", 8)
-    before = kn.get_threads()
+    before = kn.compilation.get_threads()
     yield
-    kn.set_threads(before)
+    kn.compilation.set_threads(before)
 
 
 def call(n: int, dtype: Any = float) -> Any:
@@ -43,10 +43,10 @@ def call(n: int, dtype: Any = float) -> Any:
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [8, 63, 64, 65, 201])
 def test_the_number_of_threads_changes_no_bit(n: int, dtype: Any):
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     expected = call(n, dtype)
     for count in (2, 3, 7, 64):
-        kn.set_threads(count)
+        kn.compilation.set_threads(count)
         np.testing.assert_array_equal(call(n, dtype), expected)
 
 
@@ -55,7 +55,7 @@ def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch
     """Written past the caches, in blocks that begin and end elsewhere for every number of threads."""
     model = auto_tree(17, 2.0, 0.3, 0.97)
     q = np.random.default_rng(0).normal(size=(403, 17)).astype(dtype)
-    kn.set_threads(1)
+    kn.compilation.set_threads(1)
     expected = kn.mass_matrix(model, q)
     monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(tmp_path))
     monkeypatch.setattr(streaming_stores, "BYTES", 0)
@@ -63,7 +63,7 @@ def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch
     fetch_or_compile._in_use.clear()
     streamed = auto_tree(17, 2.0, 0.3, 0.97)
     for count in (1, 2, 3, 7):
-        kn.set_threads(count)
+        kn.compilation.set_threads(count)
         np.testing.assert_array_equal(kn.mass_matrix(streamed, q), expected)
 
 
@@ -75,7 +75,7 @@ def test_threads_are_used():
         seen.add(threading.current_thread().name)
         together.wait()
 
-    kn.set_threads(3)
+    kn.compilation.set_threads(3)
     threads.in_parallel(100, 4, work)
     assert len(seen) == 3
 
@@ -83,7 +83,7 @@ def test_threads_are_used():
 def test_pieces_cover_the_batch_in_whole_vectors():
     for size in (1, 7, 8, 100, 101):
         for count in (1, 2, 3, 7):
-            kn.set_threads(count)
+            kn.compilation.set_threads(count)
             pieces: list[tuple[int, int]] = []
             threads.in_parallel(size, 4, lambda start, end, pieces=pieces: pieces.append((start, end)))
             pieces.sort()
@@ -92,7 +92,7 @@ def test_pieces_cover_the_batch_in_whole_vectors():
 
 
 def test_errors_come_back():
-    kn.set_threads(4)
+    kn.compilation.set_threads(4)
 
     def fails(start: int, end: int) -> None:
         if start:
@@ -105,21 +105,21 @@ def test_errors_come_back():
 @pytest.mark.parametrize("wrong", [0, -1, 1.5, "two", True, np.nan])
 def test_wrong_numbers(wrong: Any):
     with pytest.raises(ValueError, match="the number of threads is a whole number from 1, not "):
-        kn.set_threads(wrong)
+        kn.compilation.set_threads(wrong)
 
 
 def test_default_is_every_core():
-    kn.set_threads(np.int64(3))  # type: ignore[arg-type]
-    assert kn.get_threads() == 3
-    kn.set_threads()
-    assert kn.get_threads() == threads._cores() >= 1
+    kn.compilation.set_threads(np.int64(3))  # type: ignore[arg-type]
+    assert kn.compilation.get_threads() == 3
+    kn.compilation.set_threads()
+    assert kn.compilation.get_threads() == threads._cores() >= 1
 
 
 def test_a_strange_row_in_a_threaded_batch():
     """The rows that go to the C library's sine are found whatever piece they are in."""
     model = MODELS["arm"]
     s = states(model, (100,))
-    kn.set_threads(3)
+    kn.compilation.set_threads(3)
     expected = kn.gravity_force(model, s.q)
     q = s.q.copy()
     q[[0, 41, 99], 1] += 2e5 * np.pi
@@ -145,7 +145,7 @@ def test_a_nan_stays_in_its_row_to_the_last_bit():
 
 
 def test_callers_from_many_threads():
-    kn.set_threads(3)
+    kn.compilation.set_threads(3)
     batches = [states(TREE, (40,), seed=k) for k in range(8)]
     alone = [kn.forward_dynamics(TREE, s.q, s.v, s.a) for s in batches]
     with ThreadPoolExecutor(8) as pool:
@@ -162,7 +162,7 @@ def test_threads_may_be_set_while_others_compute():
     def change() -> None:
         while not done.is_set():
             for count in (1, 2, 5):
-                kn.set_threads(count)
+                kn.compilation.set_threads(count)
 
     changer = threading.Thread(target=change)
     changer.start()
@@ -212,7 +212,7 @@ def test_many_kernels_at_once(monkeypatch: pytest.MonkeyPatch):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_fork_after_the_pool_was_used():
     """The child computes with threads of its own, known kernels and new ones."""
-    kn.set_threads(3)
+    kn.compilation.set_threads(3)
     expected = call(100)
     new = chain(3).with_gravity((0.5, 0, -3))
     reader, writer = os.pipe()
@@ -222,7 +222,7 @@ def test_a_fork_after_the_pool_was_used():
         try:
             same = np.array_equal(call(100), expected)
             fresh = np.isfinite(kn.gravity_force(new, np.ones((50, 3)))).all()
-            os.write(writer, b"y" if same and fresh and kn.get_threads() == 3 else b"n")
+            os.write(writer, b"y" if same and fresh and kn.compilation.get_threads() == 3 else b"n")
             code = 0
         finally:
             os._exit(code)
@@ -243,7 +243,7 @@ import knuckle as kn
 from knuckle.engine.native import machine_code as native
 from knuckle.testing import general_chain
 
-kn.set_compilation("always")
+kn.compilation.set_policy("always")
 started, compile_text = threading.Event(), native.compile_text
 def slowly(text):
     started.set()
@@ -273,8 +273,8 @@ import knuckle as kn
 from knuckle.engine.native import threads
 
 threads.LEAST = 8
-kn.set_threads(2)
-kn.set_compilation("always")
+kn.compilation.set_threads(2)
+kn.compilation.set_policy("always")
 model = kn.robots.load("arm")
 call = lambda: print(np.isfinite(kn.gravity_force(model, np.zeros((100, model.nq)))).all())
 atexit.register(call)

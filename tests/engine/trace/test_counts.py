@@ -57,7 +57,7 @@ def recorded_counts() -> dict[str, dict[str, int]]:
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("name", MODELS)
 def test_counts_only_fall(name: str, function: str):
-    count = kn.operation_count(FUNCTIONS[function][0], MODELS[name]())
+    count = kn.compilation.operation_count(FUNCTIONS[function][0], MODELS[name]())
     allowed = recorded_counts()[name][function]
     assert count.total <= allowed, f"{count}; if more is right, set KNUCKLE_UPDATE_GOLDEN=1 and say why"
 
@@ -82,7 +82,10 @@ LEAST: dict[str, Callable[[int], tuple[int, int]]] = {
 @pytest.mark.parametrize("function", LEAST)
 @pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 8, 11, 15, 20, 30])
 def test_general_chains_need_less_than_table_10_1(n: int, function: str):
-    count, (mul, add) = kn.operation_count(FUNCTIONS[function][0], kn.testing.general_chain(n)), LEAST[function](n)
+    count, (mul, add) = (
+        kn.compilation.operation_count(FUNCTIONS[function][0], kn.testing.general_chain(n)),
+        LEAST[function](n),
+    )
     assert count.mul + count.div <= mul
     assert count.add <= add
 
@@ -90,7 +93,10 @@ def test_general_chains_need_less_than_table_10_1(n: int, function: str):
 def test_the_record_is_of_these_robots():
     if os.environ.get("KNUCKLE_UPDATE_GOLDEN") == "1":
         counts = {
-            name: {name: kn.operation_count(function, make()).total for name, (function, _) in FUNCTIONS.items()}
+            name: {
+                name: kn.compilation.operation_count(function, make()).total
+                for name, (function, _) in FUNCTIONS.items()
+            }
             for name, make in MODELS.items()
         }
         RECORD.write_text(json.dumps(counts, indent=2) + "\n", encoding="utf-8")

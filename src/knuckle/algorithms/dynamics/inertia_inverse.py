@@ -37,7 +37,7 @@ def factors(model: Model, q: PerJoint) -> Factors:
 def solve(model: Model, factors: Factors, x: PerJoint) -> dict[int, Vector]:
     """H⁻¹ x in O(n) (algorithm 10, lines 14-22)."""
     X, S, U, Psi = factors
-    B = {i: model.no_force for i in range(ROOT, model.nb)}
+    B = {i: model.zero_force for i in range(ROOT, model.nb)}
     A: dict[int, Any] = {ROOT: model.still}
     u, y = {}, {}
     for i, p, _ in model.inward():
@@ -55,7 +55,7 @@ def whitened(model: Model, factors: Factors, x: PerJoint) -> dict[int, Vector]:
     It is D^−½ L⁻ᵀ x for H = LᵀDL: `solve` stopped half-way.
     """
     X, S, U, Psi = factors
-    B = {i: model.no_force for i in range(ROOT, model.nb)}
+    B = {i: model.zero_force for i in range(ROOT, model.nb)}
     y: dict[int, Vector] = {}
     for i, p, _ in model.inward():
         left = x[i] - S[i].T @ B[i]

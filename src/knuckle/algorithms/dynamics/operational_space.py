@@ -12,7 +12,7 @@ from knuckle.spatial import Matrix, Subspace
 from .inertia_inverse import factors, solve
 
 
-def operational_mobility(model: Model, q: PerJoint, frame: Frame) -> Matrix:
+def operational_inverse_inertia(model: Model, q: PerJoint, frame: Frame) -> Matrix:
     """Φ = J H⁻¹ Jᵀ in frame coordinates (RBDA 7.9): the acceleration that a unit force at the frame gives."""
     J = {i: Subspace.zero(model.algebra.Motion, joint.nv) for i, _, joint in model.outward()}
     J.update(jacobian(model, q, frame))

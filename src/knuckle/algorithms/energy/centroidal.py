@@ -36,10 +36,10 @@ def centroidal_bias(model: Model, q: PerJoint, v: PerJoint, g: PerJoint) -> Any:
     """Ȧ v: the rate of the momentum about the centre of mass when the joints accelerate by g only (RBDA 8.42)."""
     X0, V, A = positions(model, q), velocities(model, q, v), accelerations(model, q, v, g)
     rates = (X0[i].T @ (I @ A[i] + V[i].cross(I @ V[i])) for i, I in enumerate(model.I))
-    return centroid(model, q) @ sum(rates, model.no_force)
+    return centroid(model, q) @ sum(rates, model.zero_force)
 
 
 def centroidal_momentum(model: Model, q: PerJoint, v: PerJoint) -> Any:
     """The momentum about the centre of mass, with the base's axes."""
     X0, V = positions(model, q), velocities(model, q, v)
-    return centroid(model, q) @ sum((X0[i].T @ (I @ V[i]) for i, I in enumerate(model.I)), model.no_force)
+    return centroid(model, q) @ sum((X0[i].T @ (I @ V[i]) for i, I in enumerate(model.I)), model.zero_force)

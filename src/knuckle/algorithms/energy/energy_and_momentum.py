@@ -54,7 +54,7 @@ def spring_displacements(model: Model, q: PerJoint) -> list[tuple[int, Any, Any]
 
 
 def _total(model: Model, forces: PerBody) -> Any:
-    return sum(forces.values(), model.no_force)
+    return sum(forces.values(), model.zero_force)
 
 
 def _dot(a: tuple[Any, ...], b: tuple[Any, ...]) -> Any:

@@ -39,7 +39,7 @@ def jacobian_rate_product(
 
 def jacobian_transpose_product(model: Model, q: PerJoint, y: PerBody) -> dict[int, Vector]:
     """x = Jᵀ y: the joint forces that the forces y on the bodies amount to (notes 2.106-2.108, algorithm 6)."""
-    F, x = {ROOT: model.no_force, **y}, {}
+    F, x = {ROOT: model.zero_force, **y}, {}
     for i, p, joint in model.inward():
         x[i] = joint.subspace(q[i]).T @ F[i]
         F[p] = F[p] + (joint.transform(q[i]) @ model.X_tree[i]).T @ F[i]

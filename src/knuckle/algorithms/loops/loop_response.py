@@ -75,7 +75,7 @@ class ArticulatedLoops:
     def _push(self, closed: Closed, rest: list[Any]) -> Any:
         """The force of the constraints on a body that does not accelerate."""
         pushes = (g * (part.reciprocal * x) for part, g, x in zip(closed.parts, closed.G, rest, strict=True))
-        return sum(pushes, self.model.no_force)
+        return sum(pushes, self.model.zero_force)
 
     def _forces(self, closed: Closed, rest: list[Any], a: Any, lam: dict[int, Vector]) -> dict[int, Vector]:
         """λ of the loops that close at a body with the acceleration a, from that of the loops around it."""

@@ -39,14 +39,14 @@ def measured(model: Model, batch: int, threads: int, frame: str | None, seconds:
         raise UnusableError(f"{model.name}: nothing in it moves, so there is nothing to measure")
     frame = _frame(model, frame)
     states = _states(model, batch)
-    before = kn.get_threads()
-    kn.set_threads(threads)
+    before = kn.compilation.get_threads()
+    kn.compilation.set_threads(threads)
     try:
         ours = {name: _ours(model, name, frame, states) for name in FUNCTIONS}
         others, left_out, worst = _others(model, frame, states, threads, ours)
         rows = [_row(name, {"knuckle": ours[name], **others.get(name, {})}, seconds) for name in FUNCTIONS]
     finally:
-        kn.set_threads(before)
+        kn.compilation.set_threads(before)
     return {
         "model": model.name, "bodies": model.nb, "nv": model.nv, "frame": frame, "batch": batch, "threads": threads,
         "spanning_tree": has_loops, "functions": rows, "largest_difference": worst, "left_out": left_out,

@@ -10,12 +10,12 @@ import knuckle as kn
 from knuckle.cli.failures import UnusableError
 from knuckle.engine.calls.function import Function
 from knuckle.model import Model
+from knuckle.public_names import everything
 
 
 def functions() -> dict[str, Function[..., Any]]:
     """The functions of the library that become code, by name."""
-    found = {name: getattr(kn, name) for name in kn.__all__ if name != "testing"}
-    return {name: value for name, value in found.items() if isinstance(value, Function)}
+    return {name: value for name, value in everything(kn).items() if isinstance(value, Function)}
 
 
 def written(

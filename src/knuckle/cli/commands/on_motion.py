@@ -69,7 +69,7 @@ def simulate(
     bandwidth: Annotated[
         float, typer.Option("--bandwidth", help="How stiff hold and pd are, in Hz.", min=0.0, max=1e4)
     ] = 2.0,
-    stops: Annotated[AtLimits, typer.Option("--stops", help="What joint limits do.")] = AtLimits.none,
+    joint_limits: Annotated[AtLimits, typer.Option("--joint-limits", help="What joint limits do.")] = AtLimits.none,
     friction: Annotated[
         bool, typer.Option("--friction/--no-friction", help="Whether joints have the damping and friction of the file.")
     ] = True,
@@ -104,7 +104,7 @@ def simulate(
         done = run(
             model if friction else model.without_friction(), duration, dt, controller.value,
             integrator.value if integrator else None, start or (), speed or (), goal or (), bandwidth,
-            None if stops is AtLimits.none else stops.value,
+            None if joint_limits is AtLimits.none else joint_limits.value,
         )  # fmt: skip
         files = write_files(done.trajectory, out, plot, html)
         if json:

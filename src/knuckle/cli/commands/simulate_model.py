@@ -46,7 +46,7 @@ def run(
     speed: Sequence[str],
     goal: Sequence[str],
     bandwidth: float,
-    stops: str | None,
+    joint_limits: str | None,
 ) -> Run:
     """The motion that the words of the command line ask for."""
     q0, v0 = position(model, "--start", start), velocity(model, "--speed", speed)
@@ -59,7 +59,7 @@ def run(
     options: dict[str, Any] = {
         "dt": dt,
         "integrator": integrator,
-        "stops": stops,
+        "joint_limits": joint_limits,
         "controller": control.controller,
         "parameters": control.parameters,
     }
@@ -73,7 +73,7 @@ def run(
     except (ValueError, TypeError) as error:
         raise UnusableError(str(error)) from None
     resists = any(any((*joint.damping, *joint.friction)) for joint in model.joints)
-    return Run(trajectory, wall, controller == "none" and not resists and stops is None)
+    return Run(trajectory, wall, controller == "none" and not resists and joint_limits is None)
 
 
 def check_suffixes(**files: Path | None) -> None:

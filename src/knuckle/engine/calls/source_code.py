@@ -12,6 +12,7 @@ from knuckle.engine.kernels.specialization import Arguments, Specialization, Unt
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Count, Program
 from knuckle.model import Model
+from knuckle.public_names import public_in
 
 Language: TypeAlias = Literal["llvm", "c"]
 Precision: TypeAlias = Literal["float64", "float32"]
@@ -24,6 +25,7 @@ class HasProgram(Protocol):
     def program(self, model: Model, **options: Any) -> Program: ...
 
 
+@public_in("compilation")
 def operation_count(function: HasProgram, model: Model, **options: Any) -> Count:
     """The scalar operations that a function needs for one state, after simplification: mul, add, div, sqrt, trig.
 

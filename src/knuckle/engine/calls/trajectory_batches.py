@@ -90,7 +90,7 @@ Ask: TypeAlias = Callable[[Mapping[str, Array]], Mapping[str, Array]]
 class Trajectories:
     """Trajectories under way: each step takes the parts of the state, then the inputs, and gives the parts.
 
-    Row k of a kept part, (batch, rows, size), is the state after k · keep steps; the last row is the last state.
+    Row k of a kept part, (batch, rows, size), is the state after k · save_every steps; the last row is the last state.
     """
 
     specialization: Specialization
@@ -99,7 +99,7 @@ class Trajectories:
     sizes: Mapping[str, int]
     inputs: Mapping[str, Input | Clock]
     steps: int
-    keep: int
+    save_every: int
     kept: tuple[Array, ...]
     ask: Ask | None = None
 
@@ -146,7 +146,7 @@ class Trajectories:
             given |= self.ask(given) if self.ask else {}
             arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
             now = self._of_sizes(Lanes().compute(self.specialization, arrays))
-            if (step + 1) % self.keep == 0 or step + 1 == self.steps:
+            if (step + 1) % self.save_every == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):
                     kept[:, self.row(step)] = part.reshape(len(self.state), -1)
         self.state[:] = np.concatenate([part.reshape(len(self.state), -1) for part in now], axis=-1)
@@ -157,7 +157,7 @@ class Trajectories:
 
     def row(self, step: int) -> int:
         """The first row that is written at or after a step."""
-        return -(-(step + 1) // self.keep)
+        return -(-(step + 1) // self.save_every)
 
 
 class Piece:
@@ -182,9 +182,9 @@ class Piece:
 
     def _through(self, first: int, last: int) -> None:
         """Some steps in one call."""
-        row, keep, total = self.whole.row(first), self.whole.keep, self.whole.steps
-        due = min(row * keep, total)
-        self.loop.entry(0, self.count, first, last, row, due, keep, total, self.state.ctypes.data, *self.flow)
+        row, save_every, total = self.whole.row(first), self.whole.save_every, self.whole.steps
+        due = min(row * save_every, total)
+        self.loop.entry(0, self.count, first, last, row, due, save_every, total, self.state.ctypes.data, *self.flow)
 
 
 def through_time(
@@ -194,11 +194,11 @@ def through_time(
     batch: Shape,
     *,
     steps: int,
-    keep: int,
+    save_every: int,
     kept: Sequence[Array],
     ask: Ask | None = None,
 ) -> dict[str, Array]:
-    """Writes the leading parts of a state at the steps 0, keep, 2 keep … and the last; returns the last state.
+    """Writes the leading parts of a state at every `save_every`-th step and the last; returns the last state.
 
     Args:
         specialization: one step: from the parts of the state, by their names, and the inputs, to a tuple of the next.
@@ -206,7 +206,7 @@ def through_time(
         inputs: what else a step takes; one of them may be a clock.
         batch: the batch axes of all together.
         steps: how many.
-        keep: every how many steps the state is kept.
+        save_every: every how many steps the state is kept.
         kept: where the parts go, (*batch, K, size) each, in order.
         ask: Python's word at every step, if it has one.
     """
@@ -218,6 +218,6 @@ def through_time(
         array[:, 0] = part
     sizes = {name: part.shape[-1] for name, part in state.items()}
     if whole.size and steps:
-        Trajectories(specialization, batch, whole, sizes, inputs, steps, keep, written, ask).run()
+        Trajectories(specialization, batch, whole, sizes, inputs, steps, save_every, written, ask).run()
     ends = np.cumsum([*sizes.values()])[:-1]
     return dict(zip(sizes, np.split(whole.reshape(*batch, whole.shape[-1]), ends, axis=-1), strict=True))

@@ -21,6 +21,7 @@ from knuckle.engine.native.threads import in_parallel
 from knuckle.engine.targets.base import Target
 from knuckle.engine.targets.cpu import CPU
 from knuckle.model import Model
+from knuckle.public_names import public_in
 from knuckle.warning import line_of, warn
 
 from . import one_state
@@ -305,7 +306,8 @@ def _policy_of_environment() -> Policy:
 kernels = Kernels(_policy_of_environment(), CPU())
 
 
-def set_compilation(policy: Policy) -> None:
+@public_in("compilation")
+def set_policy(policy: Policy) -> None:
     """When native code is made: "auto" (for repeated calls and large batches), "always" or "never".
 
     "auto", the default, is at the 24th call on one model or for 256 states at once; the environment variable

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from knuckle.model import Model
+from knuckle.public_names import public_in
 from knuckle.warning import warn
 
 V = TypeVar("V")
@@ -149,6 +150,7 @@ def per_model(function: Callable[[Model], R]) -> Callable[[Model], R]:
     return kept
 
 
+@public_in("compilation")
 def set_kernel_limit(count: int | None = None) -> None:
     """For how many functions a process keeps compiled code: 2048 unless said otherwise; None for that again.
 

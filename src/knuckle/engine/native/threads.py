@@ -9,6 +9,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from knuckle.public_names import public_in
+
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -51,6 +53,7 @@ class _Threads:
 _threads = _Threads()
 
 
+@public_in("compilation")
 def set_threads(count: int | None = None) -> None:
     """How many threads a batch is computed with: all cores unless said otherwise; None for that again.
 
@@ -65,6 +68,7 @@ def set_threads(count: int | None = None) -> None:
     _threads.set(number)
 
 
+@public_in("compilation")
 def get_threads() -> int:
     """How many threads a batch is computed with."""
     return _threads.count

@@ -16,15 +16,15 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import inverse_dynamics
 from knuckle.model import Model
 from knuckle.model.reduction import rows as coupled_rows
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, absolute
 from knuckle.solvers.numeric_rank import Judged
 from knuckle.spatial import Matrix, Vector
 
-from .loop_terms import active_loop_jacobian, active_loop_sizes, judged_constraints, loop_constraints
+from .loop_terms import active_jacobian, active_loop_sizes, judged_constraints, loop_constraints
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", a="v", f_ext="f", loops=True)
 def actuator_forces(
     model: Model,
@@ -58,12 +58,12 @@ def actuator_forces(
     return constrained_motion.least_norm(acting, -made.response(Vector.zero(len(rows)), free(tau))[1])
 
 
-@public
+@public_in("loops")
 @dataclass(frozen=True)
 class Actuation:
     """Which freedoms of a mechanism its actuators move, in one position (RBDA 8.12)."""
 
-    mobility: int
+    freedoms: int
     """n − r: the freedoms of the mechanism."""
     actuators: int
     """p: the freedoms that have an actuator."""
@@ -73,7 +73,7 @@ class Actuation:
     @property
     def is_underactuated(self) -> bool:
         """Whether some motions are beyond the actuators."""
-        return self.rank < self.mobility
+        return self.rank < self.freedoms
 
     @property
     def is_redundant(self) -> bool:
@@ -83,18 +83,18 @@ class Actuation:
     @property
     def is_full(self) -> bool:
         """Whether every motion has exactly one set of forces."""
-        return self.actuators == self.rank == self.mobility
+        return self.actuators == self.rank == self.freedoms
 
     def __str__(self) -> str:
-        parts = [f"actuators: {self.actuators}, freedoms: {self.mobility}"]
+        parts = [f"actuators: {self.actuators}, freedoms: {self.freedoms}"]
         if self.is_underactuated:
-            parts.append(f"underactuated, freedoms beyond them: {self.mobility - self.rank}")
+            parts.append(f"underactuated, freedoms beyond them: {self.freedoms - self.rank}")
         if self.is_redundant:
             parts.append(f"redundant, ways to work against each other: {self.actuators - self.rank}")
         return "; ".join([*parts, "fully actuated"] if self.is_full else parts)
 
 
-@public
+@public_in("loops")
 def actuation(model: Model, q: ArrayLike, actuated: Iterable[str]) -> Actuation:
     """Whether actuators at some joints, of the tree or loop joints, move all freedoms at the position `q` (nq,)."""
     at = np.asarray(q, float)
@@ -130,7 +130,7 @@ def _actuators(model: Model, q: Any, actuated: Iterable[str]) -> tuple[list[Vect
     ends = [0, *accumulate(sizes)]
     loops = {loop.name: slice(ends[k], ends[k + 1]) for k, loop in enumerate(model.loops)}
     at_loops = not loops.keys().isdisjoint(names)
-    K_a = active_loop_jacobian.reference(model, q) if at_loops else None
+    K_a = active_jacobian.reference(model, q) if at_loops else None
     size_a = active_loop_sizes.reference(model, q) if at_loops else None
     found, sizes = list[Vector](), list[Vector]()
     for name in names:

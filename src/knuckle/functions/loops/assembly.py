@@ -13,15 +13,19 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions.configuration import integrate, neutral, random_configuration
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.model import Model
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 
 from .dense_constraints import Dense, spanning_tree
-from .loop_terms import constraint_jacobian, judged_constraints, loop_error, loop_error_rate, loop_gap
+from .loop_terms import error as loop_error
+from .loop_terms import error_rate as loop_error_rate
+from .loop_terms import gap as loop_gap
+from .loop_terms import jacobian as loop_jacobian
+from .loop_terms import judged_constraints
 
 Array = NDArray[Any]
 
 
-@public
+@public_in("loops")
 @dataclass(frozen=True)
 class Assembly:
     """What came of closing the loops: the position `q`, whether they are closed there, and what each loop misses."""
@@ -38,8 +42,8 @@ class Assembly:
         return f"not closed in {self.attempts} attempts: loop {worst} misses by {self.gaps[worst or '']:.2g} (m, rad)"
 
 
-@public
-def close_loops(
+@public_in("loops")
+def close(
     model: Model,
     q: ArrayLike | None = None,
     *,
@@ -106,7 +110,7 @@ def _descend(model: Model, q: Array, free: NDArray[np.bool_], steps: int = 200) 
         cost = float(delta @ delta)
         if not cost > 1e-30:
             break
-        K = constraint_jacobian(model, q) * free
+        K = loop_jacobian(model, q) * free
         if not np.isfinite(K).all():
             break
         there = integrate(model, q, free * _damped(K, -delta, math.sqrt(damping * min(cost, 1.0))))
@@ -126,7 +130,7 @@ def _damped(K: Array, error: Array, damping: float) -> Array:
     return np.linalg.lstsq(np.vstack([K, damping * np.eye(n)]), np.concatenate([error, np.zeros(n)]), rcond=None)[0]
 
 
-@public
+@public_in("loops")
 def project(
     model: Model, q: ArrayLike, v: ArrayLike | None = None, *, tolerance: float = 1e-12, steps: int = 20
 ) -> tuple[Array, Array]:
@@ -146,7 +150,7 @@ def project(
         at = integrate(model, at, -_correction(model, at, delta))
     missing = float(np.abs(loop_error(model, at)).max(initial=0.0))
     if not missing <= max(tolerance, 1e-9):
-        raise ValueError(f"the loops do not close from this position: {missing:.2g} is left; see close_loops")
+        raise ValueError(f"the loops do not close from this position: {missing:.2g} is left; see kn.loops.close")
     return at, rate - _correction(model, at, loop_error_rate(model, at, rate))
 
 

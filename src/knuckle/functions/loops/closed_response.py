@@ -7,7 +7,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any
 
-from knuckle.algorithms.dynamics import joint_resistance
+from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.loops import articulated_loops, constrained_motion, constraint_rank
 from knuckle.algorithms.loops import loop_constraints as loops
 from knuckle.algorithms.loops.loop_response import ArticulatedLoops
@@ -77,7 +77,7 @@ def by_bodies(made: ArticulatedLoops, q: Any, k: Vector, force: Vector | None = 
     model = made.model
     nothing = Vector.zero(model.nv) if force is None else force
     still = dict.fromkeys(range(model.nb), model.still)
-    weightless = dict.fromkeys(range(model.nb), model.no_force)
+    weightless = dict.fromkeys(range(model.nb), model.zero_force)
     a, lam = made.response(by_loop(model, k), model.velocities(q, nothing), weightless, still, model.still)
     return model.forces(q, a), Vector(x for part in lam for x in part)
 
@@ -88,7 +88,7 @@ def closed_by_bodies(
     """(a, λ) under joint forces, gravity and velocities: the articulated-body algorithm with closed loops."""
     made, k = articulated(model, q), by_loop(model, stabilized_bias(model, q, v, stabilization))
     Q, V = model.positions(q), model.velocities(q, v)
-    force = minus(model.velocities(q, tau), joint_resistance.resistance(model, Q, V))
+    force = minus(model.velocities(q, tau), joint_passive_force.resistance(model, Q, V))
     f, speed, c, p = wrenches(model, f_ext), {ROOT: model.still}, dict[int, Any](), dict[int, Any]()
     for i, parent, joint in model.outward():
         _, _, vJ, cJ = joint.motion(Q[i], V[i])

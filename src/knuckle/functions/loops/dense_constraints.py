@@ -16,7 +16,8 @@ from knuckle.functions.configuration import neutral
 from knuckle.model import Model
 from knuckle.solvers.numeric_rank import Factor, Judged, choice_of
 
-from .loop_terms import judged_constraints, loop_gap
+from .loop_terms import gap as loop_gap
+from .loop_terms import judged_constraints
 
 Array = NDArray[Any]
 

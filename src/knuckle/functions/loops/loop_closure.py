@@ -16,10 +16,13 @@ from knuckle.functions.configuration import integrate, neutral
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
 from knuckle.model.coupling import Coupling
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.spatial import Vector
 
-from .loop_terms import constraint_jacobian, loop_error, loop_error_rate, loop_gap
+from .loop_terms import error as loop_error
+from .loop_terms import error_rate as loop_error_rate
+from .loop_terms import gap as loop_gap
+from .loop_terms import jacobian as loop_jacobian
 
 CLOSED = 1e-9
 """What counts as closed, in metres and radians."""
@@ -27,41 +30,41 @@ NEARBY = 0.01
 """How far away a written function is tried too, in metres and radians."""
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def loop_closure(model: Model, q: ArrayLike, *, choice: Choice, steps: int = 6) -> Array:
+def solve_dependent(model: Model, q: ArrayLike, *, choice: Choice, steps: int = 6) -> Array:
     """γ(y) (..., nq): the position with the independent variables of `q`, near it, whose others close the loops.
 
     Args:
         model: the mechanism.
         q: the independent variables, and a guess of the others (..., nq).
         choice: which variables are independent: `independent_variables`.
-        steps: Newton steps; each squares the error. Where they do not converge, `loop_error` shows it.
+        steps: Newton steps; each squares the error. Where they do not converge, `kn.loops.error` shows it.
     """
     at = as_vector(q)
     for _ in range(steps):
-        K, error = constraint_jacobian.reference(model, at), loop_error.reference(model, at)
+        K, error = loop_jacobian.reference(model, at), loop_error.reference(model, at)
         at = integrate.reference(model, at, following(K, error, choice))
     return at
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", loops=True)
-def followed_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
+def consistent_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
     """G ẏ (..., nv): the velocity with the independent variables of `v` whose others keep the loops closed."""
-    K, rate = constraint_jacobian.reference(model, q), loop_error_rate.reference(model, q, v)
+    K, rate = loop_jacobian.reference(model, q), loop_error_rate.reference(model, q, v)
     return as_vector(v) + following(K, rate, choice)
 
 
-@public
-def with_loop_closure(model: Model, gamma: Gamma, joints: Iterable[str], at: ArrayLike | None = None) -> Model:
+@public_in("loops")
+def with_closure_function(model: Model, gamma: Gamma, joints: Iterable[str], at: ArrayLike | None = None) -> Model:
     """The mechanism with its loops closed by a function of yours, q = γ(y) (RBDA 8.56-8.60).
 
         def gamma(y1):
             d = sqrt(l1 * l1 + l2 * l2 - 2 * l1 * l2 * cos(y1))
             return {"q2": arctan2(l2 * sin(y1), l2 * cos(y1) - l1), "q3": d}
 
-        arm = kn.with_loop_closure(model, gamma, ["q1"])
+        arm = kn.loops.with_closure_function(model, gamma, ["q1"])
 
     The result has no loop joints: the joints that γ names follow, and its variables are the independent ones only.
     Every function of the library takes it, G = ∂γ/∂y and g = Ġ ẏ being exact derivatives; a simulation of it has no

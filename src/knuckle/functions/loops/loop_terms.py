@@ -19,7 +19,7 @@ from knuckle.functions.configuration import random_configuration
 from knuckle.functions.per_joint import drift
 from knuckle.model import Model, reduction
 from knuckle.model.loop_clusters import Cluster, clusters
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, absolute, sqrt
 from knuckle.solvers.numeric_rank import Judged, choice_of
 from knuckle.spatial import Matrix, Vector, rotation
@@ -78,9 +78,9 @@ def _freedoms(model: Model, cluster: Cluster) -> int:
     return len({k for j in cluster.joints for k in model.variables(j)})
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def constraint_jacobian(model: Model, q: ArrayLike) -> Array:
+def jacobian(model: Model, q: ArrayLike) -> Array:
     """K (..., nc, nv): K v is the velocity that the loop joints do not allow (RBDA 8.17, table 8.4)."""
     Q = model.positions(q)
     rows: list[list[Any]] = []
@@ -126,12 +126,12 @@ def sizes_at(model: Model, q: ArrayLike) -> tuple[Any, Any]:
 
 def judged_constraints(model: Model, q: ArrayLike) -> Judged:
     """K in numbers, with what tells its rows from rounding."""
-    return Judged(np.asarray(constraint_jacobian(model, q)), lambda: sizes_at(model, q))
+    return Judged(np.asarray(jacobian(model, q)), lambda: sizes_at(model, q))
 
 
 @function(q="q", loops=True)
 def active_loop_sizes(model: Model, q: ArrayLike) -> Array:
-    """(..., nl, nv): the sizes of the terms of `active_loop_jacobian`."""
+    """(..., nl, nv): the sizes of the terms of `active_jacobian`."""
     Q = model.positions(q)
     rows: list[list[Any]] = []
     for loop in model.loops:
@@ -140,18 +140,18 @@ def active_loop_sizes(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, model.nv)
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", loops=True)
-def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """k (..., nc) with K a = k where the loops stay closed (RBDA 8.15), without stabilisation."""
     Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
     motions = (loops.loop_motion(model, Q, V, g, loop, loops.closure(model, Q, loop)) for loop in model.loops)
     return Vector(x for motion in motions for x in motion.k)
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
+def active_jacobian(model: Model, q: ArrayLike) -> Array:
     """K_a (..., nl, nv): the velocities at the loop joints' own freedoms are K_a v (RBDA 8.28-8.33).
 
     Actuators at loop joints with the forces τ_l act on the tree as τ_a = K_aᵀ τ_l: add that to `tau`.
@@ -164,20 +164,20 @@ def active_loop_jacobian(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, model.nv)
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def loop_error(model: Model, q: ArrayLike) -> Array:
+def error(model: Model, q: ArrayLike) -> Array:
     """δ (..., nc): how far the loop joints are from closing, in radians and metres (RBDA 8.25-8.27, table 8.1)."""
     Q = model.positions(q)
     return Vector(x for loop in model.loops for x in loops.closure(model, Q, loop).delta)
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def loop_gap(model: Model, q: ArrayLike) -> Array:
+def gap(model: Model, q: ArrayLike) -> Array:
     """(..., nl, 6): the turn and the distance, as vectors, from the nearest place that each loop joint allows.
 
-    `loop_error` has as many entries as there are constraints, and can vanish where a joint is half a turn away; this
+    `error` has as many entries as there are constraints, and can vanish where a joint is half a turn away; this
     cannot.
     """
     Q = model.positions(q)
@@ -189,9 +189,9 @@ def loop_gap(model: Model, q: ArrayLike) -> Array:
     return Matrix(rows, 6)
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", loops=True)
-def loop_error_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def error_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """Tᵀ(v_J − σ) (..., nc): how fast the loops open; K v, less what joints that move by a law of time ask for."""
     Q, V, g = model.positions(q), model.velocities(q, v), drift(model, q, v)
     motions = (loops.loop_motion(model, Q, V, g, loop, loops.closure(model, Q, loop)) for loop in model.loops)
@@ -209,7 +209,7 @@ def stabilized_bias(model: Model, q: Any, v: Any, time: float | None) -> Vector:
     return Vector(entries)
 
 
-@public
+@public_in("loops")
 def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()) -> Choice:
     """Velocity variables that determine all others at the position `q` (nq,), and how (RBDA 8.8).
 
@@ -245,18 +245,16 @@ def _variables(model: Model, name: str) -> tuple[int, ...]:
     return _indices(model, model.joint_index(name))
 
 
-@public
+@public_in("loops")
 @function(q="q", loops=True)
-def dependence(model: Model, q: ArrayLike, *, choice: Choice) -> Array:
+def null_space(model: Model, q: ArrayLike, *, choice: Choice) -> Array:
     """G (..., nv, m): v = G ẏ for the independent variables of the choice, with K G = 0 (RBDA 8.42, 8.51)."""
-    K = constraint_jacobian.reference(model, q)
+    K = jacobian.reference(model, q)
     return independence.expressed(K, Vector.zero(K.nrows), choice)[0]
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", loops=True)
-def dependence_bias(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
+def null_space_bias(model: Model, q: ArrayLike, v: ArrayLike, *, choice: Choice) -> Array:
     """g (..., nv): a = G ÿ + g, with K g = k (RBDA 8.42, 8.51)."""
-    return independence.expressed(constraint_jacobian.reference(model, q), stabilized_bias(model, q, v, None), choice)[
-        1
-    ]
+    return independence.expressed(jacobian.reference(model, q), stabilized_bias(model, q, v, None), choice)[1]

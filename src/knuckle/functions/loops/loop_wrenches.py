@@ -12,15 +12,15 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dynamics import closed_loop_dynamics
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.spatial import Matrix, Vector
 
-from .loop_terms import active_loop_jacobian, loop_constraints
+from .loop_terms import active_jacobian, loop_constraints
 
 
-@public
+@public_in("loops")
 @function(q="q", v="v", tau="v", f_ext="f", tau_loop="l", loops=True)
-def loop_wrenches(
+def wrenches(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,
@@ -47,7 +47,7 @@ def loop_wrenches(
     """
     acting = as_vector(tau)
     if tau_loop is not None:
-        acting = acting + active_loop_jacobian.reference(model, q).T @ as_vector(tau_loop)
+        acting = acting + active_jacobian.reference(model, q).T @ as_vector(tau_loop)
     found = closed_loop_dynamics(model, q, v, acting, f_ext, stabilization)[1]
     lam, own = (
         list(constrained_motion.least_norm(loop_constraints(model, q), found)),

@@ -11,7 +11,8 @@ from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
 
 from .closed_response import response
-from .loop_terms import loop_error, loop_error_rate
+from .loop_terms import error as loop_error
+from .loop_terms import error_rate as loop_error_rate
 
 STEPS = 2
 """Each leaves the square of the error, or its product with the first: of a micrometre there is only rounding left."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knuckle.functions import bias_force, forward_dynamics, joint_resistance, mass_matrix
+from knuckle.functions import bias_force, forward_dynamics, joint_passive_force, mass_matrix
 from knuckle.functions.loops.loop_terms import stabilized_bias
 from knuckle.integrators.base import Dense, Integrator, State
 from knuckle.integrators.dense_output import linear
@@ -42,7 +42,7 @@ class ImplicitEuler(Integrator):
             return State(system.moved(q, dt * v), v)
 
         def resisting(q: Any, v: Any) -> Any:
-            return joint_resistance(model, q, v) - system.force(model, t, q, v)
+            return joint_passive_force(model, q, v) - system.force(model, t, q, v)
 
         D, K = (Matrix.columns([*columns], model.nv) for columns in slopes_of(resisting, model, q, v))
         tau, *f_ext = system.forces(t, q, v)

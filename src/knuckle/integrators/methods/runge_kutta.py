@@ -19,7 +19,7 @@ from .tableaus import HEUN, RK4, Tableau
 class RungeKutta(Integrator):
     """An explicit Runge-Kutta method given by its tableau.
 
-    Positions are q = q₀ ⊕ u, and u̇ is known exactly (`displacement_rate`): in u and v the motion is an ordinary
+    Positions are q = q₀ ⊕ u, and u̇ is known exactly (`difference_rate`): in u and v the motion is an ordinary
     differential equation, and every method keeps its order and its dense output on every joint.
     """
 
@@ -54,7 +54,7 @@ def stages(tableau: Tableau, system: System, t: Any, state: State, dt: Any) -> l
     for row, c in zip(tableau.a[1:], tableau.c[1:], strict=True):
         u, dv = weighted(map(constant, row), slopes, dt)
         v = state.v + dv
-        slopes.append((system.displacement_rate(u, v), system.acceleration(t + c * dt, system.moved(state.q, u), v)))
+        slopes.append((system.difference_rate(u, v), system.acceleration(t + c * dt, system.moved(state.q, u), v)))
     return slopes
 
 

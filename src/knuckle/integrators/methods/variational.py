@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from knuckle.algorithms.dynamics import joint_resistance as resistance
+from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
-from knuckle.functions import forward_dynamics, joint_resistance, loop_error, loop_error_rate
+from knuckle.functions import forward_dynamics, joint_passive_force
+from knuckle.functions.loops.loop_terms import error as loop_error
+from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.per_joint import wrenches
 from knuckle.integrators.base import State
 from knuckle.integrators.dual_jacobians import along, derivative_of
@@ -32,7 +34,7 @@ class Variational(Iterative):
     keeps, is symplectic, reversible and of the second order; its energy oscillates and does not drift. Forces that have
     no potential work at the midpoint (Lagrange and d'Alembert).
 
-    With the momentum p and the force g at the midpoint, R(u) the matrix of `displacement_rate` and E(u) its inverse,
+    With the momentum p and the force g at the midpoint, R(u) the matrix of `difference_rate` and E(u) its inverse,
 
         p₀ = R(−u)ᵀ (p − ½ dt E(−½u)ᵀ g) + ρx,        p₁ = R(u)ᵀ (p + ½ dt E(½u)ᵀ g) + ρx,        u = dt x.
 
@@ -94,7 +96,7 @@ class Variational(Iterative):
         model = system.at(middle)
         tau, *f_ext = system.forces(middle, q, x)
         p, rotors, s = slopes(model, q, x, *f_ext)
-        g = tau + s - joint_resistance(model, q, x)
+        g = tau + s - joint_passive_force(model, q, x)
         half = _by_joint(model, "displacement_force", (side * dt / 2) * x, g)
         return _by_joint(model, "velocity_force", (side * dt) * x, p + (side * dt / 2) * half) + rotors
 

@@ -53,7 +53,7 @@ class Free(ConstantSubspace):
         r = matvec(rotation.from_quaternion(p0), sub(q1.items[4:], q0.items[4:]))
         return Vector([*phi, *lie.left_jacobian_inverse(phi, r)])
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
         """φ̇ as for a ball, and d/dt of J⁻¹(φ) r while r moves with Eᵀv."""
         phi, rho = u.items[:3], u.items[3:]
         dphi = lie.left_jacobian_inverse(neg(phi), v.items[:3])

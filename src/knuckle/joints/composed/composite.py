@@ -92,8 +92,8 @@ class Composite(Joint):
         pairs = zip(self._each(q0, zero), self._each(q1, zero), strict=True)
         return Vector(x for (joint, a, _), (_, b, _) in pairs for x in joint.difference(a, b))
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
-        return self._by_velocity(lambda joint, uk, vk: joint.displacement_rate(uk, vk), u, v)
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
+        return self._by_velocity(lambda joint, uk, vk: joint.difference_rate(uk, vk), u, v)
 
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         return self._by_velocity(lambda joint, uk, fk: joint.velocity_force(uk, fk), u, f)

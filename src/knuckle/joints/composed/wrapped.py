@@ -43,8 +43,8 @@ class Wrapped(Joint):
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         return self.joint.difference(q0, q1)
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
-        return self.joint.displacement_rate(u, v)
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
+        return self.joint.difference_rate(u, v)
 
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         return self.joint.velocity_force(u, f)

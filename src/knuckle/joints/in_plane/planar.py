@@ -24,7 +24,7 @@ class PlanarMotions(ConstantSubspace):
         x, y, n = frame(self.normal)
         return Subspace(Motion, [Motion(n, ZERO3), Motion(ZERO3, x), Motion(ZERO3, y)])
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
         return Vector([v[0], *steady_velocity_rate(u[0], (u[1], u[2]), v[0], (v[1], v[2]))])
 
     def constraints(self, q: Vector) -> Subspace:

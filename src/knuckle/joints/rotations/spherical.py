@@ -59,7 +59,7 @@ class Spherical(Ball, ConstantSubspace):
         p = rotation.multiply(rotation.conjugate(q0.items), q1.items)
         return Vector(rotation.quaternion_log(rotation.normalized(p)))
 
-    def displacement_rate(self, u: Vector, v: Vector) -> Vector:
+    def difference_rate(self, u: Vector, v: Vector) -> Vector:
         return Vector(lie.left_jacobian_inverse(neg(u.items), v.items))
 
     def velocity_force(self, u: Vector, f: Vector) -> Vector:

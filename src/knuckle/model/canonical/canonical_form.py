@@ -41,7 +41,7 @@ class Canonical:
 
     def forces(self, f_ext: Sequence[Any]) -> list[Any]:
         """Forces on the bodies of the new models from one on each of the old model's, in their own frames: Σ X*f."""
-        total = [self.model.no_force for _ in range(self.model.nb)]
+        total = [self.model.zero_force for _ in range(self.model.nb)]
         for k, X, f in zip(self.bodies, self.moves, f_ext, strict=True):
             if k != ROOT:
                 total[k] = total[k] + X @ f

@@ -39,13 +39,13 @@ def run_spec(
     v: Array,
     duration: float,
     dt: float | None,
-    keep: int,
+    save_every: int,
     controller: Any,
-    external: Any,
+    external_forces: Any,
     parameters: Mapping[str, Array],
     integrator: str | Integrator,
     events: tuple[Event, ...],
-    stops: Stops,
+    joint_limits: Stops,
     frames: tuple[str, ...],
     stabilization: Stabilization,
 ) -> RunSpec:
@@ -53,7 +53,7 @@ def run_spec(
     arrays = {"q0": q, "v0": v} | {
         _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext")
     }
-    for name, force in (("controller", controller), ("external", external)):
+    for name, force in (("controller", controller), ("external_forces", external_forces)):
         if force is not None and not callable(force):
             arrays[_ARRAY + name] = np.asarray(force, float)
     facts = {
@@ -62,13 +62,13 @@ def run_spec(
         "content": model.content_hash,
         "duration": duration,
         "dt": dt,
-        "keep": keep,
+        "save_every": save_every,
         "integrator": repr(integrator_of(integrator)),
         "integrator_name": integrator if isinstance(integrator, str) else None,
         "controller": _identity(controller),
-        "external": _identity(external),
+        "external_forces": _identity(external_forces),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
-        "stops": None if stops is None else [type(stops).__name__, _fields(stops)],
+        "joint_limits": None if joint_limits is None else [type(joint_limits).__name__, _fields(joint_limits)],
         "stabilization": _fields(stabilization) if isinstance(stabilization, Choice) else stabilization,
         "frames": list(frames),
     }
@@ -107,7 +107,7 @@ def resume(
     *,
     model: Model | None = None,
     controller: Callable[..., Any] | ArrayLike | None = None,
-    external: Callable[..., Any] | ArrayLike | None = None,
+    external_forces: Callable[..., Any] | ArrayLike | None = None,
     integrator: Integrator | None = None,
     events: Events = None,
     progress: Progress = None,
@@ -119,7 +119,7 @@ def resume(
         path: the folder that was given to `simulate` as `checkpoint`.
         model: needed only if the file could not hold it (joints of your own).
         controller: the function, if there was one; files hold no functions. A constant τ is in the file.
-        external: the same for external forces.
+        external_forces: the same for external forces.
         integrator: needed only if it was not given by its name.
         events: the same for events.
         progress: as for `simulate`.
@@ -135,15 +135,15 @@ def resume(
     if integrator is None and facts["integrator_name"] is None:
         raise TypeError(f"{folder} was computed with {facts['integrator']}, which a file cannot hold: give integrator=")
     functions: dict[str, Any] = {}
-    for name, force in (("controller", controller), ("external", external)):
+    for name, force in (("controller", controller), ("external_forces", external_forces)):
         functions[name] = arrays.get(_ARRAY + name) if force is None else force
         if functions[name] is None and facts[name] is not None:
             function = facts[name].split()[0]
             raise TypeError(f"{folder} was computed with the {name} {function}, which a file cannot hold: give {name}=")
-    stops = None
-    if facts["stops"] is not None:
-        kind, fields = facts["stops"]
-        stops = _STOPS[kind](**{name: tuple(x) if isinstance(x, list) else x for name, x in fields.items()})
+    joint_limits = None
+    if facts["joint_limits"] is not None:
+        kind, fields = facts["joint_limits"]
+        joint_limits = _STOPS[kind](**{name: tuple(x) if isinstance(x, list) else x for name, x in fields.items()})
     return simulate(
         model_from(facts, model, str(folder)),
         arrays["q0"],
@@ -153,9 +153,9 @@ def resume(
         parameters={name.removeprefix(_PARAMETER): x for name, x in arrays.items() if name.startswith(_PARAMETER)},
         integrator=integrator or facts["integrator_name"],
         events=events,
-        stops=stops,
+        joint_limits=joint_limits,
         stabilization=_stabilization(facts["stabilization"]),
-        keep=facts["keep"],
+        save_every=facts["save_every"],
         frames=facts["frames"],
         progress=progress,
         checkpoint=folder,

@@ -20,15 +20,15 @@ Array: TypeAlias = NDArray[Any]
 class HeldControl:
     """The forces at the beginning of a step, held while it lasts. `single` names the arguments that are numbers.
 
-    `forces` (..., K, nv), where it is given, receives those of the steps that begin at saved states, every `keep` of
-    them; with the last state go the forces of the last step.
+    `forces` (..., K, nv), where it is given, receives those of the steps that begin at saved states, every
+    `save_every` of them; with the last state go the forces of the last step.
     """
 
     model: Model
     controller: Control | None
-    external: Control | None
+    external_forces: Control | None
     single: tuple[str, ...]
-    keep: int = 1
+    save_every: int = 1
     steps: int = 0
     forces: Array | None = None
     _step: int = 0
@@ -37,8 +37,8 @@ class HeldControl:
         """The forces for the arguments of a step."""
         held = self.at(values)
         if self.forces is not None:
-            if self._step % self.keep == 0:
-                self.forces[..., self._step // self.keep, :] = held[APPLIED]
+            if self._step % self.save_every == 0:
+                self.forces[..., self._step // self.save_every, :] = held[APPLIED]
             if self._step + 1 == self.steps:
                 self.forces[..., -1, :] = held[APPLIED]
         self._step += 1
@@ -52,7 +52,7 @@ class HeldControl:
         held: dict[str, Array] = {}
         if self.controller is not None:
             held[APPLIED] = values[APPLIED] + self.controller(model, t, q, v, own, (self.model.nv,))
-        if self.external is not None:
+        if self.external_forces is not None:
             shape = (self.model.nb, self.model.algebra.dimension)
-            held[WRENCHES] = self.external(model, t, q, v, own, shape)
+            held[WRENCHES] = self.external_forces(model, t, q, v, own, shape)
         return held

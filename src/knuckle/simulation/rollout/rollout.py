@@ -43,23 +43,23 @@ def rollout(
     *,
     steps: int | None = None,
     duration: float | None = None,
-    keep: int = 1,
+    save_every: int = 1,
     integrator: str | Integrator | None = None,
     controller: Callable[..., Any] | None = None,
-    external: Callable[..., Any] | None = None,
-    mechanism: Callable[..., Model] | None = None,
+    external_forces: Callable[..., Any] | None = None,
+    model_fn: Callable[..., Model] | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
-    sequences: Collection[str] = (),
+    time_varying: Collection[str] = (),
     t0: float = 0.0,
     stabilization: Stabilization = "projection",
     out: Rollout | None = None,
 ) -> Rollout:
     """Trajectories from many states, under many forces, of many mechanisms: whatever has batch axes broadcasts.
 
-    The loop through time is native code, the threads of `kn.set_threads` share the batch, and the results are those of
-    single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing is returned).
-    The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as NaN, the others
-    do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
+    The loop through time is native code, the threads of `kn.compilation.set_threads` share the batch, and the results
+    are those of single steps to the last bit. Ctrl-C ends it within a fraction of a second (KeyboardInterrupt; nothing
+    is returned). The precision is that of the arrays: float32 only if all are. A trajectory that diverges goes on as
+    NaN, the others do not notice, and a warning says how many did: `Rollout.diverged_at` has the times.
 
     Args:
         model: the mechanism.
@@ -70,34 +70,36 @@ def rollout(
         dt: the length of a step in seconds: 1 ms, if not given.
         steps: how many.
         duration: how long in seconds, instead of `steps`; a whole number of steps. 1 s, if neither is given.
-        keep: every how many steps the state is kept. The first and the last state always are.
+        save_every: every how many steps the state is kept. The first and the last state always are.
         integrator: by its name, or itself; if not given, what `kn.integrators.default_steps` takes: "rk4", or
             "implicit" where joints are too stiff for that.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
             called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
-        external: external(model, …) → f_ext (nb, 6), in the same way.
-        mechanism: mechanism(model, …) → the model that moves, made with `parameters` as inertias, lengths or
+        external_forces: external_forces(model, …) → f_ext (nb, 6), in the same way.
+        model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
-        parameters: what controller, external and mechanism ask for: numbers, or (..., n) per trajectory.
-        sequences: the names of those parameters that are (..., steps, n): at every step their own.
+        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
+        time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
-    keep, t0 = whole("keep", keep, 1), finite("t0", t0)
+    save_every, t0 = whole("save_every", save_every, 1), finite("t0", t0)
     dt = DEFAULT_STEP if dt is None else finite("dt", dt)
     steps = steps_of(steps, duration, dt)
     named = dict(parameters or {})
-    controls = controls_of({"controller": controller, "external": external, "mechanism": mechanism}, named, sequences)
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, sequences)
+    controls = controls_of(
+        {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}, named, time_varying
+    )
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator)
     if chosen.is_coarse:
         warn(chosen.why)
     method = chosen.integrator
-    acting = controls.get("controller"), controls.get("external")
+    acting = controls.get("controller"), controls.get("external_forces")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
     python = tuple(control if control is not None and not control.is_text else None for control in acting)
     closing = stabilization_of(stabilization)
@@ -106,25 +108,25 @@ def rollout(
     if dt < 0 and friction_rows(model):
         raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
     must_be_unit(model, inputs.state["q"])
-    if mechanism is None:  # another one has its loops elsewhere
+    if model_fn is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = StepText(
         "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
-        stabilization=closing, mechanism=controls.get("mechanism"),
+        stabilization=closing, model_fn=controls.get("model_fn"),
     )  # fmt: skip
     if any(python):
         inputs = _with_held_forces(model, inputs, *python)
-    at = np.minimum(np.arange(0, steps + keep, keep), steps)
+    at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
     forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
-    held = HeldControl(model, python[0], python[1], inputs.single, keep, steps, forces) if any(python) else None
+    held = HeldControl(model, python[0], python[1], inputs.single, save_every, steps, forces) if any(python) else None
     if steps:
         step, inputs = _started(step, model, inputs, held)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
         _specialization(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, keep=keep, kept=(q, v), ask=held,
+        steps=steps, save_every=save_every, kept=(q, v), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
     if diverged_at is None:
@@ -132,7 +134,7 @@ def rollout(
     else:
         warn_of_divergence(model, diverged_at, t0, method)
     saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
-    acted = Acting(model, inputs.batch, rows, native[0], controls.get("mechanism"), saved, inputs.single, forces)
+    acted = Acting(model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces)
     return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted)
 
 
@@ -149,12 +151,14 @@ def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float
     return np.where(finite_states(last["q"], last["v"]), np.nan, first)
 
 
-def _with_held_forces(model: Model, inputs: Inputs, controller: Control | None, external: Control | None) -> Inputs:
+def _with_held_forces(
+    model: Model, inputs: Inputs, controller: Control | None, external_forces: Control | None
+) -> Inputs:
     """The inputs with places for the forces of Python functions."""
     others, dtype = dict(inputs.others), inputs.state["q"].dtype
     if controller is not None:
         others.setdefault(APPLIED, Input(np.zeros((1, model.nv), dtype), (model.nv,)))
-    if external is not None:
+    if external_forces is not None:
         shape = (model.nb, model.algebra.dimension)
         others[WRENCHES] = Input(np.zeros((1, *shape), dtype), shape)
     return dataclasses.replace(inputs, others=others)
@@ -196,7 +200,7 @@ def _specialization(text: StepText | Lasting, model: Model, inputs: Inputs) -> S
 
 def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.mechanism is None:
+    if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.model_fn is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
     values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}

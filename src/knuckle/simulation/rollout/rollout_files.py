@@ -26,23 +26,23 @@ def save(rollout: Rollout, path: str | os.PathLike[str]) -> None:
     write(path, "rollout", lambda: parts(rollout), lambda: to_xarray(rollout))
 
 
-def load(path: str | os.PathLike[str], model: Model | None, mechanism: Callable[..., Model] | None) -> Rollout:
+def load(path: str | os.PathLike[str], model: Model | None, model_fn: Callable[..., Model] | None) -> Rollout:
     """Reads what `save` wrote."""
     arrays, facts = read(path, FORMAT)
-    return together(arrays, facts, model, mechanism, str(path))
+    return together(arrays, facts, model, model_fn, str(path))
 
 
 def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
     """A rollout as arrays and as facts that JSON can say."""
     arrays = {name: getattr(rollout, name) for name in ("times", "q", "v", "tau", "diverged_at")}
-    mechanism = rollout.acting.mechanism if rollout.acting else None
-    inputs = {name: rollout.acting.inputs[name] for name in mechanism.names} if rollout.acting and mechanism else {}
+    model_fn = rollout.acting.model_fn if rollout.acting else None
+    inputs = {name: rollout.acting.inputs[name] for name in model_fn.names} if rollout.acting and model_fn else {}
     arrays |= {_PARAMETER + name: x.array for name, x in inputs.items()}
     facts = {
         "format": FORMAT,
         "model": model_text(rollout.model),
         "content": rollout.model.content_hash,
-        "mechanism": mechanism and getattr(mechanism.function, "__name__", "mechanism"),
+        "model_fn": model_fn and getattr(model_fn.function, "__name__", "model_fn"),
         "shapes": {name: x.shape for name, x in inputs.items()},
         "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
         **{name: getattr(rollout, name) for name in ("integrator", "dt")},
@@ -54,21 +54,21 @@ def together(
     arrays: Mapping[str, NDArray[Any]],
     facts: Mapping[str, Any],
     model: Model | None,
-    mechanism: Callable[..., Model] | None,
+    model_fn: Callable[..., Model] | None,
     file: str,
 ) -> Rollout:
     """A rollout from its parts."""
     known = model_from(facts, model, file)
     control, inputs = None, {}
-    if facts["mechanism"] is not None:
-        if mechanism is None:
-            name = facts["mechanism"]
-            raise TypeError(f"{file} was computed with the mechanism {name}, which a file cannot hold: give mechanism=")
+    if facts["model_fn"] is not None:
+        if model_fn is None:
+            name = facts["model_fn"]
+            raise TypeError(f"{file} was computed with model_fn={name}, which a file cannot hold: give model_fn=")
         names = dict.fromkeys(facts["shapes"], 0.0)
-        control = control_of("mechanism", mechanism, "mechanism", (), names)[0]
+        control = control_of("model_fn", model_fn, "model_fn", (), names)[0]
         inputs = {name: Input(arrays[_PARAMETER + name], tuple(shape)) for name, shape in facts["shapes"].items()}
-    elif mechanism is not None:
-        raise TypeError(f"{file} was computed without a mechanism: it takes no mechanism=")
+    elif model_fn is not None:
+        raise TypeError(f"{file} was computed without model_fn: it takes none")
     times, q, v, tau, diverged_at = (arrays[name] for name in ("times", "q", "v", "tau", "diverged_at"))
     steps = np.zeros(len(times), int)
     acting = Acting(known, q.shape[:-2], steps, None, control, inputs, tuple(facts["single"]), tau)

@@ -48,12 +48,12 @@ class Acting:
     """Forces and mechanisms of trajectories with these batch axes, K states of which were kept."""
 
     model: Model
-    """What the controller knows; it moves, where no `mechanism` makes another"""
+    """What the controller knows; it moves, where no `model_fn` makes another"""
     batch: Shape
     steps: Array
     """(K,): which of the inputs' steps began at the states; the last one goes with the last state"""
     controller: Control | None = None
-    mechanism: Control | None = None
+    model_fn: Control | None = None
     inputs: Mapping[str, Input] = field(default_factory=dict[str, Input])
     """Given forces and parameters"""
     single: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class Acting:
         """That of some trajectories, which have the axes `batch`."""
         saved = None if self.saved_forces is None else part_of(self.saved_forces, key, 2)
         inputs = {name: self._part(x, key) for name, x in self.inputs.items()}
-        return Acting(self.model, batch, self.steps, self.controller, self.mechanism, inputs, self.single, saved)
+        return Acting(self.model, batch, self.steps, self.controller, self.model_fn, inputs, self.single, saved)
 
     def _part(self, x: Input, key: tuple[Any, ...]) -> Input:
         own = x.array.shape[len(x.batch) :]
@@ -87,22 +87,22 @@ class Acting:
 
     def energy(self, kind: str, times: Array, q: Array, v: Array) -> Array:
         """The kinetic or potential energy (..., K) in joules."""
-        if self.mechanism is None:
+        if self.model_fn is None:
             if kind == "kinetic":
                 return over_time(kinetic_energy, self.model, times, q, v)
             return over_time(potential_energy, self.model, times, q)
-        return self._numbers(f"{kind} energy of a rollout", Energy(kind, self.mechanism), times, q, v, self.mechanism)
+        return self._numbers(f"{kind} energy of a rollout", Energy(kind, self.model_fn), times, q, v, self.model_fn)
 
     def moving(self) -> Model:
         """The model that moves in a trajectory without batch axes."""
-        if self.mechanism is None:
+        if self.model_fn is None:
             return self.model
         values: dict[str, Any] = {}
-        for name in self.mechanism.names:
+        for name in self.model_fn.names:
             x = self.inputs[name]
             numbers = x.array.reshape(x.shape).astype(float).tolist()
             values[name] = numbers[0] if name in self.single else apart(numbers, x.shape)
-        return model_from(self.mechanism, self.model, values)
+        return model_from(self.model_fn, self.model, values)
 
     def _rows(self, name: str) -> Array:
         """The values of an input at the states (..., K or 1, *shape)."""
@@ -129,8 +129,8 @@ class Energy:
     """The kinetic or potential energy of the mechanism that parameters make, as a text."""
 
     kind: str
-    mechanism: Control
+    model_fn: Control
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **values: Any) -> Any:
-        moving = model_from(self.mechanism, model, values).at(t)
+        moving = model_from(self.model_fn, model, values).at(t)
         return kinetic_energy(moving, q, v) if self.kind == "kinetic" else potential_energy(moving, q)

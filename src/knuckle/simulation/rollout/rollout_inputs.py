@@ -46,7 +46,7 @@ def inputs_of(
     dt: float,
     steps: int,
     parameters: Mapping[str, ArrayLike],
-    sequences: Collection[str],
+    time_varying: Collection[str],
 ) -> Inputs:
     """Everything that the steps take."""
     q, v = start_of(model, q0, v0)
@@ -56,7 +56,7 @@ def inputs_of(
     if tau is not None:
         others[APPLIED] = Input(_over_time("tau", numbers("tau", unpacked(tau), (model.nv,)), steps), (model.nv,))
     for name, value in parameters.items():
-        others[name], is_number = _parameter(name, value, steps if name in sequences else None)
+        others[name], is_number = _parameter(name, value, steps if name in time_varying else None)
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
@@ -105,7 +105,7 @@ def _common(batches: Mapping[str, Shape]) -> Shape:
 
 
 def controls_of(
-    functions: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], sequences: Collection[str]
+    functions: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], time_varying: Collection[str]
 ) -> dict[str, Control]:
     """What the functions ask for, by the names of their arguments; an error if somebody asks for what is not there."""
     names = dict.fromkeys(parameters, 0.0)
@@ -116,15 +116,15 @@ def controls_of(
         if not callable(function):
             raise TypeError(f"{what} must be a function, not {type(function).__name__}; constant forces go into tau")
         controls[what] = control_of(what, function, what, (), names)[0]
-    if mechanism := controls.get("mechanism"):
-        for name in mechanism.names:
-            if name in STATE or name in sequences:
-                raise TypeError(f"mechanism asks for {name}, which changes with time: a mechanism stays what it is")
+    if model_fn := controls.get("model_fn"):
+        for name in model_fn.names:
+            if name in STATE or name in time_varying:
+                raise TypeError(f"model_fn asks for {name}, which changes with time: a mechanism stays what it is")
     used = {name for control in controls.values() for name in control.parameters}
     if unused := [name for name in parameters if name not in used]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which no function asks for")
-    if unknown := [name for name in sequences if name not in parameters]:
-        raise TypeError(f"sequences names {' and '.join(unknown)}, which parameters has not")
+    if unknown := [name for name in time_varying if name not in parameters]:
+        raise TypeError(f"time_varying names {' and '.join(unknown)}, which parameters has not")
     return controls
 
 

@@ -30,7 +30,7 @@ class Rollout:
     """
 
     model: Model
-    """What moves; with a `mechanism`, what that was made of"""
+    """What moves; with a `model_fn`, what that was made of"""
     times: Array
     """(K,) in seconds"""
     q: Array
@@ -150,18 +150,18 @@ class Rollout:
         path: str | os.PathLike[str],
         *,
         model: Model | None = None,
-        mechanism: Callable[..., Model] | None = None,
+        model_fn: Callable[..., Model] | None = None,
     ) -> Rollout:
         """Reads what `save` wrote.
 
         Args:
             path: the file.
             model: needed only if the file could not hold it (joints of your own).
-            mechanism: needed if there was one: files hold its parameters, and no functions.
+            model_fn: needed if there was one: files hold its parameters, and no functions.
         """
         from .rollout_files import load
 
-        return load(path, model, mechanism)
+        return load(path, model, model_fn)
 
     def to_xarray(self) -> Any:
         """An `xarray.Dataset` with named variables and units; needs xarray."""
@@ -189,8 +189,8 @@ class Rollout:
         count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"
         span = f"{self.times[0]:g} to {self.times[-1]:g} s"
         lines = [
-            f"<knuckle.Rollout of {self.model.name}: {count} trajectories {self.batch}, {len(self.times)} states each, "
-            f"{span}, {self.integrator or 'no integrator'}, {step}"
+            f"<knuckle.simulation.Rollout of {self.model.name}: {count} trajectories {self.batch}, "
+            f"{len(self.times)} states each, {span}, {self.integrator or 'no integrator'}, {step}"
         ]
         if not self.finite.all():
             first = np.nanmin(np.where(self.finite, np.nan, self.diverged_at))

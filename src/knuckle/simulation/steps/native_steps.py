@@ -53,7 +53,7 @@ class NativeSteps:
         inputs |= {name: Input(np.atleast_1d(x)[None], np.atleast_1d(x).shape) for name, x in self._parameters.items()}
         rows = 1 - (-len(times) // every)  # the first state, every so many, and the last
         saved = [np.empty((rows, part.size)) for part in parts.values()]
-        through_time(self._specialization(state), parts, inputs, (), steps=len(times), keep=every, kept=saved)
+        through_time(self._specialization(state), parts, inputs, (), steps=len(times), save_every=every, kept=saved)
         q, v, *memory = (x[1:] for x in saved)
         return Rows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory))
 

@@ -30,11 +30,11 @@ class StepText:
     method: str
     integrator: Integrator
     controller: Control = NO_FORCE
-    external: Control = NO_FORCE
+    external_forces: Control = NO_FORCE
     memory: int = 0
     besides: tuple[str, ...] = ()
     stabilization: Stabilization = None
-    mechanism: Control | None = None
+    model_fn: Control | None = None
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -47,7 +47,7 @@ class StepText:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of the parameters of the controller and of the external forces."""
-        return tuple(dict.fromkeys((*self.controller.parameters, *self.external.parameters)))
+        return tuple(dict.fromkeys((*self.controller.parameters, *self.external_forces.parameters)))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -73,12 +73,12 @@ class StepText:
 
     def system(self, model: Model, values: Mapping[str, Any]) -> System:
         """The mechanism of these parameters under its forces. Controllers know the model that they were made for."""
-        controller, external = self.controller, self.external
-        moving = model if self.mechanism is None else model_from(self.mechanism, model, values)
+        controller, external_forces = self.controller, self.external_forces
+        moving = model if self.model_fn is None else model_from(self.model_fn, model, values)
         wrenches = (model.nb, model.algebra.dimension)
 
         def known(at: Model, t: Any) -> Model:
-            return at if self.mechanism is None else model.at(t) if moving.depends_on_time else model
+            return at if self.model_fn is None else model.at(t) if moving.depends_on_time else model
 
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
             if APPLIED not in values:
@@ -88,23 +88,23 @@ class StepText:
             return values[APPLIED] + controller(known(at, t), t, q, v, values, (model.nv,))
 
         def f_ext(at: Model, t: Any, q: Any, v: Any) -> Any:
-            if external.function is None:
+            if external_forces.function is None:
                 return values[WRENCHES]
-            return external(known(at, t), t, q, v, values, wrenches)
+            return external_forces(known(at, t), t, q, v, values, wrenches)
 
-        acts = external.function is not None or WRENCHES in values
+        acts = external_forces.function is not None or WRENCHES in values
         return System(moving, force, f_ext if acts else None, self.stabilization)
 
 
-def model_from(mechanism: Control, model: Model, values: Mapping[str, Any]) -> Model:
-    """The model that a function `mechanism` makes of its parameters."""
-    assert mechanism.function is not None
-    moving: Any = mechanism.function(model, **{name: values[name] for name in mechanism.names})
+def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:
+    """The model that a function `model_fn` makes of its parameters."""
+    assert model_fn.function is not None
+    moving: Any = model_fn.function(model, **{name: values[name] for name in model_fn.names})
     if not isinstance(moving, Model):
-        raise TypeError(f"mechanism returns a {type(moving).__name__}, and must return a knuckle.Model")
+        raise TypeError(f"model_fn returns a {type(moving).__name__}, and must return a knuckle.Model")
     if (moving.nq, moving.nv) != (model.nq, model.nv):
         raise ValueError(
-            f"mechanism returns a model with nq, nv = {moving.nq}, {moving.nv}; they must stay {model.nq}, {model.nv}"
+            f"model_fn returns a model with nq, nv = {moving.nq}, {moving.nv}; they must stay {model.nq}, {model.nv}"
         )
     return moving
 

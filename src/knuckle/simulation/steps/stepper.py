@@ -54,7 +54,7 @@ class Stepper:
         model: Model,
         integrator: Integrator,
         controller: Control,
-        external: Control,
+        external_forces: Control,
         parameters: Parameters,
         stabilization: Stabilization = None,
     ) -> None:
@@ -64,11 +64,11 @@ class Stepper:
         must_be_separate(model)
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
-        self._is_text = controller.is_text and external.is_text
+        self._is_text = controller.is_text and external_forces.is_text
         self._is_long = evaluations is not None and takes_long(model, evaluations)
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
         self.is_compiled = self._is_text and not self._is_solved and not self._is_long
-        self._step = StepText("step", integrator, controller, external, stabilization=stabilization)
+        self._step = StepText("step", integrator, controller, external_forces, stabilization=stabilization)
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many = NativeSteps(self._step, model, self.parameters)
@@ -295,7 +295,7 @@ def stepper(
     integrator: Integrator,
     controller: Callable[..., Any] | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
-    external: Callable[..., Any] | ArrayLike | None = None,
+    external_forces: Callable[..., Any] | ArrayLike | None = None,
     stabilization: Stabilization = "projection",
 ) -> Stepper:
     """A stepper for a mechanism. The step becomes one piece of native code if controller and external forces can.
@@ -306,20 +306,20 @@ def stepper(
         controller: controller(model, …) → τ, a Python function or a kernel whose arguments called t, q and v receive
             time and state, and all others the `parameters` of their names; or a constant τ; None for no force.
         parameters: further arguments of the controller and the external forces, by name.
-        external: external(model, …) → f_ext (nb, 6) in the same way.
+        external_forces: external_forces(model, …) → f_ext (nb, 6) in the same way.
         stabilization: what keeps loops closed, as for `simulate`.
     """
-    forces = forces_of(model, controller, external, parameters)
+    forces = forces_of(model, controller, external_forces, parameters)
     return Stepper(model, integrator, *forces, stabilization_of(stabilization))
 
 
 def _with_held_forces(text: StepText) -> StepText:
     """The text with the forces as parameters."""
     controller = Control(Constant("tau"), "controller", ("tau",))
-    external = text.external
-    if external.function is not None:
-        external = Control(Constant("f_ext"), "external", ("f_ext",))
-    return replace(text, controller=controller, external=external)
+    external_forces = text.external_forces
+    if external_forces.function is not None:
+        external_forces = Control(Constant("f_ext"), "external_forces", ("f_ext",))
+    return replace(text, controller=controller, external_forces=external_forces)
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:

@@ -108,9 +108,9 @@ def must_keep_coordinates(model: Model, joints: Iterable[str] | None) -> None:
             moved = joint.kind.normalized(q, Vector.zero(joint.kind.nv))[0] - q
             if any(abs(float(x)) > SLACK for x in moved):
                 raise ValueError(
-                    f"stops: the limits of joint {joint.name!r} ({type(joint.kind).__name__}) reach to "
+                    f"joint_limits: the limits of joint {joint.name!r} ({type(joint.kind).__name__}) reach to "
                     f"{[round(float(x), 6) for x in corner]}, where its coordinates begin anew; keep them within one "
-                    "chart, or name in stops the joints that are to have some"
+                    "chart, or name in joint_limits the joints that are to have some"
                 )
 
 

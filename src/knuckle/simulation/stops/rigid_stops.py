@@ -49,10 +49,10 @@ class Settled(NamedTuple):
 class JointStops(ModeSwitch):
     """The rigid stops of a mechanism: crossings are gaps that close, and forces of stops that would have to pull."""
 
-    def __init__(self, stops: RigidStops, stepper: Stepper, external: Control) -> None:
+    def __init__(self, stops: RigidStops, stepper: Stepper, external_forces: Control) -> None:
         self.stops, self.model = stops, stepper.model
         self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
-        self._free, self._external = stepper, external
+        self._free, self._external = stepper, external_forces
         self._system = stepper.system
         """The mechanism without forces of stops, in its modes of dry friction"""
         self._e = restitutions(stops, self.bounds)

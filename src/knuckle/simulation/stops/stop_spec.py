@@ -88,7 +88,7 @@ Stops: TypeAlias = RigidStops | CompliantStops | None
 
 
 def stops_from(stops: Stops | str, model: Model) -> Stops:
-    """The argument `stops` of `simulate`, its joints looked up."""
+    """The argument `joint_limits` of `simulate`, its joints looked up."""
     if stops is None or stops == "none":
         return None
     if stops == "rigid":
@@ -99,7 +99,7 @@ def stops_from(stops: Stops | str, model: Model) -> Stops:
         for name in (*(stops.joints or ()), *named):
             model.joint_index(name)  # says which there are
         return stops
-    raise TypeError(f'stops is None, "rigid", RigidStops(...) or CompliantStops(...), not {stops!r}')
+    raise TypeError(f'joint_limits is None, "rigid", RigidStops(...) or CompliantStops(...), not {stops!r}')
 
 
 def _entries(value: PerJoint) -> list[tuple[str, float]]:

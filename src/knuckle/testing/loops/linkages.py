@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.functions import neutral, random_configuration
-from knuckle.functions.loops.assembly import close_loops
+from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.joints import Free, Joint, Prismatic, Revolute, Spherical, Universal
 from knuckle.model import Builder, LoopJoint, Model, solid_box
 from knuckle.spatial import Transform, rotation

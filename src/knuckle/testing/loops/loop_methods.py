@@ -12,20 +12,14 @@ from numpy.typing import NDArray
 
 from knuckle import operators
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.constraints.constrained_dynamics import constrained_dynamics
-from knuckle.constraints.constraint_terms import constrained_acceleration
-from knuckle.functions import (
-    bias_force,
-    constraint_bias,
-    forward_dynamics,
-    hybrid_dynamics,
-    independent_variables,
-    mass_matrix,
-    mobility,
-    project,
-)
+from knuckle.constraints.constrained_dynamics import dynamics as constrained_dynamics
+from knuckle.constraints.constraint_terms import acceleration as constrained_acceleration
+from knuckle.functions import bias_force, forward_dynamics, hybrid_dynamics, mass_matrix
+from knuckle.functions.loops.assembly import project
+from knuckle.functions.loops.degrees_of_freedom import degrees_of_freedom
 from knuckle.functions.loops.dense_constraints import Dense, spanning_tree
-from knuckle.functions.loops.loop_terms import judged_constraints
+from knuckle.functions.loops.loop_terms import bias as loop_bias
+from knuckle.functions.loops.loop_terms import independent_variables, judged_constraints
 from knuckle.functions.loops.projection import onto_constraints
 from knuckle.integrators.loop_stabilization import is_long
 from knuckle.model import Model
@@ -60,7 +54,7 @@ class _Case:
         made = Dense(mass_matrix(tree, self.q), judged_constraints(self.model, self.q))
         made._choice = choice  # pyright: ignore[reportPrivateUsage]
         force = self.tau - bias_force(tree, self.q, self.v)
-        return made.response(np.asarray(constraint_bias(self.model, self.q, self.v)), force)
+        return made.response(np.asarray(loop_bias(self.model, self.q, self.v)), force)
 
     def hybrid(self, a: Array) -> Array:
         """Independent joints of one freedom with their accelerations given, all others with their forces."""
@@ -101,7 +95,7 @@ def compared(made: ClosedMechanism, rng: Generator, methods: Iterable[str] = MET
     a, other = right.acceleration(v, tau), rng.normal(size=model.nv)
     free = np.asarray(forward_dynamics(spanning_tree(model), q, v, tau))
     case = _Case(model, q, v, tau, independent_variables(model, q))
-    counted = {mobility(model, q).mobility, len(case.choice.independent)}
+    counted = {degrees_of_freedom(model, q).freedoms, len(case.choice.independent)}
     errors: dict[str, float] = {}
     for name in methods:
         if name in VELOCITIES:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.functions import kinetic_energy, potential_energy, project
+from knuckle.functions import kinetic_energy, potential_energy
+from knuckle.functions.loops.assembly import project
 from knuckle.model import Model
 
 from .linkages import Linkage, bennett, crank_slider, delta, five_bar, four_bar, ladder, leg, stewart

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.functions import configuration_rate, kinetic_energy, potential_energy
+from knuckle.functions import kinetic_energy, potential_energy, velocity_to_qdot
 from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.spatial import Vector
@@ -52,7 +52,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> 
 def _plain(model: Model, q: ArrayLike) -> Array:
     """q as an array, if every velocity variable is the rate of a position variable and all motion is theirs."""
     Q, e = np.asarray(q, dtype=float), np.eye(model.nv)
-    if model.nq != model.nv or not np.array_equal(configuration_rate(model, Q, e), e):
+    if model.nq != model.nv or not np.array_equal(velocity_to_qdot(model, Q, e), e):
         names = ", ".join(joint.name for joint in model.joints if not _has_plain_rates(joint.kind))
         raise ValueError(f"the closed form needs v = q̇, and {names} has other velocity variables")
     if kinetic_energy(model, Q, np.zeros(model.nv)):

@@ -14,8 +14,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from knuckle.functions import bias_force, constraint_bias, constraint_jacobian, mass_matrix
+from knuckle.functions import bias_force, mass_matrix
+from knuckle.functions.loops.loop_terms import bias as loop_bias
 from knuckle.functions.loops.loop_terms import constraint_sizes
+from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
 from knuckle.testing.loops.random_loops import ClosedMechanism
 
 Array: TypeAlias = NDArray[Any]
@@ -79,7 +81,7 @@ class NullSpace:
     @cached_property
     def _blocks(self) -> list[tuple[slice, Array, Block]]:
         """The variables and the rows of each mechanism, and itself."""
-        H, K = self._values(mass_matrix.reference), self._values(constraint_jacobian.reference)
+        H, K = self._values(mass_matrix.reference), self._values(loop_jacobian.reference)
         sizes, found = self._values(constraint_sizes.reference)[:, :-1], list[tuple[slice, Array, Block]]()
         for of, freedoms in self.made.blocks:
             rows = np.flatnonzero(sizes[:, of].max(axis=1) > 0)
@@ -102,7 +104,7 @@ class NullSpace:
 
     def acceleration(self, v: Array, tau: Array) -> Array:
         """a = a₀ + Z z with K a₀ = k and ZᵀHZ z = Zᵀ(τ − C − H a₀)."""
-        k, force = self._values(constraint_bias.reference, v), tau - self._values(bias_force.reference, v)
+        k, force = self._values(loop_bias.reference, v), tau - self._values(bias_force.reference, v)
         return np.concatenate([block.acceleration(k[rows], force[of]) for of, rows, block in self._blocks])
 
     def error(self, found: Array, right: Array, beside: Array) -> float:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from knuckle.functions import close_loops, difference, integrate, neutral
+from knuckle.functions import difference, integrate, neutral
+from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.spatial import Vector

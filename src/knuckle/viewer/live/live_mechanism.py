@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.functions import gravity_force, kinetic_energy, mass_matrix, neutral, potential_energy, project, total_mass
+from knuckle.functions import gravity_force, kinetic_energy, mass_matrix, neutral, potential_energy, total_mass
+from knuckle.functions.loops.assembly import project
 from knuckle.model import ROOT, Model
 from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses

@@ -6,18 +6,18 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms.dynamics import coriolis, joint_resistance, rnea
+from knuckle.algorithms.dynamics import coriolis, joint_passive_force, rnea
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.model.reduction import row_rates, rows
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .per_joint import drift, plus, wrenches
 
 
-@public
+@public_in("couplings")
 @function(q="q", loops=True)
 def tree_positions(model: Model, q: ArrayLike) -> Array:
     """The position variables of all joints of the tree (..., n), also of those that follow others: γ(q) (RBDA 8.11).
@@ -27,9 +27,9 @@ def tree_positions(model: Model, q: ArrayLike) -> Array:
     return Vector(x for part in model.positions(q) for x in part)
 
 
-@public
+@public_in("couplings")
 @function(q="q", loops=True)
-def coupling_matrix(model: Model, q: ArrayLike) -> Array:
+def matrix(model: Model, q: ArrayLike) -> Array:
     """G (..., n, nv): the velocity variables of all joints of the tree are G v (RBDA 8.42, 9.26).
 
     Forces at the tree's joints become τ = Gᵀ τ_tree, and the mass matrix Gᵀ H G.
@@ -40,16 +40,16 @@ def coupling_matrix(model: Model, q: ArrayLike) -> Array:
     return Matrix(made, model.nv)
 
 
-@public
+@public_in("couplings")
 @function(q="q", v="v", loops=True)
-def coupling_bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+def bias(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """g (..., n): the rates of the tree's velocity variables are G a + g, with g = Ġ v; zero for constant ratios."""
     return Vector(x for part in drift(model, q, v) for x in part)
 
 
-@public
+@public_in("couplings")
 @function(q="q", v="v", a="v", f_ext="f")
-def coupling_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
+def forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """The forces (..., number of couplings) that make the joints that follow do so, in the order of `model.couplings`.
 
     It is what a gear's teeth transmit, as felt at the joint that follows; the joints it follows feel −γ' times that.
@@ -57,7 +57,7 @@ def coupling_forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ex
     """
     Q, V = model.positions(q), model.velocities(q, v)
     tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), wrenches(model, f_ext))
-    needed = plus(tau, joint_resistance.resistance(model, Q, V))
+    needed = plus(tau, joint_passive_force.resistance(model, Q, V))
     return Vector(needed[c.joint][0] for c in model.couplings)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions.configuration import integrate
 from knuckle.model import Model
 from knuckle.model.loop_clusters import clusters
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.solvers.numeric_rank import Judged
 
 from .assembly import one_position, project
@@ -21,9 +21,9 @@ NEARBY = 1e-3
 """How far away a position counts as nearby, in radians and metres."""
 
 
-@public
+@public_in("loops")
 @dataclass(frozen=True)
-class Mobility:
+class DegreesOfFreedom:
     """The freedoms of a mechanism in one position, and how its constraints depend on each other there."""
 
     variables: int
@@ -38,8 +38,8 @@ class Mobility:
     """The loops that are coupled, by name."""
 
     @property
-    def mobility(self) -> int:
-        """n − r: the freedoms here (RBDA 8.52)."""
+    def freedoms(self) -> int:
+        """n − r: the degrees of freedom here, the mobility (RBDA 8.52)."""
         return self.variables - self.rank
 
     @property
@@ -64,23 +64,24 @@ class Mobility:
 
     def __str__(self) -> str:
         what = "overconstrained" if self.overconstrained else "properly constrained"
-        parts = [f"mobility {self.mobility}", f"{self.rank} independent of {self.constraints} constraints: {what}"]
+        noun = "degree of freedom" if self.freedoms == 1 else "degrees of freedom"
+        parts = [f"{self.freedoms} {noun}", f"{self.rank} independent of {self.constraints} constraints: {what}"]
         if self.undetermined:
             parts.append(f"{self.undetermined} constraint forces undetermined")
         if self.singular:
-            parts.append(f"singular: nearby the mobility is {self.variables - self.nearby_rank}")
+            parts.append(f"singular: nearby it has {self.variables - self.nearby_rank}")
         return "; ".join(parts)
 
 
-@public
-def mobility(model: Model, q: ArrayLike) -> Mobility:
+@public_in("loops")
+def degrees_of_freedom(model: Model, q: ArrayLike) -> DegreesOfFreedom:
     """The freedoms of a mechanism with loops in the position `q` (nq,), which closes them (RBDA 8.52-8.55)."""
     at = one_position(model, q)
     rows, rng = judged_constraints(model, at), np.random.default_rng(0)
     rank = int(rows.factor.rank)
     ranks = [int(judged_constraints(model, near).factor.rank) for near in _nearby(model, at, rows, rng)]
     names = tuple(tuple(model.loops[l].name for l in cluster.loops) for cluster in clusters(model))
-    return Mobility(model.nv, len(rows.K), rank, max([rank, *ranks]), names)
+    return DegreesOfFreedom(model.nv, len(rows.K), rank, max([rank, *ranks]), names)
 
 
 def _nearby(model: Model, q: NDArray[Any], rows: Judged, rng: np.random.Generator) -> list[NDArray[Any]]:

@@ -11,7 +11,7 @@ from knuckle.algorithms.kinematics.jacobians import pose
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Model
 from knuckle.model.reduction import row_rates
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -19,18 +19,18 @@ from .kinematics import Expression, moving_part, to_expression
 from .per_joint import wrenches
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", x="v", loops=True)
-def jacobian_product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """J x (..., 6) for the `jacobian` J of a frame, at a cost that is linear in the number of joints."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, pose(model, Q, place), expressed_in)
     return to @ (place.X @ body_jacobian_products.jacobian_product(model, Q, model.velocities(q, x))[place.body])
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", v="v", x="v", loops=True)
-def jacobian_rate_product(
+def rate_product(
     model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body"
 ) -> Array:
     """J̇ x (..., 6) for the `jacobian_rate` J̇ of a frame while the mechanism moves with v; J̇ v for x = v."""
@@ -40,11 +40,9 @@ def jacobian_rate_product(
     return to @ (z + (V - moving_part(model, V, expressed_in)).cross(y))
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", y="w", loops=True)
-def jacobian_transpose_product(
-    model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: Expression = "body"
-) -> Array:
+def transpose_product(model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
     """Jᵀ y (..., nv) for the `jacobian` J of a frame: the joint forces that a wrench y on the frame amounts to."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, pose(model, Q, place), expressed_in)
@@ -54,23 +52,23 @@ def jacobian_transpose_product(
     return model.forces(q, body_jacobian_products.jacobian_transpose_product(model, Q, pushed))
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", x="v", loops=True)
-def body_jacobian_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
+def body_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """J x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates: their twists for x = v."""
     return _rows(model, body_jacobian_products.jacobian_product(model, model.positions(q), model.velocities(q, x)))
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", v="v", x="v", loops=True)
-def body_jacobian_rate_product(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike) -> Array:
+def body_rate_product(model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike) -> Array:
     """J̇ x (..., nb, 6) for the Jacobians of all bodies, each in its own coordinates, while they move with v."""
     return _rows(model, _rate_products(model, q, v, x)[1])
 
 
-@public
+@public_in("jacobian_products")
 @function(q="q", y="f", loops=True)
-def body_jacobian_transpose_product(model: Model, q: ArrayLike, y: ArrayLike) -> Array:
+def body_transpose_product(model: Model, q: ArrayLike, y: ArrayLike) -> Array:
     """Jᵀ y (..., nv): the joint forces of one wrench (..., nb, 6) on each body, in its own coordinates."""
     return model.forces(
         q, body_jacobian_products.jacobian_transpose_product(model, model.positions(q), wrenches(model, y))

@@ -12,7 +12,7 @@ from knuckle.algorithms.dynamics import regressor as texts
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.model.inertia_parameters import parameter_names, to_parameters
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.spatial import Matrix
 
 from .configuration import random_configuration
@@ -21,7 +21,7 @@ ROUNDING = 1e-9
 """Coefficients of a combination that are smaller are none."""
 
 
-@public
+@public_in("identification")
 @function(q="q", v="v", a="v")
 def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     """Y (..., nv, 10 nb) with τ = Y π, π = `inertial_parameters(model)`: inverse dynamics is linear in the inertias.
@@ -32,13 +32,13 @@ def regressor(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Array:
     return Matrix.columns((model.forces(q, column) for column in columns), model.nv)
 
 
-@public
+@public_in("identification")
 def inertial_parameters(model: Model) -> NDArray[np.float64]:
     """π (10 nb,): mass, first and second moments (xx, xy, yy, xz, yz, zz) of each body, about its own origin."""
     return np.array([float(x) for I in model.I for x in to_parameters(I)])
 
 
-@public
+@public_in("identification")
 @dataclass(frozen=True)
 class BaseParameters:
     """The combinations of inertia parameters that the joint forces show: the base parameters B π.
@@ -56,7 +56,7 @@ class BaseParameters:
         return "\n".join([f"{self.number} base parameters of {self.matrix.shape[1]}:", *self.names])
 
 
-@public
+@public_in("identification")
 def base_parameters(model: Model, *, tolerance: float = 1e-8, rng: np.random.Generator | int = 0) -> BaseParameters:
     """The least number of inertia parameters that give the same joint forces in every motion, and their grouping.
 

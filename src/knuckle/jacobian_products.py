@@ -1,0 +1,19 @@
+"""Products with Jacobians in O(n), without the Jacobian, as `kn.jacobian_products`."""
+
+from .functions.frame_jacobian_products import (
+    body_product,
+    body_rate_product,
+    body_transpose_product,
+    product,
+    rate_product,
+    transpose_product,
+)
+
+__all__ = [
+    "body_product",
+    "body_rate_product",
+    "body_transpose_product",
+    "product",
+    "rate_product",
+    "transpose_product",
+]
