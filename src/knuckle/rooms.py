@@ -56,7 +56,14 @@ DECIDE_KERNELS = tuple(
     for room in ROOMS[ROOMS.index("scalar") : ROOMS.index("viewer")]
     if room
     not in (
-        "formats", "robots", "bound", "compilation", "couplings", "identification", "jacobian_products", "loops",
+        "formats",
+        "robots",
+        "bound",
+        "compilation",
+        "couplings",
+        "identification",
+        "jacobian_products",
+        "loops",
         "trajectory",
     )
 )

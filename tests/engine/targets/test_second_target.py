@@ -77,11 +77,11 @@ def target() -> Iterator[SystemC]:
     if COMPILER is None:
         pytest.fail("this test compiles printed C and needs a C compiler on the path: cc, gcc or clang")
     before, made = kernels.target, SystemC()
-    kn.set_compilation("always")
+    kn.compilation.set_policy("always")
     kernels.target = made
     yield made
     kernels.target = before
-    kn.set_compilation("auto")
+    kn.compilation.set_policy("auto")
 
 
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "center_of_mass", "kinetic_energy")
