@@ -1,7 +1,7 @@
 """Which cases of a test run in `make test`. All of them run in `make test-all`."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +10,12 @@ import pytest
 def seeds(count: int, *, quick: int) -> list[Any]:
     """The numbers below `count` as parameters, those from `quick` on marked slow."""
     return [*range(quick), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(quick, count))]
+
+
+def quick(values: Iterable[Any], chosen: Iterable[Any]) -> list[Any]:
+    """The values as parameters, all but those chosen marked slow."""
+    few = list(chosen)
+    return [value if value in few else pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
 def sample(cases: Sequence[Mapping[str, int]]) -> set[int]:

@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BENCHMARKS = ROOT / "benchmarks"
 
 
+@pytest.mark.slow
 def test_quick_run_writes_its_results(tmp_path: Path):
     for package in ("pinocchio", "mujoco", "casadi", "matplotlib"):
         if importlib.util.find_spec(package) is None:

@@ -16,9 +16,13 @@ from typing import NamedTuple
 
 import pytest
 
+from .seeds import quick
+
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONG = {ROOT / "examples" / "pass_the_object.py"}
+"""Examples that run in `make test-all` only."""
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -111,7 +115,9 @@ def test_what_the_pages_show_is_small():
     assert {file.name: file.stat().st_size for file in files if file.stat().st_size > limits[file.suffix]} == {}
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", quick(EXAMPLES, set(EXAMPLES) - LONG), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_examples_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.argv", [str(path)])
@@ -127,8 +133,9 @@ def test_there_are_examples():
 
 
 def named(pattern: str) -> list[tuple[str, str]]:
-    """(page, name) for every match of a pattern in the prose and the code of the pages."""
-    return [(path.name, match[1]) for path in PAGES for match in re.finditer(pattern, path.read_text("utf-8"))]
+    """(page, name) for every match of a pattern in the prose and the code of the pages, and in the examples."""
+    files = [*PAGES, *EXAMPLES]
+    return [(path.name, match[1]) for path in files for match in re.finditer(pattern, path.read_text("utf-8"))]
 
 
 def test_functions_that_the_pages_name_exist():

@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from .seeds import sample, seeds
+from .seeds import quick, sample, seeds
 
 
 @pytest.mark.parametrize("sizes", [(1,), (220,), (29, 2), (2, 29), (29, 2, 4, 2), (3, 3, 3), (19, 5, 2)])
@@ -31,3 +31,9 @@ def test_seeds() -> None:
     first, second, third = seeds(3, quick=2)
     assert (first, second, third.values) == (0, 1, (2,))
     assert [mark.name for mark in third.marks] == ["slow"]
+
+
+def test_quick() -> None:
+    first, second = quick(["heun", "rk4"], ["rk4"])
+    assert (first.values, second) == (("heun",), "rk4")
+    assert [mark.name for mark in first.marks] == ["slow"]

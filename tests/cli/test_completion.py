@@ -3,24 +3,37 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from knuckle import robots
+from knuckle.cli import main
 from knuckle.cli.options import complete_model
 
 
-def completed(typed: str, where: Path) -> list[str]:
-    """What bash is offered after this line."""
-    words = typed.split(" ")
-    environment = {
-        **os.environ, "_KNUCKLE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)
-    }  # fmt: skip
-    done = subprocess.run(
-        [sys.executable, "-m", "knuckle"], capture_output=True, text=True, env=environment, cwd=where, check=True
-    )
-    return done.stdout.split()
+def asked(typed: str) -> dict[str, str]:
+    """What bash says in the environment."""
+    return {"_KNUCKLE_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(typed.count(" "))}
+
+
+@pytest.fixture
+def completed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[str], list[str]]:
+    """What bash is offered after a line, typed in the folder."""
+
+    def complete(typed: str) -> list[str]:
+        for name, value in asked(typed).items():
+            monkeypatch.setenv(name, value)
+        with pytest.raises(SystemExit, match="0"):
+            main()
+        return capsys.readouterr().out.split()
+
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr(sys, "argv", ["knuckle"])
+    return complete
 
 
 @pytest.fixture
@@ -32,12 +45,19 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_shell_is_offered_commands_robots_files_and_words(folder: Path):
-    assert "simulate" in completed("knuckle sim", folder)
-    assert completed("knuckle info a", folder) == ["arm", "archive/", "arm_of_mine.urdf"]
-    assert completed("knuckle info archive/", folder) == ["archive/old.json"]
-    assert "floating" in completed("knuckle info arm --base f", folder)
-    matrices = completed("knuckle export arm --function mass_matrix_", folder)
+def test_the_shell_is_offered_commands(folder: Path):
+    command = [sys.executable, "-m", "knuckle"]
+    environment = {**os.environ, **asked("knuckle sim")}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=folder, check=True)
+    assert "simulate" in done.stdout.split()
+
+
+def test_the_shell_is_offered_robots_files_and_words(completed: Callable[[str], list[str]]):
+    assert "simulate" in completed("knuckle sim")
+    assert completed("knuckle info a") == ["arm", "archive/", "arm_of_mine.urdf"]
+    assert completed("knuckle info archive/") == ["archive/old.json"]
+    assert "floating" in completed("knuckle info arm --base f")
+    matrices = completed("knuckle export arm --function mass_matrix_")
     assert matrices == ["mass_matrix_inverse", "mass_matrix_inverse_product"]
 
 
@@ -49,10 +69,11 @@ def test_models_and_folders_complete(folder: Path, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_script_for_the_shell_is_shown(shell: str):
-    environment = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
-    done = subprocess.run(
-        [sys.executable, "-m", "knuckle", "--show-completion", shell], capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    assert "_KNUCKLE_COMPLETE" in done.stdout
+def test_the_script_for_the_shell_is_shown(
+    shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.setenv("_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION", "1")
+    monkeypatch.setattr(sys, "argv", ["knuckle", "--show-completion", shell])
+    with pytest.raises(SystemExit, match="0"):
+        main()
+    assert "_KNUCKLE_COMPLETE" in capsys.readouterr().out

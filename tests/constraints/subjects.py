@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,7 @@ def every_kind(model: kn.Model, rng: np.random.Generator, bound: Any = "=") -> d
     return found
 
 
+@cache
 def subject(seed: int, equalities: int = 2, inequalities: int = 5, nb: int = 5) -> Subject:
     """A random tree of up to a dozen freedoms in a random state, with constraints drawn from all kinds."""
     rng = np.random.default_rng([seed, 5])

@@ -7,6 +7,8 @@ from types import ModuleType
 
 import pytest
 
+from ..seeds import quick
+
 pytest.importorskip("resource")
 
 
@@ -21,13 +23,14 @@ def fuzzer() -> ModuleType:
     return module
 
 
-def test_mutated_files_give_a_model_error_or_a_valid_model(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("count", quick([300, 1500], [300]))
+def test_mutated_files_give_a_model_error_or_a_valid_model(count: int, monkeypatch: pytest.MonkeyPatch):
     fuzz = fuzzer()
     monkeypatch.setattr(fuzz, "MAX_MEGABYTES", 2000.0)  # the test runner's own memory counts here
-    outcome = fuzz.run(seed=1, first=0, last=1500)
+    outcome = fuzz.run(seed=1, first=0, last=count)
     assert outcome.failures == []
-    assert outcome.counts["model"] > 200
-    assert sum(outcome.counts.values()) - outcome.counts["model"] > 200
+    assert outcome.counts["model"] > count / 7.5
+    assert sum(outcome.counts.values()) - outcome.counts["model"] > count / 7.5
 
 
 def test_the_fuzzer_sees_what_is_wrong(monkeypatch: pytest.MonkeyPatch):

@@ -38,6 +38,8 @@ from knuckle.model import (
 )
 from knuckle.spatial import Inertia, Transform, Vector, rotation
 
+from ..seeds import quick
+
 J = knuckle.joints
 INF = math.inf
 AXIS = (0.6, -0.48, 0.64)
@@ -393,13 +395,14 @@ def test_size(monkeypatch: pytest.MonkeyPatch):
     assert "the limit is" in refused(to_json(example())).message
 
 
-def test_any_damage_is_a_model_error_or_a_model():
-    """Five hundred documents with one value replaced by something else, or one key taken away."""
+@pytest.mark.parametrize("count", quick([100, 500], [100]))
+def test_any_damage_is_a_model_error_or_a_model(count: int):
+    """Documents with one value replaced by something else, or one key taken away."""
     rng = random.Random(0)
     odd = [None, True, -1, 0, 10**30, 1e308, "", "b1", "inf", [], [[]], {}, {"type": "Free"}, {"type": "Composite"}]
     original = document()
     accepted = 0
-    for _ in range(500):
+    for _ in range(count):
         data = copy.deepcopy(original)
         place: Any = data
         while True:
@@ -421,4 +424,4 @@ def test_any_damage_is_a_model_error_or_a_model():
             continue
         accepted += 1
         assert read_json(to_json(model)) == model
-    assert 0 < accepted < 450
+    assert 0 < accepted < 0.9 * count

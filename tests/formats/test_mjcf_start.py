@@ -186,6 +186,7 @@ def dm_control_files() -> list[Any]:
     return [pytest.param(path, id=str(path.relative_to(root))) for path in sorted(root.rglob("*.xml"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", dm_control_files())
 def test_dm_control(path: Path):
     """Every body is where MuJoCo has it, at the start and in every keyframe."""

@@ -55,6 +55,7 @@ def test_broken_files_are_refused_with_the_line(path: Path):
     assert caught.value.line is not None
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 @pytest.mark.parametrize("path", GOOD, ids=name)
 def test_places_masses_and_sizes(path: Path, base: str):

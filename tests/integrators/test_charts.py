@@ -15,6 +15,7 @@ from knuckle.scalar import cos, sin
 from knuckle.simulation.steps.stepper import stepper
 from knuckle.spatial import Transform, Vector
 
+from ..seeds import quick
 from .mechanisms import AHEAD, BODY
 
 
@@ -57,7 +58,9 @@ def test_the_two_models_start_alike():
     assert apart(q, v, other_q, other_v) < 1e-14
 
 
-@pytest.mark.parametrize("name", [name for name in INTEGRATORS if name != "adaptive"])
+@pytest.mark.parametrize(
+    "name", quick(sorted(set(INTEGRATORS) - {"adaptive"}), ["heun", "implicit", "bdf2", "variational"])
+)
 def test_every_integrator_keeps_its_order_across_the_ends_of_charts(name: str, exact: tuple[Any, Any]):
     """In 0.4 s the ball joint turns half around, across the end of its chart."""
     errors = list[float]()

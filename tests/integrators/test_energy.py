@@ -18,6 +18,7 @@ def energy(model: kn.Model, q: Array, v: Array) -> Array:
     return kn.kinetic_energy(model, q, v) + kn.potential_energy(model, q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("order", "q0", "bound"), [(2, (1.0, 0.3), 1e-5), (4, (1.5, 1.0), 1e-7)], ids=["moderate swing", "wild swing"]
 )

@@ -183,6 +183,7 @@ def by_matrices(model: kn.Model, dt: float, **forces: object) -> State:
         return run(model, ImplicitEuler(), dt, 1, **forces)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dt", [1e-3, 0.05])
 @pytest.mark.parametrize("what", ["nothing", "constant", "python", "PD", "computed torque", "loop", "sprung ball"])
 def test_a_step_by_forward_dynamics_is_the_step_by_matrices(what: str, dt: float):
@@ -241,6 +242,7 @@ def test_which_slopes_are_local():
     assert not is_local(kn.robots.load("double_pendulum"), between), "the sum of its slopes is zero"
 
 
+@pytest.mark.slow
 def test_large_stiff_mechanisms_are_stepped_in_native_code():
     """A chain of seventy stiff hinges comes to rest; by matrices a step takes about a second in Python."""
     builder = kn.Builder("chain", gravity=(0, 0, -0.1))

@@ -36,6 +36,7 @@ def order(errors: list[float]) -> float:
     return float(np.log2(coarse / fine))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", INTEGRATORS)
 def test_the_order_is_the_nominal_one(name: str, model: str):

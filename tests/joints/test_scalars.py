@@ -53,6 +53,7 @@ def test_mpmath(joint: Joint):
         close([float(x) for x in found], everything(joint, q, v), 1e-11)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(), (2, 3), (0,)])
 def test_lanes(joint: Joint, shape: tuple[int, ...]):
     """Each lane is the joint alone; no lanes give no lanes."""

@@ -170,6 +170,7 @@ def notices(law: str, way: Way, dtype: Precision) -> bool:
     return right < TOLERANCE < wrong / 4
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("law", MISTAKES)
 def test_a_law_notices_the_kernel_of_another_mechanism(law: str, dtype: Precision) -> None:

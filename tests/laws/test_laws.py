@@ -38,14 +38,14 @@ def test_momentum_changes_by_the_outer_wrench(seed: int) -> None:
     assert momentum_rate(model, random_state(model, seed)) < TOLERANCE
 
 
+@pytest.mark.parametrize("seed", seeds(3, quick=1))
 @pytest.mark.parametrize("name", sorted(JOINTS))
-def test_every_joint_type_obeys_every_law(name: str) -> None:
+def test_every_joint_type_obeys_every_law(name: str, seed: int) -> None:
     """Each type alone on the base, in the middle of a chain and at its end, forward and reversed."""
-    for seed in range(3):
-        model = random_tree(seed, nb=3, types=[name, "revolute", name])
-        state = random_state(model, seed)
-        errors = {key: law(model, state) for key, law in LAWS.items()}
-        assert all(error < TOLERANCE for error in errors.values()), (errors, str(model))
+    model = random_tree(seed, nb=3, types=[name, "revolute", name])
+    state = random_state(model, seed)
+    errors = {key: law(model, state) for key, law in LAWS.items()}
+    assert all(error < TOLERANCE for error in errors.values()), (errors, str(model))
 
 
 def test_random_mechanisms_contain_everything() -> None:

@@ -6,6 +6,8 @@ import pytest
 from knuckle.testing import JOINTS
 from knuckle.testing.loops.linkages import LINKAGES, Linkage, random_linkage
 
+from ..seeds import seeds
+
 
 @pytest.fixture(params=sorted(JOINTS))
 def one_loop(request: pytest.FixtureRequest) -> Linkage:
@@ -16,7 +18,7 @@ def one_loop(request: pytest.FixtureRequest) -> Linkage:
 CHEAP = [name for name in JOINTS if name not in ("composite", "spline_curve", "spline_surface")]
 
 
-@pytest.fixture(params=range(10))
+@pytest.fixture(params=seeds(10, quick=4))
 def several_loops(request: pytest.FixtureRequest) -> Linkage:
     """A random tree with three loop joints, which may depend on each other."""
     rng = np.random.default_rng([request.param, 3])

@@ -65,6 +65,7 @@ def test_urdf_out_and_in(kind: Joint, tmp_path: Path):
     np.testing.assert_allclose(kn.loops.bias(back, q, v), kn.loops.bias(model, q, v), atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("suffix", [".urdf", ".json", ".xml"])
 @pytest.mark.parametrize("name", ["four-bar", "crank-slider", "five-bar"])
 def test_linkages_move_alike(name: str, suffix: str, tmp_path: Path):

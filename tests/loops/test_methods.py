@@ -21,6 +21,7 @@ def close(a: np.ndarray, b: np.ndarray, tolerance: float = 1e-9) -> None:
     assert np.abs(a - b).max() <= tolerance * (1 + np.abs(b).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 def test_linkages(linkage: Linkage, method: str, rng: np.random.Generator):
     """All methods agree with dense linear algebra on the frames' Jacobians."""
@@ -30,6 +31,7 @@ def test_linkages(linkage: Linkage, method: str, rng: np.random.Generator):
     close(solved(model, q, v, tau, method), wanted)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("method", METHODS)
 def test_random_mechanisms(several_loops: Linkage, method: str, rng: np.random.Generator):
     model, q = several_loops.model, several_loops.q
@@ -41,6 +43,7 @@ def test_random_mechanisms(several_loops: Linkage, method: str, rng: np.random.G
     close(kn.loops.jacobian(model, q) @ a, k, 1e-12 * condition)
 
 
+@pytest.mark.slow
 def test_a_ladder_of_fifty(rng: np.random.Generator):
     """By stages, by independent variables, and by the whole system, which the oracle solves (methods 2, 3 and 1)."""
     made = ladder(50)

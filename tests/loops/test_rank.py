@@ -11,6 +11,8 @@ from knuckle.joints import Revolute, Spherical
 from knuckle.model import Builder, Model, solid_box
 from knuckle.testing.loops.linkages import bennett, ladder
 
+from ..seeds import quick
+
 AXIS = np.array([1.0, 2.0, 0.5]) / np.linalg.norm([1.0, 2.0, 0.5])
 PLACE = np.array([0.3, -0.2, 0.7])
 
@@ -41,6 +43,7 @@ def door(second: bool = True) -> Model:
     return b.build()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
 @pytest.mark.parametrize("seed", range(4))
 def test_a_planar_loop_in_any_plane(seed: int, size: float):
@@ -73,6 +76,7 @@ def test_a_planar_loop_in_any_plane_through_time():
         np.testing.assert_allclose(path.q[-1], right.q[-1], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_many_planar_loops_in_any_plane():
     """By matrices of numbers."""
     one, many = four_bars(1, 0), four_bars(16, 0)
@@ -158,7 +162,7 @@ def stretched_arm(bend: float) -> tuple[Model, np.ndarray]:
     return b.build(), q
 
 
-@pytest.mark.parametrize("bend", [1e-2, 1e-3, 1e-4, 1e-5, 1e-7])
+@pytest.mark.parametrize("bend", quick([1e-2, 1e-3, 1e-4, 1e-5, 1e-7], [1e-2, 1e-5]))
 def test_near_singular_positions(bend: float):
     """The constraints hold as well as they can, and the motion is the one of the null space: nothing is squared."""
     model, q = stretched_arm(bend)

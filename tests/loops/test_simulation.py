@@ -28,6 +28,7 @@ def error(made: Moving, q: np.ndarray) -> float:
     return float(np.abs(kn.loops.error(made.model, q)).max())
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("name", ["four-bar", "crank-slider", "five-bar", "Bennett"])
 def test_ten_seconds(name: str, way: Any):

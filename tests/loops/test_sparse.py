@@ -63,6 +63,7 @@ def test_ladders_have_a_band(rng: np.random.Generator):
     assert fill[2] < 4.4 * fill[0]
 
 
+@pytest.mark.slow
 def test_a_ladder_of_fifty(rng: np.random.Generator):
     made = ladder(50)
     q, v, tau = state(made, rng)

@@ -37,6 +37,8 @@ from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Force, Inertia, Sym3, Transform, Vector, rotation
 from knuckle.testing import JOINTS, general_chain, random_inertia, random_state, random_transform, random_tree
 
+from ..seeds import quick, seeds
+
 TOLERANCE = 1e-12
 """Of the largest entry: some thousand rounding errors, for trees of up to forty bodies."""
 
@@ -93,15 +95,15 @@ def check_everything(model: Model, seed: int) -> None:
         same(kn.center_of_mass(form.model, s.q), kn.center_of_mass(model, s.q), size=1.0)
 
 
-@pytest.mark.parametrize("seed", range(16))
+@pytest.mark.parametrize("seed", seeds(16, quick=6))
 def test_random_trees_keep_everything(seed: int) -> None:
     check_everything(random_tree(seed, floating=seed % 3 == 0), seed)
 
 
+@pytest.mark.parametrize("seed", seeds(3, quick=1))
 @pytest.mark.parametrize("kind", JOINTS)
-def test_every_joint_type_beside_revolute_ones(kind: str) -> None:
-    for seed in range(3):
-        check_everything(random_tree(seed, nb=5, types=[kind, kind, "revolute"]), seed)
+def test_every_joint_type_beside_revolute_ones(kind: str, seed: int) -> None:
+    check_everything(random_tree(seed, nb=5, types=[kind, kind, "revolute"]), seed)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -121,7 +123,7 @@ def test_chains_of_axes_at_right_angles(seed: int) -> None:
 
 
 @needs_robots
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", quick(FILES, FILES[::4]), ids=lambda path: path.stem)
 def test_robots_keep_their_dynamics(path: Path) -> None:
     check_dynamics(kn.load(path, base="floating"), 1)
 
@@ -377,7 +379,7 @@ ROBOTS = {
 
 
 @needs_robots
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", quick(ROBOTS, [name for name in ROBOTS if name != "talos"]))
 def test_robots_need_fewer_operations(name: str) -> None:
     path, base, most = ROBOTS[name]
     model = kn.load(FOLDER / path, base=base)

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
+@pytest.mark.slow
 def test_operations_grow_linearly(tmp_path: Path):
     command = [sys.executable, str(ROOT / "benchmarks" / "operators.py"), "--quick", "--out", str(tmp_path)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}

@@ -14,6 +14,8 @@ from knuckle.spatial import IDENTITY
 from knuckle.testing.loops.linkages import LINKAGES
 from knuckle.testing.mechanisms import random_transform
 
+from ..seeds import quick
+
 ROOT = -1
 
 
@@ -116,7 +118,7 @@ def test_against_one_model_with_loops(kinds, step_d):
     close(np.array([np.linalg.norm(motion.wrenches[name]) for name in ("left", "right")]), np.array(norms), hard)
 
 
-@pytest.mark.parametrize("name", ["five-bar", "Stewart"])
+@pytest.mark.parametrize("name", quick(["five-bar", "Stewart"], ["five-bar"]))
 def test_loop_joints_are_closures_within_a_system(name):
     linkage = LINKAGES[name]()
     primary = System(linkage.model, (linkage.model.body_names[-1],))

@@ -16,6 +16,8 @@ from knuckle.model import Linear, solid_box
 from knuckle.solvers.complementarity import boxed
 from knuckle.spatial import Vector
 
+from ..seeds import seeds
+
 Array = np.ndarray[Any, Any]
 MASS, FRICTION = 2.0, 3.0
 ARM = kn.robots.load("arm")
@@ -146,7 +148,10 @@ def test_energy_lost_is_the_work_of_friction():
     assert lost == pytest.approx(work, abs=1e-8)
 
 
-@pytest.mark.parametrize(("name", "integrator"), [("arm", "rk4"), ("chain", "heun"), ("chain", "variational")])
+@pytest.mark.parametrize(
+    ("name", "integrator"),
+    [pytest.param("arm", "rk4", marks=pytest.mark.slow), ("chain", "heun"), ("chain", "variational")],
+)
 def test_every_method_agrees_with_a_converged_one(name: str, integrator: str):
     tight = kn.integrators.DormandPrince(rtol=1e-11, atol_q=1e-11, atol_v=1e-11)
     if name == "arm":
@@ -277,7 +282,7 @@ def test_single_precision():
     assert np.all(found.v[:, -1] == 0)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40, quick=15))
 def test_box_constrained_problems(seed: int):
     """Against all choices of sides."""
     rng = np.random.default_rng(seed)

@@ -87,6 +87,7 @@ def target() -> Iterator[SystemC]:
 FUNCTIONS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "center_of_mass", "kinetic_energy")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("batch", [(), (5,), (2, 3)], ids=str)
 def test_functions(target: SystemC, name: str, batch: tuple[int, ...]):
