@@ -50,9 +50,9 @@ def every_kind(model: kn.Model, rng: np.random.Generator, bound: Any = "=") -> d
         "custom velocity": CustomVelocity(
             lambda model, q, v: q[0] * v[0] + kn.velocity(model, q, v, last)[3], bound=bound
         ),
-        "acceleration": JointAcceleration(model.joint_names[-1], (0.5,) * model.joints[-1].kind.nv, bound=bound),
+        "acceleration": JointAcceleration(model.joint_names[-1], (0.5,) * model.joints[-1].type.nv, bound=bound),
     }
-    single = [joint.name for joint in model.joints if (joint.kind.nq, joint.kind.nv) == (1, 1)]
+    single = [joint.name for joint in model.joints if (joint.type.nq, joint.type.nv) == (1, 1)]
     if single:
         found["position"] = JointPosition(single[0], 0.3, bound=bound)
         found["velocity"] = JointVelocity({single[0]: 2.0, single[-1]: -0.5}, 0.7, bound=bound)

@@ -145,7 +145,7 @@ def slightly_different(name: str) -> Model:
     bodies = [dataclasses.replace(body, inertia=body.inertia * 1.1) for body in model.bodies]
     frames = [dataclasses.replace(frame, X=shift @ frame.X) for frame in model.frames]
     joints = [
-        dataclasses.replace(joint, X_tree=shift @ joint.X_tree, kind=_sliding_otherwise(joint.kind))
+        dataclasses.replace(joint, X_tree=shift @ joint.X_tree, type=_sliding_otherwise(joint.type))
         for joint in model.joints
     ]
     return model.replace(bodies=tuple(bodies), joints=tuple(joints), frames=tuple(frames))

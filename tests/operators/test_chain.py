@@ -65,7 +65,7 @@ def whole(chain: ClosedChain, base: str = "world") -> kn.Model:
         loops.append(
             LoopJoint(
                 c.name,
-                c.kind,
+                c.type,
                 frames[0].body,
                 frames[1].body,
                 c.X_predecessor @ frames[0].X,

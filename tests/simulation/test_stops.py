@@ -33,7 +33,7 @@ def pendulum(lower=0.0, upper=math.inf, length=0.7):
 
 def limited(model, lower, upper):
     """The same mechanism with these limits on all of its joints."""
-    limits = [Limits((lower,) * j.kind.nq, (upper,) * j.kind.nq) for j in model.joints]
+    limits = [Limits((lower,) * j.type.nq, (upper,) * j.type.nq) for j in model.joints]
     return model.replace(joints=tuple(map(lambda j, l: dataclasses.replace(j, limits=l), model.joints, limits)))
 
 

@@ -54,7 +54,7 @@ def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> Contro
     omega = 2 * math.pi * bandwidth
     driven, effort = np.ones(model.nv), np.full(model.nv, STRONGEST)
     for i, (joint, place) in enumerate(zip(model.joints, model.v_slices, strict=True)):
-        if isinstance(joint.kind, Free) and joint.parent == ROOT:
+        if isinstance(joint.type, Free) and joint.parent == ROOT:
             driven[place] = 0.0
         if i not in model.coupled:
             effort[place] = np.minimum(joint.limits.effort, STRONGEST)

@@ -34,7 +34,7 @@ class _OnVariables(Constraint):
 def _joint(model: Model, name: str, what: str) -> int:
     """The number of a joint of one freedom."""
     j = model.joint_index(name)
-    kind = model.joints[j].kind
+    kind = model.joints[j].type
     if (kind.nq, kind.nv) != (1, 1):
         raise ValueError(f"joint {name!r} has {kind.nv} freedoms, and {what} is for joints of one; see Custom")
     return j
@@ -155,7 +155,7 @@ def joint_limits(model: Model, *, velocity: bool = False) -> tuple[Constraint, .
     """The limits of the joints of one freedom as inequalities: where they may be, and if asked for, how fast."""
     found: list[Constraint] = []
     for joint in model.joints:
-        if (joint.kind.nq, joint.kind.nv) != (1, 1):
+        if (joint.type.nq, joint.type.nv) != (1, 1):
             continue
         (low,), (high,), (fast,) = joint.limits.lower, joint.limits.upper, joint.limits.velocity
         if math.isfinite(low):
@@ -173,7 +173,7 @@ def _dual(x: Any, dx: Any) -> Vector:
 
 
 def _must_not_depend_on_time(model: Model) -> None:
-    moving = [joint.name for joint in model.joints if isinstance(joint.kind, Prescribed)]
+    moving = [joint.name for joint in model.joints if isinstance(joint.type, Prescribed)]
     if moving:
         raise ValueError(
             f"a custom constraint sees positions only, and joints {', '.join(moving)} move by laws of time; "

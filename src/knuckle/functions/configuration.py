@@ -30,7 +30,7 @@ def _independent(model: Model) -> Iterator[tuple[TreeJoint, slice, slice]]:
 
 
 def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
-    return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.kind, qs, vs))
+    return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.type, qs, vs))
 
 
 @public
@@ -49,7 +49,7 @@ def random_configuration(model: Model, rng: np.random.Generator | int | None = N
     generator = np.random.default_rng(rng)
     values: list[float] = []
     for joint, _, _ in _independent(model):
-        drawn = joint.kind.random(generator)
+        drawn = joint.type.random(generator)
         for x, low, high in zip(drawn, joint.limits.lower, joint.limits.upper, strict=True):
             bounded = math.isfinite(low) and math.isfinite(high) and low <= high
             values.append(float(generator.uniform(low, high) if bounded else x))
@@ -98,7 +98,7 @@ def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     Q, V = as_vector(q), as_vector(v)
     followed = _followed(model)
     return _joined([
-        (Q[qs], V[vs]) if joint.name in followed else joint.kind.normalized(Q[qs], V[vs])
+        (Q[qs], V[vs]) if joint.name in followed else joint.type.normalized(Q[qs], V[vs])
         for joint, qs, vs in _independent(model)
     ])  # fmt: skip
 
@@ -106,7 +106,7 @@ def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 def has_charts(model: Model) -> bool:
     """Whether the coordinates of some joint end somewhere, so that `in_charts` has something to do."""
     followed = _followed(model)
-    return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
+    return any(joint.type.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
 
 
 @pair_function(q="q", v="v", loops=True)
@@ -127,7 +127,7 @@ def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, 
     """What f makes of the states of joints with charts; the others stay as they are."""
     followed = _followed(model)
     return _joined([
-        f(joint.kind, qs, vs) if joint.kind.has_charts and joint.name not in followed else (q[qs], v[vs])
+        f(joint.type, qs, vs) if joint.type.has_charts and joint.name not in followed else (q[qs], v[vs])
         for joint, qs, vs in _independent(model)
     ])  # fmt: skip
 

@@ -81,7 +81,7 @@ def _rate_products(model: Model, q: Any, v: Any, x: Any) -> tuple[dict[int, Any]
     y, z, V = body_jacobian_products.jacobian_rate_product(model, Q, model.velocities(q, v), X)
     rates = row_rates(model, q, v)
     if rates:
-        leaning = [Vector.zero(joint.kind.nv) for joint in model.joints]
+        leaning = [Vector.zero(joint.type.nv) for joint in model.joints]
         for i, row in rates.items():
             leaning[i] = Vector((sum((rate * x[k] for k, rate in row.items()), ZERO),))
         added = body_jacobian_products.jacobian_product(model, Q, leaning)

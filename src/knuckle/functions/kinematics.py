@@ -34,7 +34,7 @@ def moving_part(model: Model, V: Any, expressed_in: str) -> Any:
     if expressed_in == "body":
         return V
     if expressed_in == "world":
-        return model.still
+        return model.zero_motion
     turning = model.algebra.dimension - len(V.linear)
     return model.algebra.Motion.of((*(ZERO,) * turning, *V.linear))
 
@@ -61,7 +61,7 @@ def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = 
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     return _dense(
-        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.still)
+        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.zero_motion)
     )
 
 
@@ -78,8 +78,8 @@ def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expresse
     Vf = place_velocity(model, Q, V, place)
     relative = Vf - moving_part(model, Vf, expressed_in)
     J, Jr = jacobians.jacobian(model, Q, place), jacobians.jacobian_rate(model, Q, V, place)
-    changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.still)
-    leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.still)
+    changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.zero_motion)
+    leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.zero_motion)
     return _dense(model, [x + y for x, y in zip(changing, leaning, strict=True)])
 
 
@@ -118,7 +118,7 @@ def acceleration(
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     spatial = place.X @ body_motions.accelerations(model, Q, V, model.accelerations(q, v, a))[place.body]
     Vf = place_velocity(model, Q, V, place)
-    centripetal = Vf.cross(moving_part(model, Vf, "aligned")) if classical else model.still
+    centripetal = Vf.cross(moving_part(model, Vf, "aligned")) if classical else model.zero_motion
     return to @ (spatial + centripetal)
 
 

@@ -133,7 +133,7 @@ def _forces(c: Configuration, y: Parts) -> dict[int, Any]:
 
 
 def _motions(c: Configuration, y: Parts) -> dict[int, Any]:
-    return {ROOT: c.model.still} | dict(enumerate(y))
+    return {ROOT: c.model.zero_motion} | dict(enumerate(y))
 
 
 def _without_root(z: dict[int, Any]) -> Parts:

@@ -185,7 +185,7 @@ class ClosedChain:
                 for key, n in (("pose", 12), ("velocity", 6), ("bias", 6))
             )
             places = [np.array(entries(X)) for X in (closure.X_predecessor, closure.X_successor)]
-            terms = _closure_terms(CARRIER, *pose, *velocity, *bias, *places, kind=closure.kind)
+            terms = _closure_terms(CARRIER, *pose, *velocity, *bias, *places, kind=closure.type)
             shape = terms["successor"].shape
             row = np.zeros((*shape[:-1], points, 6))
             row[..., starts[ends[0][0]] + at[0], :] += terms["predecessor"]

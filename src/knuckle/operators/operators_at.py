@@ -135,12 +135,12 @@ def motion_terms(c: Configuration, v: Any, gravity: bool = True) -> tuple[Parts,
     give the same joint forces. The base accelerates upward instead of gravity acting on the bodies.
     """
     model = c.model
-    V = {ROOT: model.still}
+    V = {ROOT: model.zero_motion}
     a, b = [], []
     for i, p, joint in model.outward():
         _, _, vJ, cJ = joint.motion(c.positions[i], v[i])
         V[i] = c.X[i] @ V[p] + vJ
-        a.append(cJ + V[i].cross(vJ) + (c.X[i] @ -model.g if gravity and p == ROOT else model.still))
+        a.append(cJ + V[i].cross(vJ) + (c.X[i] @ -model.g if gravity and p == ROOT else model.zero_motion))
         b.append(V[i].cross(model.I[i] @ V[i]))
     return a, b
 

@@ -58,7 +58,7 @@ class System:
     def within(self, side: Side) -> list[Closure]:
         """The loop joints as closures between points of this system, which stands on this side."""
         return [
-            Closure(loop.name, (side, f"{loop.name}/predecessor"), (side, f"{loop.name}/successor"), loop.kind)
+            Closure(loop.name, (side, f"{loop.name}/predecessor"), (side, f"{loop.name}/successor"), loop.type)
             for loop in self.model.loops
         ]
 

@@ -170,7 +170,7 @@ class Along:
     shape: tuple[int, ...]
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
-        return self.control(model.at(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
+        return self.control(model.at_time(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
 
 
 def forces_along(model: Model, control: Control, parameters: Parameters, times: Any, q: Any, v: Any) -> NDArray[Any]:

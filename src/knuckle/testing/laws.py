@@ -107,9 +107,9 @@ def mass_matrix_forms(model: Model, s: State) -> float:
     Q = model.positions(Vector(s.q))
     columns = _numbers(model.square(s.q, crba.mass_matrix_by_columns(model, Q)), H.shape)
     composite = {
-        (i, j): Matrix.columns((c[i] for c in parts), model.joints[i].kind.nv)
+        (i, j): Matrix.columns((c[i] for c in parts), model.joints[i].type.nv)
         for j in range(model.nb)
-        for parts in [[crba.composite_column(model, Q, j, k) for k in range(model.joints[j].kind.nv)]]
+        for parts in [[crba.composite_column(model, Q, j, k) for k in range(model.joints[j].type.nv)]]
         for i in range(model.nb)
     }
     brute = np.zeros_like(H)
@@ -197,7 +197,7 @@ def base_coordinates(model: Model, s: State) -> float:
     y, dy, ddy = (Vector(x) for x in (s.q, s.v, s.a))
     Q, V, A = model.positions(y), model.velocities(y, dy), model.accelerations(y, dy, ddy)
     X0 = body_motions.positions(model, Q)
-    v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}, {}, {}
+    v, a, f, S, tau = {ROOT: model.zero_motion}, {ROOT: -model.g}, {ROOT: model.zero_force}, {}, {}
     for i, p, joint in model.outward():
         _, SJ, vJ, cJ = joint.motion(Q[i], V[i])
         S[i], vJ, cJ = X0[i].inv @ SJ, X0[i].inv @ vJ, X0[i].inv @ cJ

@@ -214,7 +214,7 @@ def random_state(model: Model, rng: Generator | int, *, near_singular: bool = Fa
     q = random_configuration(model, g)
     if near_singular:
         right = np.round(q / (math.pi / 2)) * (math.pi / 2)
-        units = [u for i, joint in enumerate(model.joints) if i not in model.coupled for u in joint.kind.q_units]
+        units = [u for i, joint in enumerate(model.joints) if i not in model.coupled for u in joint.type.q_units]
         off = 1e-4 * g.uniform(0.5, 2.0, len(q)) * g.choice([-1.0, 1.0], len(q))
         near = np.where(np.array([u == "rad" for u in units], dtype=bool), right + off, q)
         quaternion = np.array([u == "1" for u in units], dtype=bool)

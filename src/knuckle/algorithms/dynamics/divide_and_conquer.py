@@ -62,7 +62,7 @@ def _prepare(
 ) -> tuple[dict[int, Part], dict[int, Bearing]]:
     """Single bodies as parts, and the joints between them."""
     n = model.algebra.dimension
-    V = {ROOT: model.still}
+    V = {ROOT: model.zero_motion}
     leaves = {ROOT: Part({(ROOT, ROOT): Matrix.zero(n, n)}, {ROOT: -Vector(model.g.components)})}
     bearings = {}
     for i, p, joint in model.outward():

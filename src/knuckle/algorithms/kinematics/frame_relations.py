@@ -89,6 +89,6 @@ def rows(model: Model, q: PerJoint, body: int, forces: Subspace) -> dict[int, Ma
     K: dict[int, Matrix] = {}
     F = forces
     for j in model.ancestors(body):
-        K[j] = F.T @ model.joints[j].kind.subspace(q[j])
-        F = (model.joints[j].kind.transform(q[j]) @ model.X_tree[j]).T @ F
+        K[j] = F.T @ model.joints[j].type.subspace(q[j])
+        F = (model.joints[j].type.transform(q[j]) @ model.X_tree[j]).T @ F
     return K

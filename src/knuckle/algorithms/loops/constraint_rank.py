@@ -87,7 +87,7 @@ def sizes_along(model: Model, q: PerJoint, path: Iterable[int], F: Sequence[tupl
     """The sizes of the terms of Fᵀ J, by blocks, for forces whose moments and forces have the sizes given."""
     blocks: dict[int, Matrix] = {}
     for j in path:
-        S = sizes_of(model.joints[j].kind.subspace(q[j]), model.joints[j].kind.transform(q[j]))
+        S = sizes_of(model.joints[j].type.subspace(q[j]), model.joints[j].type.transform(q[j]))
         blocks[j] = Matrix(([n * w + f * v for w, v in S] for n, f in F), len(S))
         arm = reach(model, q, (j,))
         F = [(n + arm * f, f) for n, f in F]
@@ -96,7 +96,7 @@ def sizes_along(model: Model, q: PerJoint, path: Iterable[int], F: Sequence[tupl
 
 def reach(model: Model, q: PerJoint, path: Iterable[int]) -> Any:
     """The length of the way along joints, at most."""
-    ways = ((model.X_tree[j], model.joints[j].kind.transform(q[j])) for j in path)
+    ways = ((model.X_tree[j], model.joints[j].type.transform(q[j])) for j in path)
     return sum((length(X) for pair in ways for X in pair), ZERO)
 
 

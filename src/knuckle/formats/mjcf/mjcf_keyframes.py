@@ -29,12 +29,12 @@ def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tupl
                 continue
             if i not in ours:
                 q += joint.start
-                v += (0.0,) * joint.kind.nv
+                v += (0.0,) * joint.type.nv
                 continue
             at, rate = int(m.jnt_qposadr[ours[i]]), int(m.jnt_dofadr[ours[i]])
-            here = position(joint.kind, m.key_qpos[k][at : at + joint.kind.nq])
+            here = position(joint.type, m.key_qpos[k][at : at + joint.type.nq])
             q += here
-            v += velocity(joint.kind, here, m.key_qvel[k][rate : rate + joint.kind.nv])
+            v += velocity(joint.type, here, m.key_qvel[k][rate : rate + joint.type.nv])
         name = source.name("keyframe", k)
         found.append(Keyframe(name, tuple(q), tuple(v), numbers(m.key_ctrl[k]), float(m.key_time[k])))
         _note_unmet(source, tree, couplings, f"keyframe {name!r}", m.key_qpos[k])

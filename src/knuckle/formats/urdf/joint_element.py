@@ -39,7 +39,7 @@ class JointEntry:
     """A joint as the file states it."""
 
     name: str
-    kind: Joint
+    type: Joint
     parent: str
     child: str
     X: Transform

@@ -129,9 +129,9 @@ def _joints(source: Source, robot: Element) -> list[JointEntry]:
 
 
 def _tree_joint(joint: JointEntry, parent: int) -> TreeJoint:
-    nv = joint.kind.nv
+    nv = joint.type.nv
     damping, friction = (joint.damping,) * nv, (joint.friction,) * nv
-    return TreeJoint(joint.name, joint.kind, parent, joint.X, joint.limits, damping, friction)
+    return TreeJoint(joint.name, joint.type, parent, joint.X, joint.limits, damping, friction)
 
 
 def _summary(source: Source, name: str) -> Note:

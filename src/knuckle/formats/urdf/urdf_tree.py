@@ -132,7 +132,7 @@ def _followed(
         text = f"<mimic> ignored: there is no joint called {shorten(via.source)!r}{hint}"
         source.note("error", via.element, joint.name, text)
         return None
-    nv = joints[numbers[via.source]].kind.nv
+    nv = joints[numbers[via.source]].type.nv
     if nv != 1:
         text = f"cannot follow joint {shorten(via.source)!r}, which has {nv} freedoms; it needs one that has 1"
         raise source.error(via.element, joint.owner, text)

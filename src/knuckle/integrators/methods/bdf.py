@@ -84,4 +84,4 @@ def unbalanced(system: System, t: Any, q: Any, v: Any, a: Any) -> Any:
     if system.model.loops:
         return a - system.acceleration(t, q, v)
     tau, *f_ext = system.forces(t, q, v)
-    return inverse_dynamics(system.at(t), q, v, a, *f_ext) - tau
+    return inverse_dynamics(system.at_time(t), q, v, a, *f_ext) - tau

@@ -35,7 +35,7 @@ class ImplicitEuler(Integrator):
         return 1
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        q, v, model = state.q, state.v, system.at(t)
+        q, v, model = state.q, state.v, system.at_time(t)
         slopes = local_slopes(system, t, q, v)
         if slopes is not None:
             v = v + dt * _softened(system, t, q, v, *slopes, dt)
@@ -61,7 +61,7 @@ class ImplicitEuler(Integrator):
 
 def _softened(system: System, t: Any, q: Any, v: Any, D: PerJoint, K: PerJoint, dt: Any) -> Any:
     """a with (H + dt D + dt² K) a = τ − C − dt K v: forward dynamics with dt D + dt² K as further rotor inertia."""
-    model = system.at(t)
+    model = system.at_time(t)
     joints = tuple(
         replace(joint, rotor_inertia=tuple(rotor + dt * D[i] + dt * dt * K[i]))
         for i, (joint, rotor) in enumerate(zip(model.joints, model.rotor, strict=True))

@@ -138,4 +138,4 @@ class StickSlip(ModeSwitch):
 @kernel
 def _limits(model: Model, t: Any, q: Any) -> Any:
     """The largest friction force at each velocity variable."""
-    return friction_limits(model.at(t), q)
+    return friction_limits(model.at_time(t), q)

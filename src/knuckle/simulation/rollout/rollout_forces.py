@@ -132,5 +132,5 @@ class Energy:
     model_fn: Control
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **values: Any) -> Any:
-        moving = model_from(self.model_fn, model, values).at(t)
+        moving = model_from(self.model_fn, model, values).at_time(t)
         return kinetic_energy(moving, q, v) if self.kind == "kinetic" else potential_energy(moving, q)

@@ -173,7 +173,7 @@ class Stepper:
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""
-        return self.system.force(self.system.at(t), t, q, v)
+        return self.system.force(self.system.at_time(t), t, q, v)
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""

@@ -86,7 +86,7 @@ def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
         if chosen is not None and i not in chosen:
             continue
         ratio, offset, owner, coupling = _leader(coupled[i]) if i in coupled else (1.0, 0.0, i, None)
-        for k in range(joint.kind.nq):
+        for k in range(joint.type.nq):
             place = model.q_slices[owner].start + k
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
@@ -101,14 +101,14 @@ def must_keep_coordinates(model: Model, joints: Iterable[str] | None) -> None:
     for joint in model.joints:
         ends = list(zip(joint.limits.lower, joint.limits.upper, strict=True))
         is_limited = any(math.isfinite(x) for pair in ends for x in pair)
-        if joint.name not in chosen or not joint.kind.has_charts or not is_limited:
+        if joint.name not in chosen or not joint.type.has_charts or not is_limited:
             continue
         for corner in itertools.product(*([min(max(x, -FAR), FAR) for x in pair] for pair in ends)):
             q = Vector(map(float, corner))
-            moved = joint.kind.normalized(q, Vector.zero(joint.kind.nv))[0] - q
+            moved = joint.type.normalized(q, Vector.zero(joint.type.nv))[0] - q
             if any(abs(float(x)) > SLACK for x in moved):
                 raise ValueError(
-                    f"joint_limits: the limits of joint {joint.name!r} ({type(joint.kind).__name__}) reach to "
+                    f"joint_limits: the limits of joint {joint.name!r} ({type(joint.type).__name__}) reach to "
                     f"{[round(float(x), 6) for x in corner]}, where its coordinates begin anew; keep them within one "
                     "chart, or name in joint_limits the joints that are to have some"
                 )
@@ -205,7 +205,7 @@ class Bounds:
     @cached_property
     def _plain_rows(self) -> Array | None:
         """S of all stops where it is always the same: where q̇ = v."""
-        if self._curved or not all(is_plain(self.model.joints[b.owner].kind) for b in self.bounds):
+        if self._curved or not all(is_plain(self.model.joints[b.owner].type) for b in self.bounds):
             return None
         rows = [_row(self.model, b, np.zeros(self.model.nq)) for b in self.bounds]
         return np.array(rows).reshape(len(rows), self.model.nv)
@@ -213,7 +213,7 @@ class Bounds:
 
 def _kind(model: Model, bound: Bound) -> tuple[Joint, slice, slice, int]:
     qs, vs = model.q_slices[bound.owner], model.v_slices[bound.owner]
-    return model.joints[bound.owner].kind, qs, vs, bound.place - qs.start
+    return model.joints[bound.owner].type, qs, vs, bound.place - qs.start
 
 
 def _row(model: Model, bound: Bound, q: Array) -> Array:

@@ -244,7 +244,7 @@ class JointStops(ModeSwitch):
         S = self.bounds.rows(q, which)
         if system is not None and system.sticking is not None:
             return S, responses(self.model, t, q, S, system.sticking).T
-        now = self.model.at(t) if self._system.depends_on_time else self.model
+        now = self.model.at_time(t) if self._system.depends_on_time else self.model
         if self.model.loops:
             constrained = Dense(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
             return S, constrained.response(np.zeros(len(constrained.rows.K)), S).T
