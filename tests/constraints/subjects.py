@@ -16,7 +16,7 @@ from knuckle.constraints import (
     JointAcceleration,
     JointPosition,
     JointVelocity,
-    Plane,
+    PlaneDistance,
     Point,
     Pose,
     Relation,
@@ -42,7 +42,7 @@ def every_kind(model: kn.Model, rng: np.random.Generator, bound: Any = "=") -> d
     found: dict[str, Constraint] = {
         "point": Point(last, first, (0.1, -0.2, 0.3), (0.0, 0.1, 0.2), bound=bound),
         "point on axes": Point(last, None, (0.1, 0.0, 0.0), along=((1, 0, 0), (0, 3, 4)), bound=bound),
-        "plane": Plane(last, (1.0, 2.0, -2.0), 0.1, second, (0.0, 0.2, 0.1), bound=bound),
+        "plane": PlaneDistance(last, (1.0, 2.0, -2.0), 0.1, second, (0.0, 0.2, 0.1), bound=bound),
         "distance": Distance(last, 0.7, None, (0.1, 0.1, 0.0), (0.3, 0.0, 2.0), bound=bound),
         "pose": Pose(last, at),
         "relation": Relation(last, lambda X: (X.r[0] * X.r[1], X.E[0][1] + X.r[2]), bound=bound),

@@ -361,7 +361,7 @@ def _level(c: Case) -> tuple[tuple[Any, ...], NDArray[Any], NDArray[Any]]:
     height = kn.pose(c.tree, c.Q, c.frame)[2, 3]
     J = kn.jacobian(c.tree, c.Q, c.frame, "aligned")[5:]
     falling = kn.acceleration(c.tree, c.Q, c.V, np.zeros(c.tree.nv), c.frame, "aligned", classical=True)[5:]
-    return (kn.constraints.Plane(c.frame, offset=height),), J, -falling
+    return (kn.constraints.PlaneDistance(c.frame, offset=height),), J, -falling
 
 
 @row("constraints.acceleration")

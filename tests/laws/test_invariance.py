@@ -14,7 +14,7 @@ from knuckle.model.edit import merge_fixed, permute
 from knuckle.model.edit.reroot import reroot
 from knuckle.model.edit.to_planar import to_planar
 from knuckle.spatial import Force, Inertia, Transform, Vector
-from knuckle.testing import LAWS, State, random_inertia, random_state, random_transform, random_tree
+from knuckle.testing import LAWS, FullState, random_inertia, random_state, random_transform, random_tree
 from knuckle.testing.laws import condition, relative
 
 TOLERANCE = 1e-11
@@ -44,7 +44,7 @@ def test_renumbering_permutes_everything(seed: int) -> None:
     assert other.parents != model.parents or order == list(range(6)) or other.body_names != model.body_names
     on_q = np.concatenate([np.arange(model.nq)[model.q_slices[i]] for i in order]).astype(int)
     on_v = np.concatenate([np.arange(model.nv)[model.v_slices[i]] for i in order]).astype(int)
-    t = State(s.q[on_q], s.v[on_v], s.a[on_v], s.f_ext[order])
+    t = FullState(s.q[on_q], s.v[on_v], s.a[on_v], s.f_ext[order])
     tau = kn.inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
     assert relative(kn.inverse_dynamics(other, t.q, t.v, t.a, t.f_ext) - tau[on_v], tau) < TOLERANCE
     H = kn.mass_matrix(model, s.q)

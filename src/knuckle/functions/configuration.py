@@ -17,7 +17,7 @@ from knuckle.spatial import Vector
 
 from .per_joint import as_vector
 
-State: TypeAlias = tuple[Vector, Vector]
+JointState: TypeAlias = tuple[Vector, Vector]
 """q and v of a joint."""
 
 
@@ -123,7 +123,7 @@ def alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.alongside(Q0[qs], Q[qs], V[vs]))
 
 
-def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> State:
+def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], JointState]) -> JointState:
     """What f makes of the states of joints with charts; the others stay as they are."""
     followed = _followed(model)
     return _joined([
@@ -137,5 +137,5 @@ def _followed(model: Model) -> set[str]:
     return {model.joints[source].name for coupling in model.couplings for source in coupling.sources}
 
 
-def _joined(parts: list[State]) -> State:
+def _joined(parts: list[JointState]) -> JointState:
     return Vector(x for q, _ in parts for x in q), Vector(x for _, v in parts for x in v)

@@ -19,7 +19,7 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
-from .kinematics import Expression, to_expression
+from .kinematics import ExpressedIn, to_expression
 
 
 def floats(model: Model) -> bool:
@@ -101,7 +101,7 @@ def _after(model: Model, parts: PerJoint) -> dict[int, Vector]:
 
 @public
 @function(q="q", loops=True)
-def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J^fl (..., 6, nv − 6): how a frame moves with the joints while the floating base recoils (RBDA example 9.4).
 
     With no momentum the twist of the frame is J^fl q̇, for the velocities q̇ of the joints after the free one. An

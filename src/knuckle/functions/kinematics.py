@@ -13,7 +13,7 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
 
-Expression = Literal["body", "world", "aligned"]
+ExpressedIn = Literal["body", "world", "aligned"]
 """In whose coordinates a twist or Jacobian is: the frame's own ("body"), the base's ("world", the velocity of the
 body's point at the base's origin), or the frame's origin with the base's axes ("aligned")."""
 
@@ -56,7 +56,7 @@ def body_poses(model: Model, q: ArrayLike) -> Array:
 
 @public
 @function(q="q", loops=True)
-def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
@@ -71,7 +71,7 @@ def _dense(model: Model, columns: Any) -> Matrix:
 
 @public
 @function(q="q", v="v", loops=True)
-def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
     Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
@@ -90,7 +90,7 @@ def place_velocity(model: Model, Q: Any, V: Any, place: Frame) -> Any:
 
 @public
 @function(q="q", v="v", loops=True)
-def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """The twist (ω, v) of a frame (..., 6)."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
@@ -105,7 +105,7 @@ def acceleration(
     v: ArrayLike,
     a: ArrayLike,
     frame: str,
-    expressed_in: Expression = "body",
+    expressed_in: ExpressedIn = "body",
     *,
     classical: bool = False,
 ) -> Array:
@@ -125,7 +125,7 @@ def acceleration(
 @public
 @function(q="q", wrench="w", loops=True)
 def external_force(
-    model: Model, q: ArrayLike, frame: str, wrench: ArrayLike, expressed_in: Expression = "aligned"
+    model: Model, q: ArrayLike, frame: str, wrench: ArrayLike, expressed_in: ExpressedIn = "aligned"
 ) -> Array:
     """`f_ext` (..., nb, 6) of one wrench (moment, force) on one frame, to add up and give to the dynamics.
 

@@ -195,7 +195,7 @@ def _model(
 
 
 @dataclass(frozen=True)
-class State:
+class FullState:
     """A state of a model with an acceleration, and a wrench on every body."""
 
     q: NDArray[Any]
@@ -204,7 +204,7 @@ class State:
     f_ext: NDArray[Any]
 
 
-def random_state(model: Model, rng: Generator | int, *, near_singular: bool = False) -> State:
+def random_state(model: Model, rng: Generator | int, *, near_singular: bool = False) -> FullState:
     """Random position, velocity, acceleration and wrenches.
 
     `near_singular` puts every angle within 2e-4 of a multiple of 90°, where Euler angles lock, and rotations near half
@@ -220,4 +220,4 @@ def random_state(model: Model, rng: Generator | int, *, near_singular: bool = Fa
         quaternion = np.array([u == "1" for u in units], dtype=bool)
         q = np.where(quaternion, neutral(model) + 1e-7 * g.standard_normal(len(q)), near)
         q, _ = normalize(model, q, np.zeros(model.nv))
-    return State(q, g.standard_normal(model.nv), g.standard_normal(model.nv), g.standard_normal((model.nb, 6)))
+    return FullState(q, g.standard_normal(model.nv), g.standard_normal(model.nv), g.standard_normal((model.nb, 6)))

@@ -49,7 +49,7 @@ class Constraints(NamedTuple):
         return Constraints(K, size, self.doubt, self.groups)
 
 
-class Part(NamedTuple):
+class ReducedRow(NamedTuple):
     """A row less those before it: q, W q, whether it says something new, 1/qᵀWq, what went, by ratios; its size²."""
 
     row: int
@@ -61,13 +61,15 @@ class Part(NamedTuple):
     size: Any
 
 
-def parts(rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: Any, much: bool = False) -> list[Part]:
+def parts(
+    rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: Any, much: bool = False
+) -> list[ReducedRow]:
     """The rows made orthogonal, one after the other, in the metric of the weights; `sizes` are squares in it.
 
     What is taken off a row brings its rounding with it: sizes add up as squares. With `much` the rows are gone through
     twice: first for those of which much is left.
     """
-    found: list[Part] = []
+    found: list[ReducedRow] = []
     for share in (MUCH * MUCH, doubt) if much else (doubt,):
         for i, row in enumerate(rows):
             q, size, ratios = row, sizes[i], list[Any]()
@@ -79,7 +81,7 @@ def parts(rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: 
             left = weighted @ q
             kept = less(share * size, left)
             reciprocal = select(kept, ONE / select(kept, left, ONE), ZERO)
-            found.append(Part(i, q, weighted, kept, reciprocal, ratios, size))
+            found.append(ReducedRow(i, q, weighted, kept, reciprocal, ratios, size))
     return found
 
 

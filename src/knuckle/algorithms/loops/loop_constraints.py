@@ -15,7 +15,7 @@ from knuckle.spatial import Matrix, Subspace, Vector
 from .constraint_rank import length, openness, reach, sizes_along, sizes_of
 
 
-class Closure(NamedTuple):
+class LoopGeometry(NamedTuple):
     """A loop joint: ˢX_ᵖ between its frames, how far it is from closing, and its constraint and active forces."""
 
     X: Any
@@ -25,7 +25,7 @@ class Closure(NamedTuple):
     q: Vector
 
 
-def closure(model: Model, q: PerJoint, loop: LoopJoint) -> Closure:
+def closure(model: Model, q: PerJoint, loop: LoopJoint) -> LoopGeometry:
     """ˢX_ᵖ (RBDA 8.24), δ and T (8.25-8.27, table 8.1), and the loop joint's own position."""
     Xs, Xp = loop.X_successor, loop.X_predecessor
     ours, theirs = _around(model, loop)
@@ -36,7 +36,7 @@ def closure(model: Model, q: PerJoint, loop: LoopJoint) -> Closure:
     X = Xs @ Xp.inverse()
     delta, T = loop.type.loop(X)
     ql = loop.type.locate(X)
-    return Closure(X, delta, T, loop.type.actuation(ql), ql)
+    return LoopGeometry(X, delta, T, loop.type.actuation(ql), ql)
 
 
 def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspace) -> dict[int, Matrix]:
@@ -55,7 +55,7 @@ def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspac
 
 
 def loop_sizes(
-    model: Model, q: PerJoint, loop: LoopJoint, at: Closure, T: Subspace
+    model: Model, q: PerJoint, loop: LoopJoint, at: LoopGeometry, T: Subspace
 ) -> tuple[dict[int, Matrix], Vector]:
     """The sizes of the terms of `loop_jacobian`, by the same blocks; and for its own T, how far open each row is."""
     ours, theirs = _around(model, loop)
@@ -78,7 +78,7 @@ class LoopMotion(NamedTuple):
     k: Vector
 
 
-def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJoint, at: Closure) -> LoopMotion:
+def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJoint, at: LoopGeometry) -> LoopMotion:
     """k with K a = k, for any joint: T of which may change, and which may move by a law of time.
 
     The loop joint has v_J = S v_l + σ and v̇_J = S a_l + c_J + v_s × v_J, and Tᵀ takes S away:

@@ -9,14 +9,14 @@ from knuckle.model import Coupling, Keyframe
 from knuckle.spatial import Vector
 
 from .joint_variables import position, velocity
-from .mjcf_source import Source, numbers
-from .mjcf_tree import Tree
+from .mjcf_source import MjcfSource, numbers
+from .mjcf_tree import MjcfTree
 
 _MET = 1e-6
 """How far a joint may be from where its coupling puts it, in metres and radians."""
 
 
-def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tuple[Keyframe, ...]:
+def keyframes(source: MjcfSource, tree: MjcfTree, couplings: Sequence[Coupling]) -> tuple[Keyframe, ...]:
     """The keyframes of the file, with a note on what of them has no counterpart."""
     m, coupled = source.m, {c.joint for c in couplings}
     ours = {i: j for j, i in tree.numbers.items()}
@@ -45,7 +45,7 @@ def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tupl
     return tuple(found)
 
 
-def _note_unmet(source: Source, tree: Tree, couplings: Sequence[Coupling], where: str, qpos: Any) -> None:
+def _note_unmet(source: MjcfSource, tree: MjcfTree, couplings: Sequence[Coupling], where: str, qpos: Any) -> None:
     """Joints that a state of the file does not have where their couplings put them, as they are here."""
     at: Mapping[int, float] = {i: float(qpos[source.m.jnt_qposadr[j]]) for j, i in tree.numbers.items()}
     for c in couplings:

@@ -7,7 +7,7 @@ from typing import Any
 
 from knuckle.functions import bias_force, forward_dynamics, joint_passive_force, mass_matrix
 from knuckle.functions.loops.loop_terms import stabilized_bias
-from knuckle.integrators.base import Dense, Integrator, State
+from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.force_slopes import PerJoint, local_slopes, slopes_of
 from knuckle.integrators.loop_stabilization import solve_with
@@ -55,7 +55,7 @@ class ImplicitEuler(Integrator):
             v = v + solve(A, rest)
         return State(system.moved(q, dt * v), v)
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 
 

@@ -32,7 +32,7 @@ FAR = 1e3
 
 
 @dataclass(frozen=True)
-class Bound:
+class RangeEnd:
     """One end of the range of one position variable x: the gap is scale x + offset.
 
     x is q[place] or, of a joint that follows others by more than a ratio, what its law makes of q.
@@ -78,10 +78,10 @@ class Bound:
         return scale * rate.derivative if isinstance(rate, Dual) else ZERO
 
 
-def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
+def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[RangeEnd, ...]:
     """Every finite limit of some joints, or of all; a joint that follows others limits these."""
     chosen = None if joints is None else {model.joint_index(name) for name in joints}
-    coupled, bounds = model.coupled, list[Bound]()
+    coupled, bounds = model.coupled, list[RangeEnd]()
     for i, joint in enumerate(model.joints):
         if chosen is not None and i not in chosen:
             continue
@@ -91,7 +91,7 @@ def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
                     scales = sign * ratio, sign * (offset - limit)
-                    bounds.append(Bound(joint.name, end, place, *scales, owner, coupling))
+                    bounds.append(RangeEnd(joint.name, end, place, *scales, owner, coupling))
     return tuple(bounds)
 
 
@@ -127,11 +127,11 @@ def _sources(model: Model, coupling: Coupling, q: Any) -> Vector:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RangeEnds:
     """The ends of the ranges of a model, as arrays."""
 
     model: Model
-    bounds: tuple[Bound, ...]
+    bounds: tuple[RangeEnd, ...]
 
     @cached_property
     def place(self) -> Array:
@@ -211,12 +211,12 @@ class Bounds:
         return np.array(rows).reshape(len(rows), self.model.nv)
 
 
-def _kind(model: Model, bound: Bound) -> tuple[Joint, slice, slice, int]:
+def _kind(model: Model, bound: RangeEnd) -> tuple[Joint, slice, slice, int]:
     qs, vs = model.q_slices[bound.owner], model.v_slices[bound.owner]
     return model.joints[bound.owner].type, qs, vs, bound.place - qs.start
 
 
-def _row(model: Model, bound: Bound, q: Array) -> Array:
+def _row(model: Model, bound: RangeEnd, q: Array) -> Array:
     row = np.zeros(model.nv)
     for k, x in bound.slopes(model, q.tolist()):
         row[k] = float(x)

@@ -28,7 +28,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True)
-class System:
+class SparseSystem:
     """Equation 8.64 by its blocks. Block i < nb is body i; blocks nb, nb + 1, … are joints, the tree's first."""
 
     blocks: dict[tuple[int, int], Array]
@@ -90,7 +90,7 @@ class System:
 
 def system(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, tau_loop: ArrayLike = ()
-) -> System:
+) -> SparseSystem:
     """Equation 8.64 for a state. Damping, friction and springs of the joints are left out."""
     if model.couplings or model.algebra.dimension != 6:
         raise ValueError(f"{model.name} has couplings or is planar: this oracle is for joints in space")
@@ -124,7 +124,7 @@ def system(
         if p != ROOT and s != ROOT:
             blocks[max(p, s), min(p, s)] = blocks.get((max(p, s), min(p, s)), np.zeros((6, 6))) - geared
         right.append(joint.T.T @ joint.c)
-    return System(blocks, [*force, *right], tree, model.nb)
+    return SparseSystem(blocks, [*force, *right], tree, model.nb)
 
 
 def forward_dynamics(
