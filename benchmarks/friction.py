@@ -36,7 +36,7 @@ def with_friction(model: Model, f: float) -> Model:
     """The model with this friction at every joint of one freedom, and no other."""
     return model.replace(
         joints=tuple(
-            dataclasses.replace(joint, friction=(f,) if joint.kind.nv == 1 and f else ()) for joint in model.joints
+            dataclasses.replace(joint, friction=(f,) if joint.type.nv == 1 and f else ()) for joint in model.joints
         )
     )
 

@@ -38,20 +38,20 @@ def split(made: Moving) -> Moving:
     number: dict[int, int] = {-1: -1}
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
         parent = number[joint.parent]
-        if isinstance(joint.kind, Universal):
-            one, two = joint.kind.axes
+        if isinstance(joint.type, Universal):
+            one, two = joint.type.axes
             bodies.append(Body(f"{body.name} bead", solid_box(1e-3, (0.2, 0.2, 0.2))))
             joints.append(TreeJoint(f"{joint.name} first", Revolute(one), parent, joint.X_tree))
             parent, joint = len(bodies) - 1, TreeJoint(joint.name, Revolute(two), -1)
-        if isinstance(joint.kind, Free):
+        if isinstance(joint.type, Free):
             q[model.q_slices[i]][4:] += [float(x) for x in joint.X_tree.r]
-            joint = TreeJoint(joint.name, joint.kind, joint.parent)
+            joint = TreeJoint(joint.name, joint.type, joint.parent)
         bodies.append(body)
-        joints.append(TreeJoint(joint.name, joint.kind, parent, joint.X_tree, stiffness=joint.stiffness))
+        joints.append(TreeJoint(joint.name, joint.type, parent, joint.X_tree, stiffness=joint.stiffness))
         number[i] = len(bodies) - 1
     loops = [
         type(loop)(
-            loop.name, loop.kind, number[loop.predecessor], number[loop.successor], loop.X_predecessor, loop.X_successor
+            loop.name, loop.type, number[loop.predecessor], number[loop.successor], loop.X_predecessor, loop.X_successor
         )
         for loop in model.loops
     ]
@@ -112,7 +112,7 @@ def pinocchio(made: Moving, dt: float, steps: int, keep: int) -> Motion:
 
 
 def _pinocchio_model(pin: Any, model: kn.Model) -> tuple[Any, Adapter]:
-    bare = model.replace(joints=tuple(TreeJoint(j.name, j.kind, j.parent, j.X_tree) for j in model.joints), loops=())
+    bare = model.replace(joints=tuple(TreeJoint(j.name, j.type, j.parent, j.X_tree) for j in model.joints), loops=())
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model.urdf"
         write_urdf(bare, path, lossy=True)

@@ -80,7 +80,7 @@ class Start:
         rng = np.random.default_rng(0)
         tau = np.diag(kn.mass_matrix(model, q[0])) * rng.standard_normal((count, steps, model.nv))
         for joint, place in zip(model.joints, model.v_slices, strict=True):
-            tau[..., place] *= joint.kind.nv == 1  # nothing pushes a floating base
+            tau[..., place] *= joint.type.nv == 1  # nothing pushes a floating base
         return cls(q, v, tau)
 
     def first(self, count: int) -> Start:

@@ -11,7 +11,7 @@ import numpy as np
 import knuckle as kn
 from knuckle.joints import Fixed, Free
 from knuckle.model import Body, Box, Geometry, LoopJoint, Material, edit, solid_box
-from knuckle.operators import ClosedChain, State, System, closure_kernels
+from knuckle.operators import ClosedChain, SystemState, TreeSystem, closure_kernels
 from knuckle.spatial import Inertia, Transform
 
 SIZE, MASS = 0.16, 1.5
@@ -102,7 +102,7 @@ def control(model, q, v, q_ref, v_ref, a_ref, load_left, load_right):
 
 
 # closures: the parcel on the shelf, in one hand, in both, in none
-primary, secondary = System(arms, (*HANDS.values(), "world")), System(parcel, ("parcel",))
+primary, secondary = TreeSystem(arms, (*HANDS.values(), "world")), TreeSystem(parcel, ("parcel",))
 chain = ClosedChain(primary, secondary)
 OBJECT = ("secondary", "parcel")
 q = [np.concatenate([home, home]), np.array([1.0, 0, 0, 0, *SHELF])]
@@ -113,7 +113,9 @@ times, record, worst, energy_lost = [], [], 0.0, 0.0
 def states(q, v, t):
     """The states of both systems, the arms with the forces of their motors."""
     share = {side: MASS * 9.81 / max(1, len(held)) if side in held else 0.0 for side in HANDS}
-    return State(q[0], v[0], control(arms, q[0], v[0], *reference(t), share["left"], share["right"])), State(q[1], v[1])
+    return SystemState(
+        q[0], v[0], control(arms, q[0], v[0], *reference(t), share["left"], share["right"])
+    ), SystemState(q[1], v[1])
 
 
 def tie(chain, name, point, t):
@@ -165,7 +167,7 @@ for k in range(round(6.0 / STEP)):
     if k % 8 == 0:
         times.append(t)
         record.append([x.copy() for x in q])
-        errors = chain.errors(State(q[0], v[0]), State(q[1], v[1])).values()
+        errors = chain.errors(SystemState(q[0], v[0]), SystemState(q[1], v[1])).values()
         worst = max([worst, *(float(np.abs(delta).max()) for delta, _ in errors)])
     a = chain.accelerations(*states(q, v, t), stabilization=0.02)[:2]  # the midpoint rule
     half = [kn.integrate(m, x, STEP / 2 * y) for m, x, y in zip((arms, parcel), q, v, strict=True)]

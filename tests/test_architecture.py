@@ -196,6 +196,16 @@ def shared_names(paths: list[str]) -> list[str]:
     ]
 
 
+def shared_class_names(files: list[Source]) -> list[str]:
+    """Public classes of one name: the name alone should say what is meant."""
+    places: dict[str, list[str]] = {}
+    for source in files:
+        for node in ast.walk(ast.parse(source.text)):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(f"{source.where}:{node.lineno}")
+    return [f"{', '.join(same)}: {name} has {len(same)} meanings" for name, same in places.items() if len(same) > 1]
+
+
 def identifiers(node: ast.AST) -> Iterator[tuple[str, int]]:
     """The identifiers that a node itself writes (not those of its children), with their line."""
     match node:
@@ -305,6 +315,10 @@ def test_folders_are_small():
 
 def test_files_have_names_of_their_own():
     complain("A name says which file it is", shared_names([source.path for source in sources(PACKAGE)]))
+
+
+def test_classes_have_names_of_their_own():
+    complain("A class name has one meaning", shared_class_names(sources(PACKAGE)))
 
 
 def test_algorithms_are_pure():
@@ -449,6 +463,13 @@ def test_shared_names_reports():
     assert shared_names([*files, "knuckle/model/graph.py"]) == []
     (violation,) = shared_names([*files, "knuckle/model/graph.py", "knuckle/engine/trace/graph.py"])
     assert violation == "src/knuckle/model/graph.py, src/knuckle/engine/trace/graph.py: one name for 2 files"
+
+
+def test_shared_class_names_reports():
+    first = Source("class State:\n    class Inner: ...", "knuckle/integrators/base.py")
+    assert shared_class_names([first, Source("class _State: ...", "knuckle/model/parts.py")]) == []
+    (violation,) = shared_class_names([first, Source("x = 1\n\nclass State: ...", "knuckle/constraints/base.py")])
+    assert violation == "src/knuckle/integrators/base.py:1, src/knuckle/constraints/base.py:3: State has 2 meanings"
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_p5_forces_at_the_solution(seed):
 
 
 def without_rotors(model):
-    return model.replace(joints=tuple(TreeJoint(j.name, j.kind, j.parent, j.X_tree) for j in model.joints))
+    return model.replace(joints=tuple(TreeJoint(j.name, j.type, j.parent, j.X_tree) for j in model.joints))
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -126,7 +126,7 @@ def test_p6_forward_dynamics_does_not_depend_on_the_numbering(seed):
     renumbered = Model(
         tuple(model.bodies[i] for i in order),
         tuple(
-            TreeJoint(j.name, j.kind, place[j.parent], j.X_tree, rotor_inertia=j.rotor_inertia)
+            TreeJoint(j.name, j.type, place[j.parent], j.X_tree, rotor_inertia=j.rotor_inertia)
             for j in (model.joints[i] for i in order)
         ),
         gravity=model.gravity,
@@ -160,7 +160,7 @@ def test_p8_gravity_as_base_acceleration_and_as_forces(seed):
 def test_mobility_of_a_tip_on_the_base(seed, nb):
     """Variant 1 from the base outward: Φ of a handle with few freedoms is J H⁻¹ Jᵀ, of the rank of J."""
     tree = without_rotors(random_tree(seed, nb, types=["revolute", "prismatic", "rack_and_pinion"], resistance=False))
-    chain = (TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(tree.joints))
+    chain = (TreeJoint(j.name, j.type, i - 1, j.X_tree) for i, j in enumerate(tree.joints))
     model = tree.replace(joints=tuple(chain))
     s, tau = random_state(model, seed), np.random.default_rng(seed).standard_normal(model.nv)
     Q, V = model.positions(s.q), model.velocities(s.q, s.v)

@@ -50,7 +50,7 @@ def rational_tree(seed, nb):
     def numbers(sizes):
         return [Vector(fraction(rng) for _ in range(n)) for n in sizes]
 
-    nv = [joint.kind.nv for joint in model.joints]
+    nv = [joint.type.nv for joint in model.joints]
     f_ext = {i: Force.of([fraction(rng) for _ in range(6)]) for i in range(nb)}
     return model, numbers(nv), numbers(nv), numbers(nv), f_ext
 
@@ -154,7 +154,7 @@ def test_star_is_cut_body_by_body():
     """Every body on the base: each cut takes one body off, and they do not feel each other."""
     tree = random_tree(4, 5, types=["revolute", "spherical"], resistance=False)
     star = tree.replace(
-        joints=tuple(TreeJoint(j.name, j.kind, ROOT, j.X_tree, rotor_inertia=j.rotor_inertia) for j in tree.joints)
+        joints=tuple(TreeJoint(j.name, j.type, ROOT, j.X_tree, rotor_inertia=j.rotor_inertia) for j in tree.joints)
     )
     s = random_state(star, 4)
     a = star.velocities(s.q, kn.forward_dynamics(star, s.q, s.v, s.a, s.f_ext, method="divide"))
@@ -162,7 +162,7 @@ def test_star_is_cut_body_by_body():
         alone = Model((star.bodies[i],), (joint,), gravity=star.gravity)
         q, v, tau = star.positions(s.q)[i], star.velocities(s.q, s.v)[i], star.velocities(s.q, s.a)[i]
         expected = kn.forward_dynamics(alone, list(q), list(v), list(tau), s.f_ext[i : i + 1])
-        I = star.joints[i].kind.transform(q).inv @ star.I[i]
+        I = star.joints[i].type.transform(q).inv @ star.I[i]
         worst = np.linalg.cond(np.array([[float(x) for x in row] for row in (joint.X_tree.inv @ I).matrix.rows]))
         np.testing.assert_allclose(list(a[i]), expected, rtol=0, atol=100 * EPS * worst * np.abs(expected).max())
 

@@ -50,7 +50,7 @@ class Drifting:
             )
         )
         self.v0 = Motion.of(s.v[:6].tolist())
-        self.g = model.joints[0].kind.transform(Vector(s.q[:7].tolist())) @ model.X_tree[0] @ model.g
+        self.g = model.joints[0].type.transform(Vector(s.q[:7].tolist())) @ model.X_tree[0] @ model.g
         self.f_ext = {i - 1: Force.of(row) for i, row in enumerate(self.f.tolist())}
 
     @property
@@ -99,7 +99,7 @@ def test_equation_of_motion(model: Model):
             close(block, whole[6:, 6:][part, other], size=size)
     bias = at.flat(p0c, C)
     close(bias, kn.bias_force(at.model, at.q, at.v, at.f), size=np.abs(bias).max())
-    sizes = [joint.kind.nv for joint in at.model.joints]
+    sizes = [joint.type.nv for joint in at.model.joints]
     solved = branch_sparsity.solve(
         Matrix(whole.tolist()), expand_parents(at.model.parents, sizes), Vector((at.tau - bias).tolist())
     )
@@ -196,7 +196,7 @@ def test_they_are_cheaper(name: str):
 def test_kernels_are_the_texts(nb: int):
     """Straight code, and rolled code for a large tree."""
     chain = auto_tree(nb, branching=1.5, skew=0.3)
-    first = dataclasses.replace(chain.joints[0], kind=Free(), damping=(), friction=(), rotor_inertia=(),
+    first = dataclasses.replace(chain.joints[0], type=Free(), damping=(), friction=(), rotor_inertia=(),
                                      stiffness=(), rest=(), limits=kn.model.Limits(), start=())  # fmt: skip
     model = chain.replace(joints=(first, *chain.joints[1:]))
     assert floats(model)
@@ -241,7 +241,7 @@ def test_momentum(model: Model):
     total = I0c @ at.v0
     for i, part in enumerate(at.V):
         total = total + F[i] @ part
-    X0 = model.joints[0].kind.transform(Vector(at.q[:7].tolist())) @ model.X_tree[0]
+    X0 = model.joints[0].type.transform(Vector(at.q[:7].tolist())) @ model.X_tree[0]
     momentum = kn.momentum(model, at.q, at.v)
     close(array(X0.T @ total), momentum, size=np.abs(momentum).max() * 10)
     H = kn.mass_matrix(model, at.q)

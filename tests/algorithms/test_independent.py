@@ -41,7 +41,7 @@ def methods(model, q):
 def serial(seed, types=("revolute", "prismatic"), nb=None):
     """A random serial chain without rotors."""
     tree = random_tree(seed, nb, types=types, resistance=False)
-    chain = (TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(tree.joints))
+    chain = (TreeJoint(j.name, j.type, i - 1, j.X_tree) for i, j in enumerate(tree.joints))
     return tree.replace(joints=tuple(chain))
 
 
@@ -159,7 +159,7 @@ def test_mirtichs_frames_are_principal_and_right_handed():
 def test_chain_oracles_refuse_what_they_cannot_do(oracle):
     branched = random_tree(1, 3, types=["revolute"], resistance=False)
     parents = [-1, 0, 0]
-    plain = [TreeJoint(j.name, j.kind, p) for j, p in zip(branched.joints, parents, strict=True)]
+    plain = [TreeJoint(j.name, j.type, p) for j, p in zip(branched.joints, parents, strict=True)]
     with pytest.raises(ValueError, match="joint2 branches off"):
         oracle(branched.replace(joints=tuple(plain)), [0] * 3, [0] * 3, [0] * 3)
     kinds = [joints.Revolute("z"), joints.Helical("z", 0.1), joints.Revolute("x")]
@@ -232,10 +232,10 @@ def test_body_accelerations_and_joint_forces_are_those_of_maximal_coordinates(se
 def test_prescribed_joints(seed):
     """A joint that is made to move as it would by itself leaves the others as they are; so do maximal coordinates."""
     model = random_tree(seed, 5, resistance=False)
-    k = next(i for i, joint in enumerate(model.joints) if joint.kind.nv)
+    k = next(i for i, joint in enumerate(model.joints) if joint.type.nv)
     s, tau, expected, factor = dynamics_agree(model, seed)
     Q, V, A = model.positions(s.q), model.velocities(s.q, s.v), model.velocities(s.q, expected.a)
-    moved = joints.Prescribed(model.joints[k].kind, tuple(Q[k]), tuple(V[k]), tuple(A[k]))
+    moved = joints.Prescribed(model.joints[k].type, tuple(Q[k]), tuple(V[k]), tuple(A[k]))
     held = tuple(
         TreeJoint(joint.name, moved, joint.parent, joint.X_tree) if i == k else joint
         for i, joint in enumerate(model.joints)
@@ -300,7 +300,7 @@ def test_lagrange_refuses_quasi_velocities_and_driven_joints():
     ball = Model(general_chain(1).bodies, (TreeJoint("ball", joints.Spherical(), -1),))
     with pytest.raises(ValueError, match="needs v = q̇, and ball has other velocity variables"):
         lagrange.inverse_dynamics(ball, [1, 0, 0, 0], [0] * 3, [0] * 3)
-    motor = joints.Driven(joints.Revolute("y"), joints.Sinusoid(0.7, 1.3)).at(0.1)
+    motor = joints.Driven(joints.Revolute("y"), joints.Sinusoid(0.7, 1.3)).at_time(0.1)
     moving = general_chain(2)
     moving = moving.replace(joints=(TreeJoint("motor", motor, -1), moving.joints[1]))
     with pytest.raises(ValueError, match=r"GU\(2\) moves by itself"):

@@ -109,9 +109,9 @@ def test_the_rate_is_the_derivative_in_time():
     b.frame("tool", on="arm", at=(0.1, 0.4, 0))
     model, t, q, v, x = b.build(), 0.4, 0.7, -1.3, 0.9
     for expressed_in in EXPRESSIONS:
-        later = model.at(t + 1e-30j)
+        later = model.at_time(t + 1e-30j)
         moved = kn.jacobian_products.product.reference(later, [q + v * 1e-30j], [x], "tool", expressed_in)
-        rate = kn.jacobian_products.rate_product(model.at(t), [q], [v], [x], "tool", expressed_in)
+        rate = kn.jacobian_products.rate_product(model.at_time(t), [q], [v], [x], "tool", expressed_in)
         close(rate, [complex(part).imag / 1e-30 for part in moved.components])
 
 

@@ -142,7 +142,7 @@ def test_more_digits_give_more_digits() -> None:
     model = Model(tuple(Body(f"b{i}", random_inertia(rng)) for i in range(5)), tuple(joints))
     s = random_state(model, 9)
     with mp.workdps(60):
-        model = model.over(mp.mpf)
+        model = model.with_scalars(mp.mpf)
         q, v, a = ([mp.mpf(x) for x in y] for y in (s.q, s.v, s.a))
         for method in ("aba", "crba", "divide"):
             back = kn.forward_dynamics(model, q, v, kn.inverse_dynamics(model, q, v, a), method=method)

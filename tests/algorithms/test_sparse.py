@@ -150,7 +150,7 @@ def test_inertia_matrices_have_the_pattern(seed):
     model = random_tree(seed, resistance=False)
     q = random_state(model, seed).q
     H = kn.mass_matrix(model, q)
-    parents = expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
+    parents = expand_parents(model.parents, [joint.type.nv for joint in model.joints])
     inside = pattern(parents)
     assert not H[~(inside | inside.T)].any()
     L = array(branch_sparsity.ltl(matrix(H), parents))

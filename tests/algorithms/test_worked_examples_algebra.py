@@ -108,7 +108,7 @@ def test_f03_newton_and_euler_at_the_centre_of_mass(seed):
 def test_f04_chain_velocities_and_accelerations_three_ways(seed):
     """Examples 2.3 and 2.5: recursive, sum and Jacobian formulae, all in base coordinates."""
     model = random_tree(seed, 6, types=["revolute", "prismatic", "helical"], resistance=False)
-    model = model.replace(joints=tuple(TreeJoint(j.name, j.kind, i - 1, j.X_tree) for i, j in enumerate(model.joints)))
+    model = model.replace(joints=tuple(TreeJoint(j.name, j.type, i - 1, j.X_tree) for i, j in enumerate(model.joints)))
     state = random_state(model, seed)
     Q, V, A = model.positions(state.q), model.velocities(state.q, state.v), model.velocities(state.q, state.a)
     X0 = body_motions.positions(model, Q)
@@ -216,7 +216,7 @@ def test_f06_gear_driven_hinge():
         model = Model((Body("wheel", body),), (TreeJoint("hinge", GearDriven(radius), -1),))
         solution = maximal_coordinates.forward_dynamics(model, q, v, forces)
         close(solution.a, kn.forward_dynamics(model, q, v, forces))
-        to_base = array(model.joints[0].kind.transform(Vector(q)).matrix).T
+        to_base = array(model.joints[0].type.transform(Vector(q)).matrix).T
         bearings = np.linalg.solve(to_base, solution.joints[0]) - tau * array(gear_force(radius, -1 / radius))
         found.append((radius, solution.a, bearings))
     (r0, a0, bearings0), *others = found

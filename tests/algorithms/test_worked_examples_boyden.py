@@ -152,7 +152,7 @@ def test_final_algorithm():
     rng = np.random.default_rng(4)
     q, v, tau = (model.positions(Vector(rng.standard_normal(4).tolist())) for _ in range(3))
     f_ext = {i: Force.of(rng.standard_normal(6).tolist()) for i in range(4)}
-    X, S, V, c, I, p = {}, {}, {-1: model.still}, {}, {}, {}
+    X, S, V, c, I, p = {}, {}, {-1: model.zero_motion}, {}, {}, {}
     for i, parent, joint in model.outward():
         XJ, S[i], vJ, cJ = joint.motion(q[i], v[i])
         X[i] = XJ @ model.X_tree[i]

@@ -72,7 +72,7 @@ def test_f10_satellite_with_a_dish():
         model = Builder.from_graph(bodies, [Connection("bearing", joint, "satellite", "dish")]).build()
         assert not model.loops
         assert model.nv == 6 + joint.nv
-        assert isinstance(model.joints[0].kind, joints.Free)
+        assert isinstance(model.joints[0].type, joints.Free)
 
 
 @pytest.mark.parametrize("seventh", [4, 6])

@@ -17,7 +17,7 @@ from knuckle.constraints import (
     JointAcceleration,
     JointPosition,
     JointVelocity,
-    Plane,
+    PlaneDistance,
     Point,
     Pose,
     Relation,
@@ -43,7 +43,7 @@ def every_kind(model: kn.Model, rng: np.random.Generator, bound: Any = "=") -> d
     found: dict[str, Constraint] = {
         "point": Point(last, first, (0.1, -0.2, 0.3), (0.0, 0.1, 0.2), bound=bound),
         "point on axes": Point(last, None, (0.1, 0.0, 0.0), along=((1, 0, 0), (0, 3, 4)), bound=bound),
-        "plane": Plane(last, (1.0, 2.0, -2.0), 0.1, second, (0.0, 0.2, 0.1), bound=bound),
+        "plane": PlaneDistance(last, (1.0, 2.0, -2.0), 0.1, second, (0.0, 0.2, 0.1), bound=bound),
         "distance": Distance(last, 0.7, None, (0.1, 0.1, 0.0), (0.3, 0.0, 2.0), bound=bound),
         "pose": Pose(last, at),
         "relation": Relation(last, lambda X: (X.r[0] * X.r[1], X.E[0][1] + X.r[2]), bound=bound),
@@ -51,9 +51,9 @@ def every_kind(model: kn.Model, rng: np.random.Generator, bound: Any = "=") -> d
         "custom velocity": CustomVelocity(
             lambda model, q, v: q[0] * v[0] + kn.velocity(model, q, v, last)[3], bound=bound
         ),
-        "acceleration": JointAcceleration(model.joint_names[-1], (0.5,) * model.joints[-1].kind.nv, bound=bound),
+        "acceleration": JointAcceleration(model.joint_names[-1], (0.5,) * model.joints[-1].type.nv, bound=bound),
     }
-    single = [joint.name for joint in model.joints if (joint.kind.nq, joint.kind.nv) == (1, 1)]
+    single = [joint.name for joint in model.joints if (joint.type.nq, joint.type.nv) == (1, 1)]
     if single:
         found["position"] = JointPosition(single[0], 0.3, bound=bound)
         found["velocity"] = JointVelocity({single[0]: 2.0, single[-1]: -0.5}, 0.7, bound=bound)

@@ -148,7 +148,7 @@ def test_costs_are_linear_in_the_bodies():
 
     def counts(n: int) -> list[int]:
         chain = general_chain(n)
-        row = kn.constraints.Plane(chain.body_names[-1])
+        row = kn.constraints.PlaneDistance(chain.body_names[-1])
         programs = [kn.mass_matrix_inverse_product.program(chain), body_terms.program(chain, constraints=(row,))]
         return [len(program.nodes) for program in programs]
 

@@ -168,9 +168,9 @@ def drive_forces(c: Case) -> Iterator[Pair]:
     bare = dataclasses.replace(
         c, model=edit.with_joint(c.model, name, damping=0, friction=0, rotor_inertia=0, stiffness=0)
     )
-    kind = c.model.joints[c.model.joint_index(name)].kind
+    kind = c.model.joints[c.model.joint_index(name)].type
     law = Polynomial((c.q[k + c.quaternion], c.v[k], c.a[k] / 2))
-    driven = edit.with_joint(bare.model, name, kind=Driven(kind, law))
+    driven = edit.with_joint(bare.model, name, type=Driven(kind, law))
     others = (np.delete(c.q, k + c.quaternion), np.delete(c.v, k), np.delete(c.tau, k))
     found = kn.drive_forces(driven, 0.0, *others)
     zero, one = (bare.constrained(np.insert(others[2], k, x))[0][c.lead][k] for x in (0.0, 1.0))
@@ -361,7 +361,7 @@ def _level(c: Case) -> tuple[tuple[Any, ...], NDArray[Any], NDArray[Any]]:
     height = kn.pose(c.tree, c.Q, c.frame)[2, 3]
     J = kn.jacobian(c.tree, c.Q, c.frame, "aligned")[5:]
     falling = kn.acceleration(c.tree, c.Q, c.V, np.zeros(c.tree.nv), c.frame, "aligned", classical=True)[5:]
-    return (kn.constraints.Plane(c.frame, offset=height),), J, -falling
+    return (kn.constraints.PlaneDistance(c.frame, offset=height),), J, -falling
 
 
 @row("constraints.acceleration")

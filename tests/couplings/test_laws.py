@@ -102,7 +102,7 @@ def test_scalars_of_every_kind():
     q, v, a = [0.3, -0.2], [1.1, 0.7], [-0.4, 0.9]
     floats = np.array([float(x) for x in reference(model, q, v, a)])
     with mpmath.workdps(40):
-        digits = reference(model.over(mpmath.mpf), *([mpmath.mpf(x) for x in s] for s in (q, v, a)))
+        digits = reference(model.with_scalars(mpmath.mpf), *([mpmath.mpf(x) for x in s] for s in (q, v, a)))
         np.testing.assert_allclose(floats, [float(x) for x in digits], rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(
         floats, [complex(x).real for x in reference(model, [x + 0j for x in q], v, a)], rtol=1e-13, atol=1e-13

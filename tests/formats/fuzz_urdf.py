@@ -335,7 +335,7 @@ def validate(model: Model, thorough: bool) -> None:
     if thorough:
         if read_json(to_json(model)) != model:
             raise AssertionError("JSON does not give the model again")
-        back = read_urdf(to_urdf(model), merge_fixed=not any(not j.kind.nv for j in model.joints))
+        back = read_urdf(to_urdf(model), merge_fixed=not any(not j.type.nv for j in model.joints))
         if (back.nq, back.nv, back.couplings) != (model.nq, model.nv, model.couplings):
             raise AssertionError("URDF does not give the model again")
 

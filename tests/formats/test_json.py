@@ -168,7 +168,7 @@ def test_axes_are_not_normalised_again():
     for _ in range(200):
         kind = J.Revolute(rng.normal(size=3).tolist())
         model = Model((Body("b", Inertia.zero()),), (TreeJoint("j", kind, ROOT),))
-        assert read_json(to_json(model)).joints[0].kind == kind
+        assert read_json(to_json(model)).joints[0].type == kind
 
 
 def test_planar_models():
@@ -232,7 +232,7 @@ def test_classes_of_your_own(kind: J.Joint):
     model = Model((Body("b", Inertia.zero()),), (TreeJoint("j", kind, ROOT),))
     error = refused(to_json(model))
     assert error.element is not None
-    assert error.element.startswith("$.joints[0].kind")
+    assert error.element.startswith("$.joints[0].type")
     assert error.element.endswith(".type")
     assert "pass joint_types=[" in error.message
     assert read_json(to_json(model), joint_types=[Screw, Ramp]) == model
@@ -248,7 +248,7 @@ def test_what_json_cannot_hold():
         return Model((Body("b", Inertia.zero()),), (TreeJoint("j", kind, ROOT, X),))
 
     for wrong, element, words in (
-        (model(J.FunctionJoint(swing, "rad")), "$.joints[0].kind.function", "a function"),
+        (model(J.FunctionJoint(swing, "rad")), "$.joints[0].type.function", "a function"),
         (model(X=Transform.translation((sympy.Symbol("l"), 0, 0))), "$.joints[0].X_tree.r[0]", "sympy"),
         (model(X=Transform.translation((math.inf, 0, 0))), "$.joints[0].X_tree.r[0]", "inf is not a number"),
         (model(X=Transform.translation((math.nan, 0, 0))), "$.joints[0].X_tree.r[0]", "nan is not a number"),
@@ -272,7 +272,7 @@ def test_references_by_name_or_number():
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:
-    """The example with another value at a path like "joints.3.kind.axis"."""
+    """The example with another value at a path like "joints.3.type.axis"."""
     data = document()
     *way, last = [int(key) if key.isdigit() else key for key in path.split(".")]
     place: Any = data
@@ -313,17 +313,17 @@ def changed(path: str, value: Any) -> dict[str, Any]:
         ("joints.3.parent", 99, "$.joints[3].parent", "or a number from -1 to 21, found 99"),
         ("joints.3.parent", 1.0, "$.joints[3].parent", "the name of a body or a number"),
         ("joints.3.parent", "b5", "$: j3", "parent 5 of body 3 is not numbered before it"),
-        ("joints.3.kind", "Revolute", "$.joints[3].kind", "found a text 'Revolute'; expected an object with a type"),
-        ("joints.3.kind", {}, "$.joints[3].kind.type", "missing"),
-        ("joints.3.kind.type", "Hinge", "$.joints[3].kind.type", "there is no type 'Hinge'; there are: Composite"),
-        ("joints.3.kind.type", "Polynomial", "$.joints[3].kind", "Polynomial has no 'axis'"),
-        ("joints.3.kind", {"type": "Sinusoid", "amplitude": 1, "frequency": 1}, "$.joints[3].kind", "found Sinusoid"),
-        ("joints.17.kind.q", ["x"], "$.joints[17].kind.q[0]", "expected a number"),
-        ("joints.3.kind.axis", [0, 0, 0], "$.joints[3].kind", "an axis needs a finite length above zero"),
-        ("joints.3.kind.axis", [0, 0], "$.joints[3].kind.axis", "found 2 entries; expected 3"),
-        ("joints.16.kind.law", {"type": "Fixed"}, "$.joints[16].kind.law", "found Fixed; expected a law of time"),
-        ("joints.18.kind.frames", [], "$.joints[18].kind", "four control frames or more"),
-        ("joints.20.kind.joints.0", 1, "$.joints[20].kind.joints[0]", "expected an object with a type"),
+        ("joints.3.type", "Revolute", "$.joints[3].type", "found a text 'Revolute'; expected an object with a type"),
+        ("joints.3.type", {}, "$.joints[3].type.type", "missing"),
+        ("joints.3.type.type", "Hinge", "$.joints[3].type.type", "there is no type 'Hinge'; there are: Composite"),
+        ("joints.3.type.type", "Polynomial", "$.joints[3].type", "Polynomial has no 'axis'"),
+        ("joints.3.type", {"type": "Sinusoid", "amplitude": 1, "frequency": 1}, "$.joints[3].type", "found Sinusoid"),
+        ("joints.17.type.q", ["x"], "$.joints[17].type.q[0]", "expected a number"),
+        ("joints.3.type.axis", [0, 0, 0], "$.joints[3].type", "an axis needs a finite length above zero"),
+        ("joints.3.type.axis", [0, 0], "$.joints[3].type.axis", "found 2 entries; expected 3"),
+        ("joints.16.type.law", {"type": "Fixed"}, "$.joints[16].type.law", "found Fixed; expected a law of time"),
+        ("joints.18.type.frames", [], "$.joints[18].type", "four control frames or more"),
+        ("joints.20.type.joints.0", 1, "$.joints[20].type.joints[0]", "expected an object with a type"),
         ("joints.1.limits.lower", [0, 0], "$.joints[1].limits.lower", "found 2 entries; expected 1"),
         ("joints.1.limits.lower", ["nan"], "$.joints[1].limits.lower[0]", "expected a number"),
         ("joints.1.damping", [1, 2], "$.joints[1]", "damping needs 1 entries"),
@@ -351,9 +351,9 @@ def test_missing_parts(key: str):
 
 def test_missing_keys():
     data = document()
-    del data["joints"][3]["kind"]
+    del data["joints"][3]["type"]
     error = refused(data)
-    assert (error.element, error.message) == ("$.joints[3].kind", "missing; TreeJoint needs it")
+    assert (error.element, error.message) == ("$.joints[3].type", "missing; TreeJoint needs it")
 
 
 @pytest.mark.parametrize(
@@ -386,8 +386,8 @@ def test_joints_in_joints_in_joints():
     kind: Any = {"type": "Fixed"}
     for _ in range(300):
         kind = {"type": "Reversed", "joint": kind}
-    error = refused(changed("joints.3.kind", kind))
-    assert "nested too deep" in error.message or error.element == "$.joints[3].kind"
+    error = refused(changed("joints.3.type", kind))
+    assert "nested too deep" in error.message or error.element == "$.joints[3].type"
 
 
 def test_size(monkeypatch: pytest.MonkeyPatch):

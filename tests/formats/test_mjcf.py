@@ -170,7 +170,7 @@ def test_names_of_bodies_with_several_joints(pair: tuple[Any, Model]):
     assert model.joint_names == ("root", "swing", "push", "twist", "ankle", "roll")
     assert {f.name for f in model.frames} == {"thigh", "plate", "foot", "mark", "imu", "knee"}
     assert (model.base.name, model.name, model.gravity) == ("world", "odd", (0.3, -1.0, -9.0))
-    assert [type(j.kind) for j in model.joints] == [Free, Revolute, Prismatic, Revolute, Spherical, Prismatic]
+    assert [type(j.type) for j in model.joints] == [Free, Revolute, Prismatic, Revolute, Spherical, Prismatic]
     assert [float(b.inertia.mass) for b in model.bodies] == [3.0, 0.0, 0.0, 1.8, 0.4, 2.0]
 
 
@@ -246,7 +246,7 @@ def test_loops_close_where_mujoco_says():
     m = compiled(LOOPS)
     model, data, rng = from_mujoco(m), mujoco.MjData(m), np.random.default_rng(3)
     assert [loop.name for loop in model.loops] == ["point", "ground", "frame", "site_frame", "site_point"]
-    assert [type(loop.kind) for loop in model.loops] == [Spherical, Spherical, Fixed, Fixed, Spherical]
+    assert [type(loop.type) for loop in model.loops] == [Spherical, Spherical, Fixed, Fixed, Spherical]
     there = adapters.mujoco(model, m)
     for _ in range(5):
         data.qpos[:], _, _ = random_state(m, rng)
@@ -260,7 +260,7 @@ def test_loops_close_where_mujoco_says():
             )
             residual = data.efc_pos[data.efc_id == e]
             np.testing.assert_allclose(one[:3, 3] - two[:3, 3], residual[:3], rtol=0, atol=1e-13)
-            if isinstance(loop.kind, Fixed):
+            if isinstance(loop.type, Fixed):
                 # MuJoCo's angular residual is the vector part of the quaternion between the frames, times a scale
                 R = two[:3, :3].T @ one[:3, :3]
                 sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])

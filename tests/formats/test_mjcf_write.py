@@ -90,7 +90,7 @@ def test_bundled_robots_come_back_the_same(name: str):
         for what in ("damping", "friction", "rotor_inertia"):
             assert getattr(theirs, what) == getattr(ours, what)
         assert (theirs.limits.lower, theirs.limits.upper) == (ours.limits.lower, ours.limits.upper)
-        assert theirs.limits.effort == ours.limits.effort or ours.kind.nv != 1
+        assert theirs.limits.effort == ours.limits.effort or ours.type.nv != 1
     trees = [m.without_loops() for m in (model, back)]
     s = random_state(trees[0], 1)
     one, two = (kn.inverse_dynamics(m, s.q, s.v, s.a) for m in trees)
@@ -135,10 +135,10 @@ def test_loops_hold_what_the_loop_joint_holds(kind: Joint):
         ours = [np.linalg.inv(_pose(X)) @ Y for X, Y in ((P, p), (S, s))]
         np.testing.assert_allclose(ours[0][:3, 3], ours[1][:3, 3], atol=1e-12)
         if isinstance(kind, Revolute):
-            assert isinstance(loop.kind, Revolute)  # the two pairs of points are one pin again
+            assert isinstance(loop.type, Revolute)  # the two pairs of points are one pin again
             assert np.linalg.norm(ours[0][:3, 3]) < 1e-12
             for side in ours:
-                np.testing.assert_allclose(side[:3, :3] @ loop.kind.axis, kind.axis, atol=1e-12)
+                np.testing.assert_allclose(side[:3, :3] @ loop.type.axis, kind.axis, atol=1e-12)
         if isinstance(kind, Fixed):
             np.testing.assert_allclose(ours[0], ours[1], atol=1e-12)
     np.testing.assert_allclose(poses[1], there[1], atol=1e-12)

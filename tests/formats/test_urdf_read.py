@@ -146,17 +146,17 @@ def test_types_of_joints():
     axis = '<axis xyz="0 1 0"/>'
     kinds = {"revolute": Revolute, "continuous": Continuous, "prismatic": Prismatic}
     for word, kind in kinds.items():
-        assert read(link("a"), link("b"), joint("j", word, "a", "b", axis)).joints[0].kind == kind((0.0, 1.0, 0.0))
-    assert read(link("a"), link("b"), joint("j", "planar", "a", "b", axis)).joints[0].kind == Planar((0.0, 1.0, 0.0))
-    assert read(link("a"), link("b"), joint("j", "floating", "a", "b")).joints[0].kind == Free()
+        assert read(link("a"), link("b"), joint("j", word, "a", "b", axis)).joints[0].type == kind((0.0, 1.0, 0.0))
+    assert read(link("a"), link("b"), joint("j", "planar", "a", "b", axis)).joints[0].type == Planar((0.0, 1.0, 0.0))
+    assert read(link("a"), link("b"), joint("j", "floating", "a", "b")).joints[0].type == Free()
     fixed = read(link("a"), link("b"), joint("j", "fixed", "a", "b"), merge_fixed=False)
-    assert fixed.joints[0].kind == Fixed()
+    assert fixed.joints[0].type == Fixed()
 
 
 def test_axis_default_and_normalisation():
-    assert read(link("a"), link("b"), joint("j", "revolute", "a", "b")).joints[0].kind == Revolute((1.0, 0.0, 0.0))
+    assert read(link("a"), link("b"), joint("j", "revolute", "a", "b")).joints[0].type == Revolute((1.0, 0.0, 0.0))
     model = read(link("a"), link("b"), joint("j", "revolute", "a", "b", '<axis xyz="0 3 4"/>'))
-    assert model.joints[0].kind == Revolute((0.0, 0.6, 0.8))
+    assert model.joints[0].type == Revolute((0.0, 0.6, 0.8))
     assert Note("info", "j", "axis of length 5 normalised to length 1", 4) in model.provenance.notes
 
 
@@ -322,7 +322,7 @@ def test_floating_base():
     parts = (link("a"), link("b"), joint("j", "revolute", "a", "b"))
     model = read(*parts, base="floating")
     assert model.joint_names == ("floating_base", "j")
-    assert (model.joints[0].kind, model.joints[0].X_tree, model.parents) == (Free(), IDENTITY, (ROOT, 0))
+    assert (model.joints[0].type, model.joints[0].X_tree, model.parents) == (Free(), IDENTITY, (ROOT, 0))
     assert (model.base.name, model.body_names, model.nq, model.nv) == ("world", ("a", "b"), 8, 7)
     with pytest.raises(ValueError, match='base=\'loose\'; it is "fixed" or "floating"'):
         read(*parts, base="loose")

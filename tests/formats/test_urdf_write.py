@@ -102,7 +102,7 @@ def assert_same(a: Model, b: Model) -> None:
 
     Angles and centres of mass are computed and taken back: a few rounding errors of numbers of order 1 to 10.
     """
-    assert [type(joint.kind) for joint in a.joints] == [type(joint.kind) for joint in b.joints]
+    assert [type(joint.type) for joint in a.joints] == [type(joint.type) for joint in b.joints]
     for x, y in zip(leaves(a), leaves(b), strict=True):
         if isinstance(x, float) and isinstance(y, float):
             assert x == y or abs(x - y) <= 1e-14 * (1 + abs(x)), (x, y)
@@ -217,7 +217,7 @@ def test_properties_that_urdf_cannot_say(model: Model, what: str):
     text = to_urdf(model, lossy=True)
     assert what in text.splitlines()[1]
     back = read_urdf(text)
-    assert back.joints[0].kind == model.joints[0].kind
+    assert back.joints[0].type == model.joints[0].type
     assert len(back.base.visuals) == sum(isinstance(g.shape, Sphere) for g in model.base.visuals)
 
 

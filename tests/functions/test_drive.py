@@ -68,7 +68,7 @@ def test_the_force_is_that_of_hybrid_dynamics(case: str):
     assert list(found) == [name]
     where = plain.v_slices[plain.joint_index(name)]
     close(found[name], forces[where], 100.0)
-    close(kn.forward_dynamics(driven.at(t), q, v, tau, f), np.delete(a, range(where.start, where.stop)), 100.0)
+    close(kn.forward_dynamics(driven.at_time(t), q, v, tau, f), np.delete(a, range(where.start, where.stop)), 100.0)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -128,7 +128,7 @@ def test_a_python_controller_sees_the_mechanism_at_its_time():
 
     run(model, RungeKutta4(), 0.2, 1, controller=look)
     assert [t for t, _ in seen] == pytest.approx([0.0, 0.1, 0.1, 0.2])
-    np.testing.assert_allclose([y for _, y in seen], [kn.pose(model.at(t), [0.0], "arm")[1, 0] for t, _ in seen])
+    np.testing.assert_allclose([y for _, y in seen], [kn.pose(model.at_time(t), [0.0], "arm")[1, 0] for t, _ in seen])
 
 
 # steps of the adaptive pair

@@ -61,9 +61,9 @@ TIMES = (0.0, 0.4, -1.3)
 def test_transform_moves_with_the_bias_velocity(name: str, t: float):
     """Ẋ_J = −σ × X_J: all of the joint's velocity comes from the law."""
     joint = DRIVEN[name]
-    X = joint.at(t + 1e-30j).transform(NONE)
-    _, S, v, _ = joint.at(t).motion(NONE, NONE)
-    close(slope(columns(X)), [-(v.cross(c)) for c in columns(joint.at(t).transform(NONE))])
+    X = joint.at_time(t + 1e-30j).transform(NONE)
+    _, S, v, _ = joint.at_time(t).motion(NONE, NONE)
+    close(slope(columns(X)), [-(v.cross(c)) for c in columns(joint.at_time(t).transform(NONE))])
     assert len(S) == joint.nv == joint.nq == 0
 
 
@@ -72,7 +72,7 @@ def test_transform_moves_with_the_bias_velocity(name: str, t: float):
 def test_bias_is_the_rate_of_the_bias_velocity(name: str, t: float):
     """c_J = σ̊ = S v̇ + S̊ v."""
     joint = DRIVEN[name]
-    close(slope(joint.at(t + 1e-30j).motion(NONE, NONE).v), joint.at(t).motion(NONE, NONE).c)
+    close(slope(joint.at_time(t + 1e-30j).motion(NONE, NONE).v), joint.at_time(t).motion(NONE, NONE).c)
 
 
 def test_one_freedom_of_two_can_be_driven():
@@ -80,10 +80,10 @@ def test_one_freedom_of_two_can_be_driven():
     joint = Composite((Driven(Revolute("z"), CUBIC), Prismatic("z")))
     assert (joint.nq, joint.nv) == (1, 1)
     q, v, t = Vector([0.3]), Vector([0.7]), 0.4
-    X = joint.at(t + 1e-30j).transform(Vector([0.3 + 0.7e-30j]))
-    now, vJ = joint.at(t), joint.at(t).motion(q, v).v
+    X = joint.at_time(t + 1e-30j).transform(Vector([0.3 + 0.7e-30j]))
+    now, vJ = joint.at_time(t), joint.at_time(t).motion(q, v).v
     close(slope(columns(X)), [-(vJ.cross(c)) for c in columns(now.transform(q))])
-    moved = joint.at(t + 1e-30j).motion(Vector([0.3 + 0.7e-30j]), v)
+    moved = joint.at_time(t + 1e-30j).motion(Vector([0.3 + 0.7e-30j]), v)
     close(slope(moved.v), now.motion(q, v).c)
     sigma = vJ - now.subspace(q) @ v
     close(sigma, Motion.of([0, 0, CUBIC(t)[1][0], 0, 0, 0]))
@@ -91,7 +91,7 @@ def test_one_freedom_of_two_can_be_driven():
 
 
 def test_driven_joint_constrains_everything():
-    joint = DRIVEN["rack"].at(0.4)
+    joint = DRIVEN["rack"].at_time(0.4)
     assert matrix(joint.constraints(NONE)).tolist() == np.eye(6).tolist()
     assert joint.actuation(NONE).vector is Force
     assert len(joint.actuation(NONE)) == 0
@@ -116,7 +116,7 @@ def test_driven_joint_away_from_time_says_what_to_do():
 
 def test_law_of_wrong_size_is_refused():
     with pytest.raises(ModelError, match=r"q of a prescribed Cylindrical joint has 2 entries, not 1"):
-        Driven(Cylindrical(), CUBIC).at(0.0)
+        Driven(Cylindrical(), CUBIC).at_time(0.0)
     with pytest.raises(ModelError, match=r"v of a prescribed Revolute joint has 1 entries, not 2"):
         Prescribed(Revolute(), (0.1,), (0.2, 0.3), (0.4,))
 
@@ -126,10 +126,10 @@ def test_driven_joints_are_data():
     again = Driven(Cylindrical((2, 0, 0)), Together((Polynomial((1.0, 2.0)), Sinusoid(1.0, 2.0))))
     assert joint == again == pickle.loads(pickle.dumps(joint))
     assert hash(joint) == hash(again)
-    assert joint.at(0.5) == again.at(0.5)
-    assert joint.at(0.5) != again.at(0.6)
-    assert pickle.loads(pickle.dumps(joint.at(0.5))) == joint.at(0.5)
-    assert Revolute("x").at(3.0) == Revolute("x")
+    assert joint.at_time(0.5) == again.at_time(0.5)
+    assert joint.at_time(0.5) != again.at_time(0.6)
+    assert pickle.loads(pickle.dumps(joint.at_time(0.5))) == joint.at_time(0.5)
+    assert Revolute("x").at_time(3.0) == Revolute("x")
 
 
 @pytest.mark.parametrize("law", [CUBIC, WAVE, Polynomial(()), Polynomial((2.0,)), Together((CUBIC, WAVE))])
@@ -157,9 +157,9 @@ def test_laws_at_known_times():
 def test_laws_in_lanes():
     t = np.linspace(0, 1, 5)
     joint = DRIVEN["universal"]
-    lanes = joint.at(t).motion(NONE, NONE)
+    lanes = joint.at_time(t).motion(NONE, NONE)
     for k, moment in enumerate(t):
-        one = joint.at(float(moment)).motion(NONE, NONE)
+        one = joint.at_time(float(moment)).motion(NONE, NONE)
         close([np.broadcast_to(x, 5)[k] for x in lanes.c.components], numbers(one.c))
 
 

@@ -144,7 +144,7 @@ def test_sympy_numbers(name: str):
         Translational(),
         Composite((Prismatic("x"), Translational(), Prismatic("z"))),
         Composite((Prismatic("x"), Prismatic("z"))).reversed(),
-        Driven(Prismatic("x"), Polynomial((1.0, 2.0, 0.5))).at(Fraction(1, 3)),
+        Driven(Prismatic("x"), Polynomial((1.0, 2.0, 0.5))).at_time(Fraction(1, 3)),
     ],
 )
 def test_fractions_where_no_trigonometry_is_met(joint: Joint):

@@ -13,7 +13,7 @@ import pytest
 from knuckle.joints import Joint, Planar, PlanarLocal, Reversed
 from knuckle.model import Body, Frame, Model, TreeJoint, mimic
 from knuckle.spatial import Transform
-from knuckle.testing import JOINTS, LAWS, State, momentum_rate, random_inertia, random_state, random_transform
+from knuckle.testing import JOINTS, LAWS, FullState, momentum_rate, random_inertia, random_state, random_transform
 
 from .ways import InBatches, InC, Mistaken, Way, calls_of, computed_by, traced_once
 
@@ -59,10 +59,10 @@ def mechanism(name: str) -> Model:
     return Model(bodies, tuple(joints), frames, gravity=(1.0, -2.0, -9.0), name=name, couplings=mimics)
 
 
-def state_of(model: Model, dtype: Precision) -> State:
+def state_of(model: Model, dtype: Precision) -> FullState:
     """A state that this precision can say exactly."""
     s = random_state(model, 4)
-    return State(*(x.astype(dtype).astype(float) for x in (s.q, s.v, s.a, s.f_ext)))
+    return FullState(*(x.astype(dtype).astype(float) for x in (s.q, s.v, s.a, s.f_ext)))
 
 
 def errors(model: Model, dtype: Precision) -> dict[str, float]:
@@ -146,7 +146,7 @@ def slightly_different(name: str) -> Model:
     bodies = [dataclasses.replace(body, inertia=body.inertia * 1.1) for body in model.bodies]
     frames = [dataclasses.replace(frame, X=shift @ frame.X) for frame in model.frames]
     joints = [
-        dataclasses.replace(joint, X_tree=shift @ joint.X_tree, kind=_sliding_otherwise(joint.kind))
+        dataclasses.replace(joint, X_tree=shift @ joint.X_tree, type=_sliding_otherwise(joint.type))
         for joint in model.joints
     ]
     return model.replace(bodies=tuple(bodies), joints=tuple(joints), frames=tuple(frames))

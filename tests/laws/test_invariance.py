@@ -14,7 +14,7 @@ from knuckle.model.edit import merge_fixed, permute
 from knuckle.model.edit.reroot import reroot
 from knuckle.model.edit.to_planar import to_planar
 from knuckle.spatial import Force, Inertia, Transform, Vector
-from knuckle.testing import LAWS, State, random_inertia, random_state, random_transform, random_tree
+from knuckle.testing import LAWS, FullState, random_inertia, random_state, random_transform, random_tree
 from knuckle.testing.laws import condition, relative
 
 from ..seeds import seeds
@@ -46,7 +46,7 @@ def test_renumbering_permutes_everything(seed: int) -> None:
     assert other.parents != model.parents or order == list(range(6)) or other.body_names != model.body_names
     on_q = np.concatenate([np.arange(model.nq)[model.q_slices[i]] for i in order]).astype(int)
     on_v = np.concatenate([np.arange(model.nv)[model.v_slices[i]] for i in order]).astype(int)
-    t = State(s.q[on_q], s.v[on_v], s.a[on_v], s.f_ext[order])
+    t = FullState(s.q[on_q], s.v[on_v], s.a[on_v], s.f_ext[order])
     tau = kn.inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
     assert relative(kn.inverse_dynamics(other, t.q, t.v, t.a, t.f_ext) - tau[on_v], tau) < TOLERANCE
     H = kn.mass_matrix(model, s.q)
@@ -155,7 +155,7 @@ def test_welds_may_be_merged(seed: int) -> None:
     rng = np.random.default_rng(seed)
     model = random_tree(rng, nb=7, types=["fixed", "revolute", "spherical", "fixed", "helical"])
     merged = merge_fixed(model)
-    assert not any(isinstance(joint.kind, Fixed) for joint in merged.joints)
+    assert not any(isinstance(joint.type, Fixed) for joint in merged.joints)
     s = random_state(model, rng)
     tau = kn.inverse_dynamics(model, s.q, s.v, s.a)
     if not len(tau):
@@ -246,12 +246,12 @@ def test_a_driven_joint_moves_as_its_law_says(seed: int) -> None:
     q[j], v[k], a[k] = (float(x[0]) for x in law(t))
     rest_q, rest = np.delete(q, j), np.delete(np.arange(moved.nv), k)
     tau = kn.inverse_dynamics(moved, q, v, a, s.f_ext)
-    found = kn.inverse_dynamics(model.at(t), rest_q, v[rest], a[rest], s.f_ext)
+    found = kn.inverse_dynamics(model.at_time(t), rest_q, v[rest], a[rest], s.f_ext)
     assert relative(found - tau[rest], tau) < TOLERANCE
-    back = kn.forward_dynamics(model.at(t), rest_q, v[rest], found, s.f_ext)
+    back = kn.forward_dynamics(model.at_time(t), rest_q, v[rest], found, s.f_ext)
     assert relative(back - a[rest], a) < TOLERANCE * condition(moved, s)
     T = kn.pose(moved, q, "frame3")
-    assert relative(kn.pose(model.at(t), rest_q, "frame3") - T, T) < TOLERANCE
+    assert relative(kn.pose(model.at_time(t), rest_q, "frame3") - T, T) < TOLERANCE
     with pytest.raises(Exception, match=r"at\(t\)|time"):
         kn.inverse_dynamics(model, rest_q, v[rest], a[rest])
 
@@ -280,7 +280,7 @@ def test_springs_hold_and_store() -> None:
     model = random_tree(rng, nb=4, types=["revolute", "prismatic", "spherical"])
     sprung = model.replace(
         joints=tuple(
-            dataclasses.replace(j, stiffness=(2.0,) * j.kind.nv, rest=(0.3,) * j.kind.nv) for j in model.joints
+            dataclasses.replace(j, stiffness=(2.0,) * j.type.nv, rest=(0.3,) * j.type.nv) for j in model.joints
         )
     )
     s = random_state(sprung, rng)

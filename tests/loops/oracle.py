@@ -18,7 +18,7 @@ def dense_jacobian(model: Model, q: np.ndarray) -> np.ndarray:
         to = np.block([[E, np.zeros((3, 3))], [_skew(p) @ E, E]])
         J = _jacobian(tree, q, loop, "successor") - to @ _jacobian(tree, q, loop, "predecessor")
         r = -E.T @ p  # the successor's origin in the predecessor's coordinates
-        _, T = loop.kind.loop(Transform(tuple(map(tuple, E.tolist())), tuple(r.tolist())))
+        _, T = loop.type.loop(Transform(tuple(map(tuple, E.tolist())), tuple(r.tolist())))
         rows.append(np.array([t.components for t in T], float).reshape(-1, 6) @ J)
     return np.vstack(rows)
 

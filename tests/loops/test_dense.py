@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.functions.loops.dense_constraints import Dense, chosen, spanning_tree
+from knuckle.functions.loops.dense_constraints import DenseConstraints, chosen, spanning_tree
 from knuckle.functions.loops.loop_terms import judged_constraints
 from knuckle.solvers.numeric_rank import Judged, choice_of
 from knuckle.testing.loops.linkages import LINKAGES, ladder
@@ -21,7 +21,7 @@ def test_both_ways(name: str, rng: np.random.Generator):
     wanted = kn.forward_dynamics(model, q, v, tau)
     tree = spanning_tree(model)
     H, rows, force = kn.mass_matrix(tree, q), judged_constraints(model, q), tau - kn.bias_force(tree, q, v)
-    for found in (Dense(H, rows, model), Dense(H, rows)):
+    for found in (DenseConstraints(H, rows, model), DenseConstraints(H, rows)):
         a = found.response(kn.loops.bias(model, q, v), force)
         assert np.abs(a - wanted).max() <= 1e-10 * (1 + np.abs(wanted).max())
     assert (chosen(model) is None) == (name == "Bennett")  # whose neutral position is open
@@ -32,10 +32,10 @@ def test_constraints_that_the_variables_do_not_know_are_not_forgotten():
     made = LINKAGES["Stewart"]()
     model, q = made.model, made.q
     rows, H = judged_constraints(model, q), kn.mass_matrix(spanning_tree(model), q)
-    short = Dense(H, rows, model)
+    short = DenseConstraints(H, rows, model)
     short._choice = choice_of(Judged(rows.K[:-1], lambda: (rows.size[:-1], rows.doubt)))
     k = rows.K @ np.arange(model.nv)
-    np.testing.assert_allclose(short.response(k), Dense(H, rows).response(k), rtol=1e-12, atol=1e-11)
+    np.testing.assert_allclose(short.response(k), DenseConstraints(H, rows).response(k), rtol=1e-12, atol=1e-11)
 
 
 @pytest.mark.parametrize("name", sorted(LINKAGES))

@@ -58,7 +58,7 @@ def test_urdf_out_and_in(kind: Joint, tmp_path: Path):
     kn.save(model, tmp_path / "model.urdf")
     back = kn.load(tmp_path / "model.urdf")
     (ours,), (theirs,) = model.loops, back.loops
-    assert (theirs.name, theirs.kind, theirs.predecessor) == (ours.name, ours.kind, ours.predecessor)
+    assert (theirs.name, theirs.type, theirs.predecessor) == (ours.name, ours.type, ours.predecessor)
     q, v = rng.standard_normal((2, model.nv))
     for f in (kn.loops.error, kn.loops.jacobian):
         np.testing.assert_allclose(f(back, q), f(model, q), atol=1e-13)
@@ -74,7 +74,7 @@ def test_linkages_move_alike(name: str, suffix: str, tmp_path: Path):
     path = tmp_path / f"model{suffix}"
     kn.save(made.model, path, **({"lossy": True} if suffix == ".xml" else {}))
     back = kn.load(path)
-    assert [type(loop.kind) for loop in back.loops] == [type(loop.kind) for loop in made.model.loops]
+    assert [type(loop.type) for loop in back.loops] == [type(loop.type) for loop in made.model.loops]
     assert back.joint_names == made.model.joint_names
     rng = np.random.default_rng(0)
     same_motion(made.model, back, made.q, allowed(made.model, made.q, rng), rng.standard_normal(made.model.nv))
@@ -94,7 +94,7 @@ def test_links_that_are_merged_carry_their_loops():
     (rod,) = model.loops
     assert (rod.predecessor, rod.successor) == (0, 1)
     np.testing.assert_allclose([float(x) for x in rod.X_successor.r], [0, 0, 0.2], atol=1e-15)
-    assert rod.kind == Revolute("y")
+    assert rod.type == Revolute("y")
     assert any("axis of length 2" in note.text for note in model.provenance.notes)
     floating = kn.formats.loads(URDF.format(type="spherical", link="crank"), base="floating")
     assert (floating.loops[0].predecessor, floating.loops[0].successor) == (1, 2)

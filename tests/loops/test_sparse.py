@@ -29,7 +29,7 @@ def test_random_mechanisms(several_loops: Linkage, rng: np.random.Generator):
     """With wrenches on the bodies and actuators at the loop joints."""
     model = several_loops.model
     q, v, tau = state(several_loops, rng)
-    f, own = rng.standard_normal((model.nb, 6)), rng.standard_normal(sum(loop.kind.nv for loop in model.loops))
+    f, own = rng.standard_normal((model.nb, 6)), rng.standard_normal(sum(loop.type.nv for loop in model.loops))
     a = kn.forward_dynamics(model, q, v, tau + kn.loops.active_jacobian(model, q).T @ own, f)
     found = sparse_matrix_method.forward_dynamics(model, q, v, tau, f, own)
     condition = np.linalg.cond(kn.mass_matrix(model.without_loops(), q))

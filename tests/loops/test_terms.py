@@ -56,7 +56,7 @@ def test_constraint_forces_do_no_work(several_loops: Linkage, rng: np.random.Gen
 def test_active_forces_do_the_work_of_their_joints(one_loop: Linkage, rng: np.random.Generator):
     """τ_aᵀ v = τ_lᵀ v_l: the power at the loop joint, whose own velocities are K_a v (RBDA 8.28-8.33)."""
     model, q = one_loop.model, one_loop.q
-    kind = model.loops[0].kind
+    kind = model.loops[0].type
     Ka, v = kn.loops.active_jacobian(model, q), allowed(model, q, rng)
     assert Ka.shape == (kind.nv, model.nv)
     tau = rng.standard_normal(kind.nv)
@@ -81,7 +81,7 @@ def test_batches_and_kernels_are_the_text(several_loops: Linkage, shape: tuple[i
     v = rng.standard_normal((*shape, model.nv))
     plain = {f: f(model, q, v) for f in (kn.loops.bias, kn.loops.error_rate)}
     for f, result in plain.items():
-        assert result.shape == (*shape, sum(6 - loop.kind.nv for loop in model.loops))
+        assert result.shape == (*shape, sum(6 - loop.type.nv for loop in model.loops))
         one = f(model, several_loops.q, v.reshape(-1, model.nv)[0])
         np.testing.assert_allclose(result.reshape(-1, result.shape[-1])[0], one, rtol=1e-10, atol=1e-10)
 

@@ -26,7 +26,7 @@ def on_bodies(model: kn.Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarra
 def must_move_alike(made: Linkage, rng: np.random.Generator, tolerance: float) -> None:
     model, q = made.model, made.q
     v, tau, f = allowed(model, q, rng), rng.standard_normal(model.nv), rng.standard_normal((model.nb, 6))
-    own = rng.standard_normal(sum(loop.kind.nv for loop in model.loops))
+    own = rng.standard_normal(sum(loop.type.nv for loop in model.loops))
     wrenches = kn.loops.wrenches(model, q, v, tau, f, own)
     assert wrenches.shape == (len(model.loops), 6)
     opened = kn.forward_dynamics(model.without_loops(), q, v, tau, f + on_bodies(model, q, wrenches))

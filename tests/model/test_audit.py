@@ -258,7 +258,7 @@ def test_a_good_model_has_no_findings() -> None:
         lambda: limits(-10.0, 10.0),
         lambda: light_wrist(Revolute("x")),
         lambda: shapes(Geometry(Mesh("a.stl", path="a.stl")), Geometry(Sphere(0.001))),
-        lambda: joint(kind=Continuous("y"), limits=Limits()),
+        lambda: joint(type=Continuous("y"), limits=Limits()),
         lambda: inertia(solid_cylinder(4.0, 0.05, 0.4, at=(0, 0, 0.2))),
         lambda: inertia(Inertia.of(4.0, (0, 0, 0.2), ((0.01, 0, 0), (0, 0.01, 0), (0, 0, 0.02)))),
         lambda: scaled(mass=0.001, moment=0.001),

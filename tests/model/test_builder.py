@@ -96,7 +96,7 @@ def test_fixed_bodies_are_merged_unless_asked_not_to() -> None:
     b.body("camera", on="link2", at=(0, 0, 0.1), mass=0.2)
     assert (b.build().nb, b.build(merge_fixed=False).nb) == (2, 3)
     assert "camera" in b.build().frame_names
-    assert isinstance(b.build(merge_fixed=False).joints[2].kind, Fixed)
+    assert isinstance(b.build(merge_fixed=False).joints[2].type, Fixed)
 
 
 def test_a_builder_goes_on_after_building() -> None:
@@ -227,7 +227,7 @@ def test_a_four_bar_linkage_from_its_graph() -> None:
     assert [model.parents[model.joint_index(j)] for j in ("left", "right")] == [-1, -1]
     assert len(model.loops) == 1
     assert max(len(model.ancestors(i)) for i in range(3)) == 2
-    kinds = {joint.name: joint.kind for joint in model.joints}
+    kinds = {joint.name: joint.type for joint in model.joints}
     assert kinds["left"] == Revolute("z")
     assert kinds["right"] == Revolute("z").reversed()
 
@@ -254,7 +254,7 @@ def test_whatever_the_spanning_tree_the_geometry_is_that_of_the_graph(seed: int)
         connections.append(Connection(f"j{i}", kind, str(ends[0]), str(ends[1]), *place))
     model = Builder.from_graph(bodies, connections).build()
     assert sorted(model.body_names) == names
-    assert len(model.joints) + len(model.loops) == 8 + sum(isinstance(j.kind, Free) for j in model.joints)
+    assert len(model.joints) + len(model.loops) == 8 + sum(isinstance(j.type, Free) for j in model.joints)
 
     q = kn.random_configuration(model, rng)
     where = {}
@@ -268,7 +268,7 @@ def test_whatever_the_spanning_tree_the_geometry_is_that_of_the_graph(seed: int)
         ends = [where[b] @ np.array(X.homogeneous.rows, float)
                 for b, X in ((c.predecessor, c.at_predecessor), (c.successor, c.at_successor))]  # fmt: skip
         between = np.linalg.inv(ends[0]) @ ends[1]
-        assert np.allclose(between, np.array(c.kind.transform(qs[c.name]).homogeneous.rows, float), atol=1e-12), c.name
+        assert np.allclose(between, np.array(c.type.transform(qs[c.name]).homogeneous.rows, float), atol=1e-12), c.name
     for loop in model.loops:
         c = next(c for c in connections if c.name == loop.name)
         owner = ["base", *model.body_names]

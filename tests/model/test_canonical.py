@@ -119,7 +119,7 @@ def test_chains_of_axes_at_right_angles(seed: int) -> None:
     check_everything(model, seed)
     for joint in canonical(model).model.joints:
         entries = {float(x) for row in joint.X_tree.E for x in row}
-        assert entries <= {-1.0, 0.0, 1.0} or isinstance(joint.kind, (Offset, Prismatic))
+        assert entries <= {-1.0, 0.0, 1.0} or isinstance(joint.type, (Offset, Prismatic))
 
 
 @needs_robots
@@ -135,9 +135,9 @@ def furnished(seed: int = 4) -> Model:
     """A tree with fixed joints, a loop, a coupling, springs, shapes and a heavy base."""
     rng = np.random.default_rng(seed)
     model = random_tree(rng, nb=9, types=["fixed", "revolute", "revolute", "prismatic", "helical", "spherical"])
-    single = [i for i, joint in enumerate(model.joints) if (joint.kind.nq, joint.kind.nv) == (1, 1)]
+    single = [i for i, joint in enumerate(model.joints) if (joint.type.nq, joint.type.nv) == (1, 1)]
     springs = tuple(
-        dataclasses.replace(j, stiffness=(2.0,) * j.kind.nv, rest=(0.3,) * j.kind.nv) if i in single else j
+        dataclasses.replace(j, stiffness=(2.0,) * j.type.nv, rest=(0.3,) * j.type.nv) if i in single else j
         for i, j in enumerate(model.joints)
     )
     shapes = (Geometry(Box((1.0, 2.0, 3.0)), random_transform(rng)),)
@@ -219,19 +219,19 @@ def test_reversed_and_driven_joints_keep_their_frames() -> None:
     b.body("b", "a", Driven(Revolute("x"), Polynomial((0.1, 0.2, 0.3))), (1, 2, 3), inertia=random_inertia(rng))
     b.body("c", "b", Revolute("x"), (1, 2, 3), inertia=random_inertia(rng))
     model = b.build()
-    form, s = canonical(model), random_state(model.at(0.7), 0)
+    form, s = canonical(model), random_state(model.at_time(0.7), 0)
     assert form.model.body_names[:2] == ("a", "b")
     for other in (form.model, form.light):
-        tau = kn.inverse_dynamics(other.at(0.7), s.q, s.v, s.a)
-        same(tau, kn.inverse_dynamics(model.at(0.7), s.q, s.v, s.a))
+        tau = kn.inverse_dynamics(other.at_time(0.7), s.q, s.v, s.a)
+        same(tau, kn.inverse_dynamics(model.at_time(0.7), s.q, s.v, s.a))
 
 
 def test_constants_that_cannot_be_looked_at_stay() -> None:
-    model = general_chain(4).over(Fraction)
+    model = general_chain(4).with_scalars(Fraction)
     form = canonical(model)
     assert form.model == form.light == model
     mixed = general_chain(4)
-    heavy = dataclasses.replace(mixed.bodies[2], inertia=mixed.over(Fraction).bodies[2].inertia)
+    heavy = dataclasses.replace(mixed.bodies[2], inertia=mixed.with_scalars(Fraction).bodies[2].inertia)
     mixed = mixed.replace(bodies=(*mixed.bodies[:2], heavy, mixed.bodies[3]))
     form = check_dynamics(mixed, 0)
     assert form.light.bodies[2] == heavy
@@ -331,7 +331,7 @@ def test_on_its_way_to_the_parent_inertia_passes_the_tree_transform() -> None:
     right, s = lightened(model), random_state(model, 0)
     I = list(model.I)
     for i in reversed(range(4)):
-        I[i], moved = split(model.joints[i].kind, I[i])
+        I[i], moved = split(model.joints[i].type, I[i])
         if i:
             I[i - 1] = I[i - 1] + moved
     wrong = model.replace(bodies=tuple(Body(b.name, J) for b, J in zip(model.bodies, I, strict=True)))

@@ -67,7 +67,7 @@ def mass_matrix(model: Model, q: np.ndarray) -> np.ndarray:
 def exact(model: Model, q: np.ndarray) -> np.ndarray:
     """H with sixty digits, from the very numbers of the model."""
     with mp.workdps(60):
-        H = kn.mass_matrix(model.over(mp.mpf), [mp.mpf(float(x)) for x in q])
+        H = kn.mass_matrix(model.with_scalars(mp.mpf), [mp.mpf(float(x)) for x in q])
         return np.array([[x for x in row] for row in np.asarray(H, object)], object)
 
 
@@ -84,7 +84,7 @@ def sensitivity(model: Model, q: np.ndarray) -> float:
     changes = []
     for seed in range(3):
         rng = np.random.default_rng(seed)
-        other = model.over(lambda x: float(x) * (1 + STEP * rng.uniform(-1, 1)))  # noqa: B023
+        other = model.with_scalars(lambda x: float(x) * (1 + STEP * rng.uniform(-1, 1)))  # noqa: B023
         changes.append(apart(mass_matrix(other, q), H))
     return max(1.0, max(changes) / STEP)
 

@@ -73,7 +73,7 @@ def test_satellite_with_dish() -> None:
     parts = [Body(name, Inertia.of(1.0, (0, 0, 0), np.eye(3).tolist())) for name in ("satellite", "dish")]
     model = Builder.from_graph(parts, [Connection("aim", Universal(), "satellite", "dish")]).build()
     assert (model.nb, model.nv, model.loops) == (2, 6 + 2, ())
-    assert [type(joint.kind).__name__ for joint in model.joints] == ["Free", "Universal"]
+    assert [type(joint.type).__name__ for joint in model.joints] == ["Free", "Universal"]
 
 
 @pytest.mark.parametrize("seventh", [3, 5])
@@ -143,4 +143,4 @@ def test_a_reversed_tree_joint_keeps_its_parent_the_smaller_number() -> None:
     joints = [Connection("one", Revolute("z"), "base", "a"), Connection("two", Revolute("z"), "b", "a")]
     model = Builder.from_graph(parts, joints).build()
     assert model.parents == (-1, 0)
-    assert model.joints[1].kind == Revolute("z").reversed()
+    assert model.joints[1].type == Revolute("z").reversed()

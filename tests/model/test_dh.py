@@ -165,9 +165,9 @@ def test_the_chain_has_the_axes_that_were_asked_for(seed: int, way: str) -> None
         X = kn.pose(model, q, f"link{k}")
         direction = np.array(axis.direction) / np.linalg.norm(axis.direction)
         assert np.abs(X[:3, 2] - direction).max() < bound, k
-        if not isinstance(axis.kind, Prismatic):
+        if not isinstance(axis.type, Prismatic):
             assert np.abs(np.cross(X[:3, 3] - np.array(axis.point), direction)).max() < bound, k
-        assert type(dh.rows[k - 1].kind) is type(axis.kind)
+        assert type(dh.rows[k - 1].type) is type(axis.type)
     if tool is not None:
         assert np.abs(kn.pose(model, q, "tool") - matrix(tool)).max() < bound
 
@@ -217,7 +217,7 @@ def test_four_parameters_per_link_and_six_more() -> None:
     assert (dh.base.a, dh.base.alpha) == (0, 0)
     assert len(dh.rows) == 3
     assert dh.tool is not None
-    assert isinstance(dh.tool.kind, Fixed)
+    assert isinstance(dh.tool.type, Fixed)
 
 
 def chain(kinds: Sequence[Joint], seed: int) -> kn.Model:
@@ -249,7 +249,7 @@ def test_parameters_of_a_model_move_its_tool_alike(seed: int) -> None:
         q = rng.uniform(-2, 2, model.nq)
         difference = kn.pose(other, q, "tool") - kn.pose(model, q, "hand")
         assert np.abs(difference).max() < TOLERANCE * 10 * scale(dh)
-    assert [type(row.kind) for row in dh.rows] == [type(joint.kind) for joint in model.joints]
+    assert [type(row.type) for row in dh.rows] == [type(joint.type) for joint in model.joints]
 
 
 def test_what_has_no_parameters() -> None:

@@ -43,7 +43,7 @@ def with_fixed_joints(seed: int) -> Model:
     """A random tree in which about half the joints are fixed, with a loop, a coupling, shapes and a heavy base."""
     rng = np.random.default_rng(seed)
     model = random_tree(rng, nb=10, types=["fixed", "fixed", "revolute", "prismatic", "spherical", "universal"])
-    single = [i for i, joint in enumerate(model.joints) if (joint.kind.nq, joint.kind.nv) == (1, 1)]
+    single = [i for i, joint in enumerate(model.joints) if (joint.type.nq, joint.type.nv) == (1, 1)]
     ends = [int(i) for i in rng.integers(-1, 10, 2)]
     bodies = tuple(
         dataclasses.replace(body, visuals=(Geometry(Box((1.0, 2.0, 3.0)), random_transform(rng)),))
@@ -78,7 +78,7 @@ def shapes(model: Model, q: np.ndarray) -> np.ndarray:
 def test_merging_fixed_joints_changes_nothing_physical(seed: int) -> None:
     model = with_fixed_joints(seed)
     merged = edit.merge_fixed(model)
-    assert merged.nb == sum(joint.kind.nv > 0 for joint in model.joints) < model.nb
+    assert merged.nb == sum(joint.type.nv > 0 for joint in model.joints) < model.nb
     assert (merged.nq, merged.nv) == (model.nq, model.nv)
     s = random_state(model, seed)
     before, after = named_places(model, s.q), named_places(merged, s.q)
@@ -105,7 +105,7 @@ def total_inertia(model: Model, q: np.ndarray) -> np.ndarray:
 def test_merging_keeps_order_and_says_what_it_did() -> None:
     model = with_fixed_joints(0)
     merged = edit.merge_fixed(model)
-    moving = [joint.name for joint in model.joints if joint.kind.nv]
+    moving = [joint.name for joint in model.joints if joint.type.nv]
     assert list(merged.joint_names) == moving
     gone = set(model.body_names) - set(merged.body_names)
     assert gone == {note.subject for note in merged.provenance.notes}
@@ -149,7 +149,7 @@ def test_merging_works_in_the_plane() -> None:
 def test_a_locked_joint_stays_where_it_was(seed: int) -> None:
     model = with_fixed_joints(seed).without_couplings().without_loops()
     s = random_state(model, seed)
-    i = next(i for i in range(model.nb) if model.joints[i].kind.nv)
+    i = next(i for i in range(model.nb) if model.joints[i].type.nv)
     name = model.joint_names[i]
     here = s.q[model.q_slices[i]]
     locked = edit.lock(model, {name: here})
@@ -287,7 +287,7 @@ def test_properties_of_a_joint() -> None:
     assert model.joints[0].limits.upper == (2,)
     assert model.joints[0].X_tree == Transform.translation((0, 0, 1))
     assert model.joints[1] == gripper().joints[1]
-    with pytest.raises(kn.ModelError, match="left_joint: with_joint does not change 'parent', but kind, X_tree"):
+    with pytest.raises(kn.ModelError, match="left_joint: with_joint does not change 'parent', but type, X_tree"):
         edit.with_joint(gripper(), "left_joint", parent=1)
     with pytest.raises(kn.ModelError, match="left_joint: damping cannot be negative"):
         edit.with_joint(gripper(), "left_joint", damping=-0.5)
@@ -295,9 +295,9 @@ def test_properties_of_a_joint() -> None:
 
 def test_another_kind_of_joint() -> None:
     model = edit.with_joint(gripper(), "left_joint", damping=0.5, limits=(-1, 2)).without_couplings()
-    same_size = edit.with_joint(model, "left_joint", kind=Revolute("x"))
-    assert (same_size.joints[0].kind, same_size.joints[0].damping) == (Revolute("x"), (0.5,))
-    ball = edit.with_joint(model, "left_joint", kind=Spherical(), friction=0.1)
+    same_size = edit.with_joint(model, "left_joint", type=Revolute("x"))
+    assert (same_size.joints[0].type, same_size.joints[0].damping) == (Revolute("x"), (0.5,))
+    ball = edit.with_joint(model, "left_joint", type=Spherical(), friction=0.1)
     assert (ball.nv, ball.joints[0].damping, ball.joints[0].friction) == (4, (0, 0, 0), (0.1, 0.1, 0.1))
 
 

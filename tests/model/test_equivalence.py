@@ -61,7 +61,7 @@ def changed(model: Model, seed: int) -> Model:
     """With a random inertia moved across every joint, whatever passes there."""
     rng = np.random.default_rng(seed)
     for joint in model.joints:
-        for I in equivalence.unfelt(joint.kind):
+        for I in equivalence.unfelt(joint.type):
             size = float(rng.normal())
             model = equivalence.moved(model, joint.name, from_parameters([size * x for x in to_parameters(I)]))
     return model
@@ -101,7 +101,7 @@ def test_e2_inertia_passes_through_the_tree_transform():
     model = general_chain(4, 3)
     s = random_state(model, 1)
     tau = kn.inverse_dynamics(model, s.q, s.v, s.a)
-    I = equivalence.unfelt(model.joints[3].kind)[0]
+    I = equivalence.unfelt(model.joints[3].type)[0]
     right = equivalence.moved(model, model.joint_names[3], I)
     bodies = list(right.bodies)
     bodies[2] = dataclasses.replace(model.bodies[2], inertia=model.bodies[2].inertia + I)
@@ -263,7 +263,7 @@ def grouping(model: Model) -> Array:
     """Changes of π that no motion shows, by table 9.7 alone: I_D off each body, and onto its parent."""
     rows = []
     for i, joint in enumerate(model.joints):
-        for I in equivalence.unfelt(joint.kind):
+        for I in equivalence.unfelt(joint.type):
             row = np.zeros((model.nb, 10))
             row[i] -= [float(x) for x in to_parameters(I)]
             if (p := model.parents[i]) != -1:

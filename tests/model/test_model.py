@@ -205,8 +205,8 @@ def test_frames_of_a_planar_model_are_planar() -> None:
 
 def test_loop_joints_follow_time_too() -> None:
     loop = LoopJoint("l", Driven(Revolute("z"), Sinusoid(0.5, 2.0)), 0, 1)
-    now = arm().replace(loops=(loop,)).at(0.25)
-    assert now.loops[0].kind == loop.kind.at(0.25) != loop.kind
+    now = arm().replace(loops=(loop,)).at_time(0.25)
+    assert now.loops[0].type == loop.type.at_time(0.25) != loop.type
 
 
 def test_mimic_variables() -> None:

@@ -80,7 +80,7 @@ def model_with(kind: Joint, at: object = None) -> Model:
 def test_joints_of_the_plane_are_accepted(kind: Joint) -> None:
     flat = to_planar(model_with(kind))
     assert flat.algebra is PLANAR
-    assert flat.joints[1].kind == InPlane(kind)
+    assert flat.joints[1].type == InPlane(kind)
 
 
 @pytest.mark.parametrize(("kind", "why"), BENT, ids=lambda x: repr(x))
@@ -118,7 +118,7 @@ def test_every_part_is_planar() -> None:
     assert [type(X) for X in flat.X_tree] == [PlanarTransform] * 2
     assert flat.I[0] == project(model.I[0])
     assert [frame.X for frame in flat.frames] == [project(Transform.translation((1, 2, 3)))]
-    assert isinstance(flat.loops[0].kind, InPlane)
+    assert isinstance(flat.loops[0].type, InPlane)
     assert flat.loops[0].X_predecessor == project(Transform.translation((1, 0, 0)))
     assert flat.g == PlanarMotion(0, 1, -9.81)
     assert flat.bodies[0].visuals == model.bodies[0].visuals
@@ -163,8 +163,8 @@ def test_gravity_across_the_plane_is_said_to_do_nothing() -> None:
 @pytest.mark.parametrize("kind", FLAT, ids=repr)
 def test_a_joint_in_the_plane_gives_the_projections(kind: Joint) -> None:
     rng = np.random.default_rng(0)
-    assert InPlane(kind).at(0.3) == InPlane(kind.at(0.3))
-    kind = kind.at(0.3)
+    assert InPlane(kind).at_time(0.3) == InPlane(kind.at_time(0.3))
+    kind = kind.at_time(0.3)
     flat = InPlane(kind)
     assert (flat.q_units, flat.v_units, flat.symmetrical) == (kind.q_units, kind.v_units, kind.symmetrical)
     q, v = kind.random(rng), Vector(rng.standard_normal(kind.nv).tolist())
@@ -184,7 +184,7 @@ def test_a_joint_in_the_plane_gives_the_projections(kind: Joint) -> None:
 def test_constraints_within_the_plane(kind: Joint) -> None:
     """T spans what S leaves of the three forces, T_aᵀS = 1, and a reached place has no error."""
     rng = np.random.default_rng(1)
-    kind = kind.at(0.3)
+    kind = kind.at_time(0.3)
     flat = InPlane(kind)
     q = kind.random(rng)
     S, T, T_a = flat.subspace(q), flat.constraints(q), flat.actuation(q)

@@ -37,7 +37,7 @@ def example(seed: int, floating: bool) -> Model:
     rng = np.random.default_rng(seed)
     types = ["revolute", "prismatic", "spherical", "universal", "rack_and_pinion", "yaw_pitch_roll"]
     model = random_tree(rng, nb=7, floating=floating, types=types)
-    single = [i for i, joint in enumerate(model.joints) if (joint.kind.nq, joint.kind.nv) == (1, 1)]
+    single = [i for i, joint in enumerate(model.joints) if (joint.type.nq, joint.type.nv) == (1, 1)]
     p, s = (int(i) for i in rng.integers(0, 7, 2))
     bare = dataclasses.replace(model.joints[0], rotor_inertia=(), damping=(), friction=())
     return model.replace(
@@ -83,7 +83,7 @@ def test_everything_stays_where_it_is(seed: int, floating: bool) -> None:
     for body, X in to.moved.items():
         assert close(kn.pose(new, q, body), kn.pose(model, s.q, body) @ matrix(X)), body
     assert new.body_names[0] == name
-    assert isinstance(new.joints[0].kind, Free)
+    assert isinstance(new.joints[0].type, Free)
 
 
 def body_accelerations(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> dict[int, Motion]:
@@ -119,7 +119,7 @@ def test_back_again(seed: int) -> None:
     for name in model.joint_names[1:]:
         i, k = model.joint_index(name), back.joint_index(name)
         assert close(numbers(q)[back.q_slices[k]], s.q[model.q_slices[i]])
-        assert back.joints[k].kind == model.joints[i].kind
+        assert back.joints[k].type == model.joints[i].type
     assert close(kn.kinetic_energy(back, numbers(q), numbers(v)), kn.kinetic_energy(model, s.q, s.v))
 
 
@@ -153,7 +153,7 @@ def test_a_fixed_base_becomes_a_body() -> None:
     assert new.body_names == ("thigh", "shin", "foot")
     assert new.joint_names == ("floating_base", "thigh_joint", "shin_joint")
     assert new.base.name == "ground"
-    assert new.joints[2].kind == Revolute("y").reversed()
+    assert new.joints[2].type == Revolute("y").reversed()
     assert new.joints[2].damping == (0.5,)
     assert new.joints[2].rotor_inertia == (0.1,)
     assert new.joints[2].limits == chain().joints[0].limits
@@ -187,9 +187,9 @@ def test_joints_that_only_know_their_transform_are_reversed_too() -> None:
     rng = np.random.default_rng(0)
     model = random_tree(rng, nb=3, floating=True, types=["spline_curve"])
     new, _ = reroot(model, model.body_names[2])
-    kinds = {joint.name: joint.kind for joint in new.joints}
+    kinds = {joint.name: joint.type for joint in new.joints}
     for i in model.ancestors(2)[:-1]:
-        original = model.joints[i].kind
+        original = model.joints[i].type
         assert kinds[model.joint_names[i]] == original.reversed()
         assert isinstance(kinds[model.joint_names[i]], Reversed) or isinstance(original, Reversed)
 

@@ -152,9 +152,9 @@ def test_another_root_of_an_arm_stands_where_it_stood():
 def test_properties_of_one_joint():
     model = walker()
     assert edit.with_joint(model, "hip", start=0.9).joints[1].start == (0.9,)
-    assert edit.with_joint(model, "hip", kind=Prismatic("x")).joints[1].start == (0.4,)
-    assert edit.with_joint(model, "hip", kind=YawPitchRoll()).joints[1].start == (0.0, 0.0, 0.0)
-    assert len(edit.with_joint(model, "hip", kind=YawPitchRoll()).keyframe("sit").q) == model.nq + 2
+    assert edit.with_joint(model, "hip", type=Prismatic("x")).joints[1].start == (0.4,)
+    assert edit.with_joint(model, "hip", type=YawPitchRoll()).joints[1].start == (0.0, 0.0, 0.0)
+    assert len(edit.with_joint(model, "hip", type=YawPitchRoll()).keyframe("sit").q) == model.nq + 2
     with pytest.raises(ModelError, match="hip: start needs 1 entries"):
         edit.with_joint(model, "hip", start=(1, 2))
 

@@ -9,7 +9,7 @@ import knuckle as kn
 from knuckle import operators
 from knuckle.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import LoopJoint, edit, solid_box
-from knuckle.operators import ClosedChain, Closure, State, System
+from knuckle.operators import ClosedChain, Closure, SystemState, TreeSystem
 from knuckle.spatial import IDENTITY
 from knuckle.testing.loops.linkages import LINKAGES
 from knuckle.testing.mechanisms import random_transform
@@ -40,15 +40,15 @@ def box(mass: float = 2.0, name: str = "box") -> kn.Model:
 
 
 ARMS, BOX = arms(), box()
-PRIMARY = System(ARMS, ("left_hand", "right_hand", "world"))
-SECONDARY = System(BOX, ("handle", "knob"))
+PRIMARY = TreeSystem(ARMS, ("left_hand", "right_hand", "world"))
+SECONDARY = TreeSystem(BOX, ("handle", "knob"))
 
 
-def states(seed: int) -> tuple[State, State]:
+def states(seed: int) -> tuple[SystemState, SystemState]:
     rng = np.random.default_rng(seed)
 
-    def state(model: kn.Model) -> State:
-        return State(kn.random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv))
+    def state(model: kn.Model) -> SystemState:
+        return SystemState(kn.random_configuration(model, rng), rng.normal(size=model.nv), rng.normal(size=model.nv))
 
     return state(ARMS), state(BOX)
 
@@ -67,7 +67,7 @@ def whole(chain: ClosedChain, base: str = "world") -> kn.Model:
         loops.append(
             LoopJoint(
                 c.name,
-                c.kind,
+                c.type,
                 frames[0].body,
                 frames[1].body,
                 c.X_predecessor @ frames[0].X,
@@ -121,9 +121,9 @@ def test_against_one_model_with_loops(kinds, step_d):
 @pytest.mark.parametrize("name", quick(["five-bar", "Stewart"], ["five-bar"]))
 def test_loop_joints_are_closures_within_a_system(name):
     linkage = LINKAGES[name]()
-    primary = System(linkage.model, (linkage.model.body_names[-1],))
+    primary = TreeSystem(linkage.model, (linkage.model.body_names[-1],))
     rng = np.random.default_rng(13)
-    p = State(linkage.q, rng.normal(size=linkage.model.nv), rng.normal(size=linkage.model.nv))
+    p = SystemState(linkage.q, rng.normal(size=linkage.model.nv), rng.normal(size=linkage.model.nv))
     tie = Closure("hold", ("primary", primary.points[0]), ("secondary", "knob"), Spherical())
     chain = ClosedChain(primary, SECONDARY, (tie,))
     _, s = states(14)
@@ -155,7 +155,7 @@ def test_no_closures_is_two_trees():
 def test_ground_as_a_point():
     chain = ClosedChain(PRIMARY, SECONDARY, (Closure("shelf", ("primary", "world"), ("secondary", "handle")),))
     p, s = states(4)
-    s = State(s.q, np.zeros(6), None)
+    s = SystemState(s.q, np.zeros(6), None)
     motion = chain.accelerations(p, s)
     assert np.abs(motion.secondary).max() < 1e-12
     assert abs(np.linalg.norm(motion.wrenches["shelf"][3:]) - 2.0 * 9.81) < 1e-10
@@ -176,7 +176,7 @@ def test_jumps_close_the_velocities_and_keep_momentum():
     chain = held(Fixed(), Fixed())
     p, s = states(6)
     jump = chain.jumps(p, s)
-    after = State(p.q, p.v + jump.primary, None), State(s.q, s.v + jump.secondary, None)
+    after = SystemState(p.q, p.v + jump.primary, None), SystemState(s.q, s.v + jump.secondary, None)
     for _, rate in chain.errors(*after).values():
         assert np.abs(rate).max() < 1e-9
     model, q = whole(chain), np.r_[p.q, s.q]
@@ -197,14 +197,14 @@ def test_grasp_takes_hold_where_things_are():
 def test_batches():
     chain = held(Fixed(), Spherical())
     all_states = [states(seed) for seed in (10, 11, 12)]
-    p = State(*(np.stack([x[0][k] for x in all_states]) for k in range(3)))
-    s = State(*(np.stack([x[1][k] for x in all_states]) for k in range(3)))
+    p = SystemState(*(np.stack([x[0][k] for x in all_states]) for k in range(3)))
+    s = SystemState(*(np.stack([x[1][k] for x in all_states]) for k in range(3)))
     together = chain.accelerations(p, s, stabilization=0.2)
     for k, (a, b) in enumerate(all_states):
         alone = chain.accelerations(a, b, stabilization=0.2)
         close(together.primary[k], alone.primary, 1e4)
         close(together.wrenches["right"][k], alone.wrenches["right"], 1e4)
-    one = State(all_states[0][1].q, all_states[0][1].v, all_states[0][1].tau)
+    one = SystemState(all_states[0][1].q, all_states[0][1].v, all_states[0][1].tau)
     a, b = (chain.accelerations(p, one, step_d=way) for way in ("admittance", "secondary"))
     close(a.secondary, b.secondary, 1e6)
 
@@ -223,7 +223,7 @@ def test_changes_leave_the_primary_system_as_it_is():
         for other in (chain.without_closure("left"), chain.with_closures(()), chain.with_closures((moved,))):
             other.accelerations(p, s)
             other.jumps(p, s)
-        heavier = System(box(7.0, "another box"), ("handle", "knob"))
+        heavier = TreeSystem(box(7.0, "another box"), ("handle", "knob"))
         chain.with_secondary(heavier, chain.closures).accelerations(p, s)
         chain.with_secondary(None).accelerations(p)
         assert (PRIMARY.kernels, SECONDARY.kernels, operators.closure_kernels()) == (arms, objects, ties)
@@ -242,7 +242,7 @@ def test_errors_say_what_is_wrong():
     with pytest.raises(ValueError, match="to itself"):
         Closure("x", ("primary", "left_hand"), ("primary", "left_hand"))
     with pytest.raises(TypeError, match="q is of complex128, and closed chains of operators compute with real"):
-        ClosedChain(PRIMARY).accelerations(State(np.zeros(14) * 1j, np.zeros(14)))
+        ClosedChain(PRIMARY).accelerations(SystemState(np.zeros(14) * 1j, np.zeros(14)))
     p, s = states(1)
     with pytest.raises(ValueError, match="the state of the secondary system is needed"):
         held(Fixed(), Fixed()).accelerations(p)

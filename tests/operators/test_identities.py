@@ -214,7 +214,7 @@ def test_rotors_add_to_D():
     """Rotors, which the paper has not: 𝓜 = HφMφ*H* + R, D = HPH* + R, and lemmas 0.1 to 0.4 stay as they are."""
     rng = np.random.default_rng(8)
     tree = kn.testing.random_tree(rng, 6, resistance=False)
-    model = tree.replace(joints=tuple(dataclasses.replace(j, rotor_inertia=(0.3,) * j.kind.nv) for j in tree.joints))
+    model = tree.replace(joints=tuple(dataclasses.replace(j, rotor_inertia=(0.3,) * j.type.nv) for j in tree.joints))
     ops = at(model, kn.random_configuration(model, rng))
     H, phi, psi, K, D, M, I = ops.H, ops.phi, ops.psi, ops.K, ops.D, ops.M, ops.I
     mass, hard = kn.mass_matrix(model, ops.given), condition(ops)

@@ -104,7 +104,7 @@ def test_exact_and_long_numbers():
     q, x = [0.25, 0.5], [1.0, 2.0]
     wanted = kn.mass_matrix(model, q) @ np.array(x)
     with mpmath.workdps(40):
-        long = operators.at(model.over(mpmath.mpf), [mpmath.mpf(y) for y in q])
+        long = operators.at(model.with_scalars(mpmath.mpf), [mpmath.mpf(y) for y in q])
         y = long.mass_inverse @ (long.mass @ [mpmath.mpf(a) for a in x])
         assert max(abs(a - b) for a, b in zip(y, x, strict=True)) < mpmath.mpf(10) ** -37
     angle = sympy.Symbol("angle")

@@ -63,7 +63,7 @@ def test_size_mass_and_frames(name: str):
     assert (model.nq, model.nv) == (joints + 7 * floats, joints + 6 * floats)
     assert kn.total_mass(model) == pytest.approx(mass, abs=1e-9)
     np.testing.assert_allclose(kn.pose(model, kn.neutral(model), frame)[:3, 3], place, atol=1e-12)
-    free = [joint for joint in model.joints if isinstance(joint.kind, Free)]
+    free = [joint for joint in model.joints if isinstance(joint.type, Free)]
     assert len(free) == floats
     assert all(joint.parent == ROOT for joint in free)
 
@@ -72,7 +72,7 @@ def test_size_mass_and_frames(name: str):
 def test_the_neutral_position_is_within_the_limits(name: str):
     model = robots.load(name)
     for joint in model.joints:
-        for low, x, high in zip(joint.limits.lower, joint.kind.neutral(), joint.limits.upper, strict=True):
+        for low, x, high in zip(joint.limits.lower, joint.type.neutral(), joint.limits.upper, strict=True):
             assert low <= float(x) <= high, joint.name
 
 

@@ -35,7 +35,7 @@ def block(**options: Any) -> kn.Model:
 
 def dry(model: kn.Model, friction: float) -> kn.Model:
     """The mechanism with this dry friction at every joint, and nothing else that takes energy."""
-    joints = (dataclasses.replace(j, damping=(), friction=(friction,) * j.kind.nv) for j in model.joints)
+    joints = (dataclasses.replace(j, damping=(), friction=(friction,) * j.type.nv) for j in model.joints)
     return model.replace(joints=tuple(joints))
 
 

@@ -200,7 +200,7 @@ def test_joints_that_move_by_a_law_of_time():
     q, v = rng.normal(size=(2, 4, model.nq))
     found = kn.rollout(model, q, v, None, DT, steps=30, t0=0.2, integrator="euler")
     for s in range(30):
-        now = model.at(0.2 + DT * s)
+        now = model.at_time(0.2 + DT * s)
         v = v + DT * kn.forward_dynamics(now, q, v, np.zeros(model.nv))
         q = kn.integrate(now, q, DT * v)
     np.testing.assert_allclose(found.final[1], v, rtol=0, atol=1e-11)

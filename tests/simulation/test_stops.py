@@ -10,7 +10,7 @@ from scipy.special import ellipk
 import knuckle as kn
 from knuckle.joints import Prismatic, Revolute
 from knuckle.model import Limits, point_mass
-from knuckle.simulation.stops.joint_ranges import Bounds, bounds_of
+from knuckle.simulation.stops.joint_ranges import RangeEnds, bounds_of
 from knuckle.simulation.stops.stop_spec import complementary, impact
 
 G = 9.81
@@ -33,7 +33,7 @@ def pendulum(lower=0.0, upper=math.inf, length=0.7):
 
 def limited(model, lower, upper):
     """The same mechanism with these limits on all of its joints."""
-    limits = [Limits((lower,) * j.kind.nq, (upper,) * j.kind.nq) for j in model.joints]
+    limits = [Limits((lower,) * j.type.nq, (upper,) * j.type.nq) for j in model.joints]
     return model.replace(joints=tuple(map(lambda j, l: dataclasses.replace(j, limits=l), model.joints, limits)))
 
 
@@ -121,7 +121,7 @@ def test_impacts_of_a_mechanism_obey_the_law(seed):
     e = 0.7
     v0 = 3 * rng.standard_normal(model.nv)
     motion = kn.simulate(model, np.zeros(model.nq), v0, 1.0, joint_limits=kn.simulation.RigidStops(e), dt=2e-3)
-    bounds = Bounds(model, bounds_of(model, None))
+    bounds = RangeEnds(model, bounds_of(model, None))
     found = impacts(motion)
     assert len(found) >= 3
     for o in found:
@@ -294,7 +294,7 @@ def test_euler_angles_have_stops_too():
     motion = kn.simulate(
         model, [0.1, 0.2, -0.1], [1.0, -2.0, 3.0], 3.0, joint_limits=kn.simulation.RigidStops(0.2), dt=2e-3
     )
-    gaps = Bounds(model, bounds_of(model, None)).gaps(motion.q)
+    gaps = RangeEnds(model, bounds_of(model, None)).gaps(motion.q)
     assert len(impacts(motion)) >= 3
     assert gaps.min() >= -1e-9
     after = motion.energy[0] - motion.energy

@@ -9,7 +9,7 @@ import pytest
 
 from knuckle.engine.trace import record
 from knuckle.spatial import Force, Inertia, Motion, Sym3, Transform
-from knuckle.spatial.forms import Acceleration, Applied, Carried, Gyration, Sum
+from knuckle.spatial.forms import Acceleration, Applied, Carried, Gyration, VelocitySum
 from knuckle.spatial.three import cross, sub
 
 from .test_steps import product
@@ -114,7 +114,7 @@ def test_forms_are_no_part_of_the_value(floats: Kind):
     X, v, u = floats.transform(), floats.motion(), floats.motion()
     V = X @ v + u
     assert isinstance((X @ v).form, Carried)
-    assert isinstance(V.form, Sum)
+    assert isinstance(V.form, VelocitySum)
     assert bare(V) == V
     assert hash(bare(V)) == hash(V)
     assert repr(bare(V)) == repr(V)

@@ -38,14 +38,14 @@ def _within(effort: Any, tau: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Control:
+class ControllerChoice:
     """A controller and its parameters, as `kn.simulate` takes them."""
 
     controller: Any = None
     parameters: dict[str, Any] = field(default_factory=dict)
 
 
-def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> Control:
+def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> ControllerChoice:
     """A spring and a damper at every joint that pull to the goal: ω = 2π · bandwidth, without overshoot.
 
     On a base that stands still, inverse dynamics makes the joints move so whatever they carry. A robot that floats, or
@@ -54,7 +54,7 @@ def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> Contro
     omega = 2 * math.pi * bandwidth
     driven, effort = np.ones(model.nv), np.full(model.nv, STRONGEST)
     for i, (joint, place) in enumerate(zip(model.joints, model.v_slices, strict=True)):
-        if isinstance(joint.kind, Free) and joint.parent == ROOT:
+        if isinstance(joint.type, Free) and joint.parent == ROOT:
             driven[place] = 0.0
         if i not in model.coupled:
             effort[place] = np.minimum(joint.limits.effort, STRONGEST)
@@ -63,4 +63,4 @@ def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> Contro
     if not is_computed:
         gains = driven * np.diagonal(kn.mass_matrix(model.without_loops(), start))
     parameters = {"goal": goal, "kp": omega**2 * gains, "kd": 2 * omega * gains, "effort": effort * driven}
-    return Control(computed_pd if is_computed else joint_pd, parameters)
+    return ControllerChoice(computed_pd if is_computed else joint_pd, parameters)

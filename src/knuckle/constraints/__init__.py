@@ -7,7 +7,7 @@ Each says what is to be zero (`bound="="`), or not negative (`">="`), or not pos
 from .base import Constraint
 from .constrained_dynamics import ConstrainedMotion, ConstrainedVelocity, dynamics, step_velocity
 from .constraint_terms import acceleration
-from .on_frames import Distance, Plane, Point, Pose, Relation
+from .on_frames import Distance, PlaneDistance, Point, Pose, Relation
 from .on_joints import Custom, CustomVelocity, JointAcceleration, JointPosition, JointVelocity, joint_limits
 
 __all__ = [
@@ -20,7 +20,7 @@ __all__ = [
     "JointAcceleration",
     "JointPosition",
     "JointVelocity",
-    "Plane",
+    "PlaneDistance",
     "Point",
     "Pose",
     "Relation",

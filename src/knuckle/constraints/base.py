@@ -31,7 +31,7 @@ class Terms(NamedTuple):
 
 
 @dataclass(frozen=True)
-class State:
+class ConstraintState:
     """A state of a mechanism, with what constraints ask of it."""
 
     model: Model
@@ -39,7 +39,7 @@ class State:
     v: Vector
 
     @classmethod
-    def of(cls, model: Model, q: Any, v: Any) -> State:
+    def of(cls, model: Model, q: Any, v: Any) -> ConstraintState:
         return cls(model, as_vector(q), as_vector(v))
 
     @cached_property
@@ -77,10 +77,10 @@ class Constraint(ABC):
     level: ClassVar[int] = POSITION
 
     @abstractmethod
-    def unsigned(self, state: State) -> Terms:
+    def unsigned(self, state: ConstraintState) -> Terms:
         """The terms of what is bounded."""
 
-    def terms(self, state: State) -> Terms:
+    def terms(self, state: ConstraintState) -> Terms:
         """The terms of what is to be zero, or not negative."""
         if self.bound not in ("=", ">=", "<="):
             raise ValueError(f'bound is "=", ">=" or "<=", not {self.bound!r}')
@@ -109,7 +109,7 @@ class Constraint(ABC):
             object.__setattr__(self, name, values)
 
 
-def jacobian(state: State, terms: Terms) -> list[list[Any]]:
+def jacobian(state: ConstraintState, terms: Terms) -> list[list[Any]]:
     """Ḡ (notes 2.98): the rows of a constraint over the velocity variables."""
     model, size = state.model, len(terms.error)
     total = [Vector.zero(size)] * model.nv if terms.rows is None else [terms.rows.column(k) for k in range(model.nv)]
@@ -121,7 +121,7 @@ def jacobian(state: State, terms: Terms) -> list[list[Any]]:
     return [[column[i] for column in total] for i in range(size)]
 
 
-def sizes(state: State, terms: Terms) -> list[list[Any]]:
+def sizes(state: ConstraintState, terms: Terms) -> list[list[Any]]:
     """The sizes of the terms of the rows of `jacobian`; rows over the variables are taken for what they are."""
     model, size = state.model, len(terms.error)
     total = [[ZERO] * model.nv for _ in range(size)]
@@ -138,7 +138,7 @@ def sizes(state: State, terms: Terms) -> list[list[Any]]:
     return total
 
 
-def openness(constraint: Constraint, state: State, terms: Terms) -> Vector:
+def openness(constraint: Constraint, state: ConstraintState, terms: Terms) -> Vector:
     """(φ/r)² of each row of a constraint on positions of frames that is to be zero; zero of all others."""
     if constraint.level != POSITION or not constraint.is_equality or not terms.forces:
         return Vector.zero(len(terms.error))
@@ -147,7 +147,7 @@ def openness(constraint: Constraint, state: State, terms: Terms) -> Vector:
     )
 
 
-def way(state: State, terms: Terms) -> Any:
+def way(state: ConstraintState, terms: Terms) -> Any:
     """How long the ways from the base to the bodies of a constraint are: their places are known to rounding of that."""
     bodies = [body for body, _ in terms.forces if body != ROOT]
     return sum((constraint_rank.reach(state.model, state.Q, state.model.ancestors(body)) for body in bodies), ZERO)

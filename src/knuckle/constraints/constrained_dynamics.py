@@ -22,7 +22,7 @@ from knuckle.public_names import public_in
 
 from .base import Constraint
 from .constraint_rows import Rows, rows_of, tree_of
-from .constraint_solve import Solution, Way, solve
+from .constraint_solve import Solution, SolveOptions, solve
 
 Array: TypeAlias = NDArray[Any]
 
@@ -104,7 +104,7 @@ def dynamics(
         status says so.
     """
     given = _Given.of(model, q, v, tau, f_ext)
-    way = Way(method, solver)
+    way = SolveOptions(method, solver)
     rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
     free = forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
     wanted, acts = rows.accelerations(stabilization, tolerance)
@@ -147,7 +147,7 @@ def step_velocity(
     if not step > 0:
         raise ValueError(f"step is {step}, and must be positive")
     given = _Given.of(model, q, v, tau, f_ext)
-    way = Way(method, solver)
+    way = SolveOptions(method, solver)
     rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
     free = given.v + step * forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
     wanted = rows.velocities(step, stabilization)

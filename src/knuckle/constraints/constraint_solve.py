@@ -23,7 +23,7 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
-class Way:
+class SolveOptions:
     """How to solve it."""
 
     method: str
@@ -53,7 +53,7 @@ class _Found(NamedTuple):
     status: Status
 
 
-def solve(way: Way, model: Model, q: Array, rows: Rows, free: Array, wanted: Array, acts: Flags) -> Solution:
+def solve(way: SolveOptions, model: Model, q: Array, rows: Rows, free: Array, wanted: Array, acts: Flags) -> Solution:
     """x with the least ½ (x − free)ᵀ H (x − free), and J x = k or J x ≥ k in the rows that act."""
     states, m = wanted.shape
     tree = tree_of(model)
@@ -82,7 +82,7 @@ def solve(way: Way, model: Model, q: Array, rows: Rows, free: Array, wanted: Arr
     return Solution(x, lam, active, status, misses.max(axis=1, initial=0.0))
 
 
-def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
+def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
     """By the mass matrix: y = Lᵀ(x − free) (notes 2.101, 2.121)."""
     L, J = np.linalg.cholesky(H), rows.G[order]
     judged = _judged(rows, order, J)
@@ -91,7 +91,7 @@ def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way
     return _Found(np.linalg.solve(L.T, found.y), _least(judged, found.multipliers, equalities), found.status)
 
 
-def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
+def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
     """By J H⁻¹ Jᵀ from a product and two solves for each row (notes 2.119, 2.123): B is a root of it."""
     J = rows.transposed(np.eye(len(rows.equality))[order])
     Y, judged = np.asarray(mass_matrix_inverse_product(tree, rows.q, J), float), _judged(rows, order, J)
@@ -101,7 +101,7 @@ def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, w
     return _Found(lam @ Y, lam, found.status)
 
 
-def _iterative(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: Way) -> _Found:
+def _iterative(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
     """By products with J, H⁻¹ and Jᵀ only, each in O(n) (notes 2.123); of rows that say nothing there is no part."""
     judged = _judged(rows, order, rows.transposed(np.eye(len(rows.equality))[order]))
     says = np.linalg.norm(judged.K, axis=1) > judged.doubt * judged.scale

@@ -20,7 +20,7 @@ from knuckle.public_names import public, public_in
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Matrix, Vector
 
-from .base import Constraint, State, Terms, jacobian, openness, sizes
+from .base import Constraint, ConstraintState, Terms, jacobian, openness, sizes
 
 Constraints = tuple[Constraint, ...]
 
@@ -33,7 +33,7 @@ def _measured(number: int, terms: Terms) -> list[tuple[Any, ...]]:
 @function(q="q", v="v", loops=True)
 def dense_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, nv + 4): the rows of Ḡ (notes 2.98); after each φ, φ̇, φ̈ without acceleration, and whose row it is."""
-    state = State.of(model, q, v)
+    state = ConstraintState.of(model, q, v)
     found: list[list[Any]] = []
     for number, constraint in enumerate(constraints):
         terms = constraint.terms(state)
@@ -44,7 +44,7 @@ def dense_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constr
 @function(q="q", v="v", loops=True)
 def body_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, 16): G_m by rows, as the forces on the two bodies of a constraint; then as `dense_terms`."""
-    state = State.of(model, q, v)
+    state = ConstraintState.of(model, q, v)
     found: list[list[Any]] = []
     for number, constraint in enumerate(constraints):
         terms = constraint.terms(state)
@@ -79,7 +79,7 @@ def whitened_force(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
 @function(q="q", v="v", loops=True)
 def term_sizes(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, nv + 1): the sizes of the terms of the rows; after each the square of how far it is open, or zero."""
-    state = State.of(model, q, v)
+    state = ConstraintState.of(model, q, v)
     found: list[list[Any]] = []
     for constraint in constraints:
         terms = constraint.terms(state)
@@ -117,7 +117,7 @@ def acceleration(
     for constraint in constraints:
         if not constraint.is_equality:
             raise ValueError(f"acceleration keeps equalities, not {constraint}: see kn.constraints.dynamics")
-    state, at_loops = State.of(model, q, v), loop_constraints(model, q)
+    state, at_loops = ConstraintState.of(model, q, v), loop_constraints(model, q)
     rows, terms_of, doubt = list(at_loops.K.rows), list(at_loops.size.rows), at_loops.doubt
     k = list(stabilized_bias(model, q, v, stabilization))
     for constraint in constraints:

@@ -14,7 +14,7 @@ from knuckle.scalar import ONE, ZERO, constant, less, select, sqrt
 from knuckle.spatial import SPATIAL, Matrix, Transform, Vector
 from knuckle.spatial.three import dot, matmul, sub, transpose, unskew
 
-from .base import Constraint, State, Terms
+from .base import Constraint, ConstraintState, Terms
 
 Point3 = tuple[float, float, float]
 ORIGIN: Point3 = (0.0, 0.0, 0.0)
@@ -35,7 +35,7 @@ class _OnFrames(Constraint):
     def bodies(self, model: Model) -> tuple[int, int] | None:
         return model.frame(self.frame).body, model.frame(self.other or model.base.name).body
 
-    def unsigned(self, state: State) -> Terms:
+    def unsigned(self, state: ConstraintState) -> Terms:
         model = state.model
         if model.algebra is not SPATIAL:
             raise ValueError(f"{type(self).__name__} is a constraint in space, and the model is a planar one")
@@ -68,7 +68,7 @@ class Point(_OnFrames):
 
 
 @dataclass(frozen=True)
-class Plane(_OnFrames):
+class PlaneDistance(_OnFrames):
     """How far a point of a frame is above a plane of another: `normal` · x − `offset`, in metres."""
 
     frame: str

@@ -15,32 +15,32 @@ from knuckle.model.reduction import rows
 from knuckle.scalar import ZERO, Dual, inside_a_kernel, parts
 from knuckle.spatial import Matrix, Vector
 
-from .base import ACCELERATION, VELOCITY, Constraint, State, Terms
+from .base import ACCELERATION, VELOCITY, Constraint, ConstraintState, Terms
 from .on_frames import several
 
 
 class _OnVariables(Constraint):
     """A constraint on the variables of joints."""
 
-    def unsigned(self, state: State) -> Terms:
+    def unsigned(self, state: ConstraintState) -> Terms:
         error, rate, bias, G = self.reduced(state)
         return Terms(error, rate, bias, (), G)
 
     @abstractmethod
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         """φ, φ̇, φ̈ without acceleration, and G_r (notes 2.96)."""
 
 
 def _joint(model: Model, name: str, what: str) -> int:
     """The number of a joint of one freedom."""
     j = model.joint_index(name)
-    kind = model.joints[j].kind
+    kind = model.joints[j].type
     if (kind.nq, kind.nv) != (1, 1):
         raise ValueError(f"joint {name!r} has {kind.nv} freedoms, and {what} is for joints of one; see Custom")
     return j
 
 
-def _row(state: State, j: int) -> list[Any]:
+def _row(state: ConstraintState, j: int) -> list[Any]:
     """The row of G (RBDA 8.42) for the variable of a joint, which may follow others."""
     entries = rows(state.model, state.q)[j][0]
     return [entries.get(k, ZERO) for k in range(state.model.nv)]
@@ -53,7 +53,7 @@ class JointPosition(_OnVariables):
     joint: str
     value: float = 0.0
 
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         j = _joint(state.model, self.joint, "JointPosition")
         return state.Q[j] - Vector([self.value]), state.V[j], state.g[j], Matrix([_row(state, j)], state.model.nv)
 
@@ -71,7 +71,7 @@ class JointVelocity(_OnVariables):
         pairs: dict[str, float] = {given: 1.0} if isinstance(given, str) else dict(given)
         object.__setattr__(self, "coefficients", tuple((str(name), float(c)) for name, c in pairs.items()))
 
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         zero = Vector.zero(1)
         row, rate, bias = Vector.zero(state.model.nv), Vector([-self.value]), zero
         for name, c in self.coefficients:
@@ -93,7 +93,7 @@ class JointAcceleration(_OnVariables):
         values = (given,) if isinstance(given, (int, float)) else given
         object.__setattr__(self, "value", tuple(float(x) for x in values))
 
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         model, j = state.model, state.model.joint_index(self.joint)
         G, zero = rows(model, state.q)[j], Vector.zero(len(state.V[j]))
         if len(self.value) != len(G):
@@ -113,7 +113,7 @@ class Custom(_OnVariables):
 
     function: Callable[[Model, Any], Any]
 
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         model, q = state.model, state.q
         _must_not_depend_on_time(model)
         dq = velocity_to_qdot.reference(model, q, state.v)
@@ -137,7 +137,7 @@ class CustomVelocity(_OnVariables):
     function: Callable[[Model, Any, Any], Any]
     level: ClassVar[int] = VELOCITY
 
-    def reduced(self, state: State) -> tuple[Vector, Vector, Vector, Matrix]:
+    def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
         model, q, v = state.model, state.q, state.v
         _must_not_depend_on_time(model)
         dq, still = velocity_to_qdot.reference(model, q, v), Vector.zero(model.nv)
@@ -155,7 +155,7 @@ def joint_limits(model: Model, *, velocity: bool = False) -> tuple[Constraint, .
     """The limits of the joints of one freedom as inequalities: where they may be, and if asked for, how fast."""
     found: list[Constraint] = []
     for joint in model.joints:
-        if (joint.kind.nq, joint.kind.nv) != (1, 1):
+        if (joint.type.nq, joint.type.nv) != (1, 1):
             continue
         (low,), (high,), (fast,) = joint.limits.lower, joint.limits.upper, joint.limits.velocity
         if math.isfinite(low):
@@ -173,7 +173,7 @@ def _dual(x: Any, dx: Any) -> Vector:
 
 
 def _must_not_depend_on_time(model: Model) -> None:
-    moving = [joint.name for joint in model.joints if isinstance(joint.kind, Prescribed)]
+    moving = [joint.name for joint in model.joints if isinstance(joint.type, Prescribed)]
     if moving:
         raise ValueError(
             f"a custom constraint sees positions only, and joints {', '.join(moving)} move by laws of time; "

@@ -36,7 +36,7 @@ def floating(model: Model) -> Model:
     """
     if model.nb and model.algebra.name != "spatial":
         raise ModelError(f"a {model.algebra.name} model has no floating base", element=model.name)
-    already = [joint for joint in model.joints if joint.parent == ROOT and isinstance(joint.kind, Free)]
+    already = [joint for joint in model.joints if joint.parent == ROOT and isinstance(joint.type, Free)]
     if already and float(model.base.inertia.mass) == 0:
         return _noted(model, already[0].name, "the file says that the robot floats: no joint added")
     names = (*model.joint_names, *(loop.name for loop in model.loops))

@@ -17,7 +17,7 @@ from knuckle.spatial import Vector
 
 from .per_joint import as_vector
 
-State: TypeAlias = tuple[Vector, Vector]
+JointState: TypeAlias = tuple[Vector, Vector]
 """q and v of a joint."""
 
 
@@ -30,7 +30,7 @@ def _independent(model: Model) -> Iterator[tuple[TreeJoint, slice, slice]]:
 
 
 def _gather(model: Model, f: Callable[[Joint, slice, slice], Vector]) -> Vector:
-    return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.kind, qs, vs))
+    return Vector(x for joint, qs, vs in _independent(model) for x in f(joint.type, qs, vs))
 
 
 @public
@@ -49,7 +49,7 @@ def random_configuration(model: Model, rng: np.random.Generator | int | None = N
     generator = np.random.default_rng(rng)
     values: list[float] = []
     for joint, _, _ in _independent(model):
-        drawn = joint.kind.random(generator)
+        drawn = joint.type.random(generator)
         for x, low, high in zip(drawn, joint.limits.lower, joint.limits.upper, strict=True):
             bounded = math.isfinite(low) and math.isfinite(high) and low <= high
             values.append(float(generator.uniform(low, high) if bounded else x))
@@ -98,7 +98,7 @@ def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
     Q, V = as_vector(q), as_vector(v)
     followed = _followed(model)
     return _joined([
-        (Q[qs], V[vs]) if joint.name in followed else joint.kind.normalized(Q[qs], V[vs])
+        (Q[qs], V[vs]) if joint.name in followed else joint.type.normalized(Q[qs], V[vs])
         for joint, qs, vs in _independent(model)
     ])  # fmt: skip
 
@@ -106,7 +106,7 @@ def normalize(model: Model, q: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
 def has_charts(model: Model) -> bool:
     """Whether the coordinates of some joint end somewhere, so that `in_charts` has something to do."""
     followed = _followed(model)
-    return any(joint.kind.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
+    return any(joint.type.has_charts and joint.name not in followed for joint, _, _ in _independent(model))
 
 
 @pair_function(q="q", v="v", loops=True)
@@ -123,11 +123,11 @@ def alongside(model: Model, q0: ArrayLike, q: ArrayLike, v: ArrayLike) -> tuple[
     return _with_charts(model, Q, V, lambda joint, qs, vs: joint.alongside(Q0[qs], Q[qs], V[vs]))
 
 
-def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], State]) -> State:
+def _with_charts(model: Model, q: Vector, v: Vector, f: Callable[[Joint, slice, slice], JointState]) -> JointState:
     """What f makes of the states of joints with charts; the others stay as they are."""
     followed = _followed(model)
     return _joined([
-        f(joint.kind, qs, vs) if joint.kind.has_charts and joint.name not in followed else (q[qs], v[vs])
+        f(joint.type, qs, vs) if joint.type.has_charts and joint.name not in followed else (q[qs], v[vs])
         for joint, qs, vs in _independent(model)
     ])  # fmt: skip
 
@@ -137,5 +137,5 @@ def _followed(model: Model) -> set[str]:
     return {model.joints[source].name for coupling in model.couplings for source in coupling.sources}
 
 
-def _joined(parts: list[State]) -> State:
+def _joined(parts: list[JointState]) -> JointState:
     return Vector(x for q, _ in parts for x in q), Vector(x for _, v in parts for x in v)

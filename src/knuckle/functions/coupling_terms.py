@@ -63,7 +63,7 @@ def forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayL
 
 def is_slender(model: Model) -> bool:
     """Whether few variables move the tree: then columns cost less than all blocks of the tree's matrices."""
-    return 2 * model.nv < sum(joint.kind.nv for joint in model.joints)
+    return 2 * model.nv < sum(joint.type.nv for joint in model.joints)
 
 
 def inertia_by_columns(model: Model, q: Any) -> Matrix:
@@ -80,7 +80,7 @@ def coriolis_by_columns(model: Model, q: Any, v: Any) -> Matrix:
     Q, V, rates = model.positions(q), model.velocities(q, v), row_rates(model, q, v)
     columns: list[Vector] = []
     for k, e in enumerate(Matrix.identity(model.nv).rows):
-        leaning = [Vector.zero(joint.kind.nv) for joint in model.joints]
+        leaning = [Vector.zero(joint.type.nv) for joint in model.joints]
         for i, row in rates.items():
             leaning[i] = Vector((row.get(k, ZERO),))
         columns.append(model.forces(q, coriolis.coriolis_product(model, Q, V, model.velocities(q, e), leaning)))

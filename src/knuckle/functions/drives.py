@@ -56,7 +56,7 @@ def drive_forces(
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"drive_forces needs a knuckle.Model first, not {type(model).__name__}")
-    if not any(isinstance(joint.kind, Driven) for joint in model.joints):
+    if not any(isinstance(joint.type, Driven) for joint in model.joints):
         raise ModelError("no joint moves by a law of time: its drive is a knuckle.joints.Driven")
     time: Any = Vector((t,)) if is_inside() else np.asarray(t, float)[..., None]
     given: Any = np.zeros(model.nv) if tau is None else tau
@@ -68,10 +68,10 @@ def _drive_forces(
     model: Model, time: Any, q: Any, v: Any, tau: Any, f_ext: Any = None, *, stabilization: float | None
 ) -> Any:
     """Inverse dynamics of the mechanism without its laws, moving as it does with them."""
-    now = model.at(time[0])
+    now = model.at_time(time[0])
     a = forward_dynamics.reference(now, q, v, tau, f_ext, stabilization=stabilization)
     Q, V, A = list(now.positions(q)), list(now.velocities(q, v)), list(now.accelerations(q, v, a))
-    driven = {i: joint.kind for i, joint in enumerate(model.joints) if isinstance(joint.kind, Driven)}
+    driven = {i: joint.type for i, joint in enumerate(model.joints) if isinstance(joint.type, Driven)}
     for i, kind in driven.items():
         Q[i], V[i], A[i] = (Vector(part) for part in kind.law(time[0]))
     free = now.replace(joints=tuple(_without_law(joint, time[0]) for joint in model.joints))
@@ -88,7 +88,7 @@ def _drive_forces(
 
 def _without_law(joint: TreeJoint, t: Any) -> TreeJoint:
     """A driven joint with its freedoms back; any other as it is at the time."""
-    if not isinstance(joint.kind, Driven):
-        return dataclasses.replace(joint, kind=joint.kind.at(t))
+    if not isinstance(joint.type, Driven):
+        return dataclasses.replace(joint, type=joint.type.at_time(t))
     plain: dict[str, Any] = dict.fromkeys(("damping", "friction", "rotor_inertia", "stiffness", "rest"), ())
-    return dataclasses.replace(joint, kind=joint.kind.joint.at(t), limits=Limits(), **plain)
+    return dataclasses.replace(joint, type=joint.type.joint.at_time(t), limits=Limits(), **plain)

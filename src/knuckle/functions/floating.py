@@ -19,12 +19,12 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
-from .kinematics import Expression, to_expression
+from .kinematics import ExpressedIn, to_expression
 
 
 def floats(model: Model) -> bool:
     """Whether the first joint is free, and the only one on the ground."""
-    return bool(model.joints) and type(model.joints[0].kind) is Free and model.parents.count(ROOT) == 1
+    return bool(model.joints) and type(model.joints[0].type) is Free and model.parents.count(ROOT) == 1
 
 
 def near(model: Model, Q: Sequence[Vector]) -> Sequence[Vector]:
@@ -62,7 +62,7 @@ class _Adrift(NamedTuple):
     def of(cls, model: Model, Q: PerJoint, V: PerJoint, tau0: Vector, f_ext: PerBody) -> _Adrift:
         motion = model.algebra.Motion
         v0, nothing = motion.of(V[0]), motion.zero()
-        g = model.joints[0].kind.transform(Q[0]) @ model.X_tree[0] @ model.g
+        g = model.joints[0].type.transform(Q[0]) @ model.X_tree[0] @ model.g
         forces = {i - 1: f for i, f in f_ext.items()}
         forces[ROOT] = forces[ROOT] + model.algebra.Force.of(tau0)
         return cls(motion(v0.angular, nothing.linear), motion(nothing.angular, v0.linear), g, forces)
@@ -101,7 +101,7 @@ def _after(model: Model, parts: PerJoint) -> dict[int, Vector]:
 
 @public
 @function(q="q", loops=True)
-def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J^fl (..., 6, nv − 6): how a frame moves with the joints while the floating base recoils (RBDA example 9.4).
 
     With no momentum the twist of the frame is J^fl q̇, for the velocities q̇ of the joints after the free one. An
@@ -120,5 +120,5 @@ def floating_jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expr
         raise ValueError(f"frame {frame!r} is on the ground, which does not recoil")
     to = to_expression(model, pose(model, Q, place), expressed_in)
     J = floating_base.jacobian(limbs, _after(model, Q), Frame(place.name, place.body - 1, place.X))
-    columns = model.columns(q, {i + 1: to @ part for i, part in J.items()}, model.still)
+    columns = model.columns(q, {i + 1: to @ part for i, part in J.items()}, model.zero_motion)
     return Matrix.columns((column.components for column in columns[6:]), model.algebra.dimension)

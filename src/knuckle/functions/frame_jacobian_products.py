@@ -15,13 +15,13 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
-from .kinematics import Expression, moving_part, to_expression
+from .kinematics import ExpressedIn, moving_part, to_expression
 from .per_joint import wrenches
 
 
 @public_in("jacobian_products")
 @function(q="q", x="v", loops=True)
-def product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J x (..., 6) for the `jacobian` J of a frame, at a cost that is linear in the number of joints."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, pose(model, Q, place), expressed_in)
@@ -31,7 +31,7 @@ def product(model: Model, q: ArrayLike, x: ArrayLike, frame: str, expressed_in: 
 @public_in("jacobian_products")
 @function(q="q", v="v", x="v", loops=True)
 def rate_product(
-    model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, frame: str, expressed_in: Expression = "body"
+    model: Model, q: ArrayLike, v: ArrayLike, x: ArrayLike, frame: str, expressed_in: ExpressedIn = "body"
 ) -> Array:
     """J̇ x (..., 6) for the `jacobian_rate` J̇ of a frame while the mechanism moves with v; J̇ v for x = v."""
     Q, place = model.positions(q), model.frame(frame)
@@ -42,7 +42,9 @@ def rate_product(
 
 @public_in("jacobian_products")
 @function(q="q", y="w", loops=True)
-def transpose_product(model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def transpose_product(
+    model: Model, q: ArrayLike, y: ArrayLike, frame: str, expressed_in: ExpressedIn = "body"
+) -> Array:
     """Jᵀ y (..., nv) for the `jacobian` J of a frame: the joint forces that a wrench y on the frame amounts to."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, pose(model, Q, place), expressed_in)
@@ -81,7 +83,7 @@ def _rate_products(model: Model, q: Any, v: Any, x: Any) -> tuple[dict[int, Any]
     y, z, V = body_jacobian_products.jacobian_rate_product(model, Q, model.velocities(q, v), X)
     rates = row_rates(model, q, v)
     if rates:
-        leaning = [Vector.zero(joint.kind.nv) for joint in model.joints]
+        leaning = [Vector.zero(joint.type.nv) for joint in model.joints]
         for i, row in rates.items():
             leaning[i] = Vector((sum((rate * x[k] for k, rate in row.items()), ZERO),))
         added = body_jacobian_products.jacobian_product(model, Q, leaning)

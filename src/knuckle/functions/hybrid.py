@@ -185,4 +185,4 @@ def _parents(model: Model, prescribed: Sequence[int], n: int) -> tuple[int, ...]
     if model.couplings:
         return tuple(range(-1, n - 1))
     fd = [i for i in range(model.nb) if i not in prescribed]
-    return expand_parents(hybrid.merged_parents(model.parents, fd), [model.joints[i].kind.nv for i in fd])
+    return expand_parents(hybrid.merged_parents(model.parents, fd), [model.joints[i].type.nv for i in fd])

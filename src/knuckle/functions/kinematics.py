@@ -13,7 +13,7 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
 
-Expression = Literal["body", "world", "aligned"]
+ExpressedIn = Literal["body", "world", "aligned"]
 """In whose coordinates a twist or Jacobian is: the frame's own ("body"), the base's ("world", the velocity of the
 body's point at the base's origin), or the frame's origin with the base's axes ("aligned")."""
 
@@ -34,7 +34,7 @@ def moving_part(model: Model, V: Any, expressed_in: str) -> Any:
     if expressed_in == "body":
         return V
     if expressed_in == "world":
-        return model.still
+        return model.zero_motion
     turning = model.algebra.dimension - len(V.linear)
     return model.algebra.Motion.of((*(ZERO,) * turning, *V.linear))
 
@@ -56,12 +56,12 @@ def body_poses(model: Model, q: ArrayLike) -> Array:
 
 @public
 @function(q="q", loops=True)
-def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     return _dense(
-        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.still)
+        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.zero_motion)
     )
 
 
@@ -71,15 +71,15 @@ def _dense(model: Model, columns: Any) -> Matrix:
 
 @public
 @function(q="q", v="v", loops=True)
-def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
     Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     Vf = place_velocity(model, Q, V, place)
     relative = Vf - moving_part(model, Vf, expressed_in)
     J, Jr = jacobians.jacobian(model, Q, place), jacobians.jacobian_rate(model, Q, V, place)
-    changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.still)
-    leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.still)
+    changing = model.columns(q, {i: to @ (Jr[i] + relative.cross(J[i])) for i in J}, model.zero_motion)
+    leaning = model.column_rates(q, v, {i: to @ J[i] for i in J}, model.zero_motion)
     return _dense(model, [x + y for x, y in zip(changing, leaning, strict=True)])
 
 
@@ -90,7 +90,7 @@ def place_velocity(model: Model, Q: Any, V: Any, place: Frame) -> Any:
 
 @public
 @function(q="q", v="v", loops=True)
-def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: Expression = "body") -> Array:
+def velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """The twist (ω, v) of a frame (..., 6)."""
     Q, place = model.positions(q), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
@@ -105,7 +105,7 @@ def acceleration(
     v: ArrayLike,
     a: ArrayLike,
     frame: str,
-    expressed_in: Expression = "body",
+    expressed_in: ExpressedIn = "body",
     *,
     classical: bool = False,
 ) -> Array:
@@ -118,14 +118,14 @@ def acceleration(
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     spatial = place.X @ body_motions.accelerations(model, Q, V, model.accelerations(q, v, a))[place.body]
     Vf = place_velocity(model, Q, V, place)
-    centripetal = Vf.cross(moving_part(model, Vf, "aligned")) if classical else model.still
+    centripetal = Vf.cross(moving_part(model, Vf, "aligned")) if classical else model.zero_motion
     return to @ (spatial + centripetal)
 
 
 @public
 @function(q="q", wrench="w", loops=True)
 def external_force(
-    model: Model, q: ArrayLike, frame: str, wrench: ArrayLike, expressed_in: Expression = "aligned"
+    model: Model, q: ArrayLike, frame: str, wrench: ArrayLike, expressed_in: ExpressedIn = "aligned"
 ) -> Array:
     """`f_ext` (..., nb, 6) of one wrench (moment, force) on one frame, to add up and give to the dynamics.
 

@@ -2,7 +2,7 @@
 
 from knuckle.errors import ConvergenceError
 
-from .base import Adaptive, Dense, Integrator, State
+from .base import Adaptive, DenseOutput, Integrator, State
 from .default_steps import Steps, default_steps
 from .methods.bdf import BDF1, BDF2
 from .methods.dormand_prince import DormandPrince
@@ -21,7 +21,7 @@ __all__ = [
     "INTEGRATORS",
     "Adaptive",
     "ConvergenceError",
-    "Dense",
+    "DenseOutput",
     "DormandPrince",
     "Heun",
     "ImplicitEuler",

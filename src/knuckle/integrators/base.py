@@ -11,7 +11,7 @@ from knuckle.spatial import called
 
 from .system import System
 
-Dense = Callable[[Any], "tuple[Any, Any]"]
+DenseOutput = Callable[[Any], "tuple[Any, Any]"]
 
 
 class State(NamedTuple):
@@ -59,7 +59,7 @@ class Integrator(ABC):
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         """(q, v) at t + θ dt, for θ from 0 to 1."""
         from .dense_output import hermite
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import Dense, State
+from .base import DenseOutput, State
 from .system import System
 
 
-def hermite(system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+def hermite(system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
     """Cubic Hermite interpolation in the chart u = q ⊖ q_old, where u̇ is known at both ends.
 
     The error of q and v is O(dt⁴), so that a method of up to the fourth order loses nothing.
@@ -26,7 +26,7 @@ def hermite(system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
     return between
 
 
-def linear(system: System, old: State, new: State) -> Dense:
+def linear(system: System, old: State, new: State) -> DenseOutput:
     """Straight lines in the same chart, for methods that step over what happens in between."""
     u = system.displacement(old.q, new.q)
 

@@ -32,7 +32,7 @@ def local_slopes(system: System, t: Any, q: Any, v: Any) -> tuple[PerJoint, PerJ
 
     Structural zeros decide it: what a controller does not depend on leaves none.
     """
-    model = system.at(t)
+    model = system.at_time(t)
     if not _is_local(model):
         return None
     control = _diagonals(lambda q, v: -system.force(model, t, q, v), model, q, v)
@@ -40,7 +40,7 @@ def local_slopes(system: System, t: Any, q: Any, v: Any) -> tuple[PerJoint, PerJ
         return None
     coupled = model.coupled
     D, K = (
-        [Vector([ZERO] * joint.kind.nv) if i in coupled else part[model.v_slices[i]]
+        [Vector([ZERO] * joint.type.nv) if i in coupled else part[model.v_slices[i]]
          for i, joint in enumerate(model.joints)]
         for part in control
     )  # fmt: skip
@@ -55,7 +55,7 @@ def _is_local(model: Model) -> bool:
     coupled = model.coupled
     for i, joint in enumerate(model.joints):
         if any(constant(k) is not ZERO for k in joint.stiffness) and (
-            not is_plain(joint.kind) or joint.kind.has_charts
+            not is_plain(joint.type) or joint.type.has_charts
         ):
             return False
         acts = any(constant(x) is not ZERO for x in (*joint.stiffness, *joint.damping))

@@ -49,7 +49,7 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
     """
     if not model.loops or stabilization is None or isinstance(stabilization, float):
         return
-    now = model.at(t) if model.depends_on_time else model
+    now = model.at_time(t) if model.depends_on_time else model
     gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
     gaps = gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0)
     worst = int(np.argmax(gaps))

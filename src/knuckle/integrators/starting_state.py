@@ -29,7 +29,7 @@ def must_be_unit(model: Model, q: Array) -> None:
     for i, (joint, place) in enumerate(zip(model.joints, model.q_slices, strict=True)):
         if i in coupled or place.stop - place.start < 4:
             continue
-        entries = [place.start + k for k, unit in enumerate(joint.kind.q_units) if unit == "1"]
+        entries = [place.start + k for k, unit in enumerate(joint.type.q_units) if unit == "1"]
         if len(entries) != 4:
             continue
         lengths = np.linalg.norm(q[..., entries], axis=-1)

@@ -45,7 +45,7 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
     Loops and what joints rest on make a mechanism less stiff, and are not looked at; springs of stops count where they
     push. H is dense here, and a controller is called 2 nv times: some 50 ms for a hundred freedoms.
     """
-    model = spanning_tree(system.model.at(t) if system.depends_on_time else system.model)
+    model = spanning_tree(system.model.at_time(t) if system.depends_on_time else system.model)
     D, K = (
         _numbers(model.square(q.tolist(), {(i, i): Matrix.diagonal(Vector(part)) for i, part in enumerate(parts)}))
         for parts in ([joint.damping for joint in model.joints], [joint.stiffness for joint in model.joints])
@@ -60,7 +60,7 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
 
 def _force_slopes(system: System, t: float, q: Array, v: Array) -> tuple[Array, Array]:
     """∂τ/∂v and ∂τ/∂q of the controller by differences: half the digits are enough."""
-    now, here, units = system.at(t), STEP * (1 + np.abs(v).max(initial=0.0)), np.eye(len(v))
+    now, here, units = system.at_time(t), STEP * (1 + np.abs(v).max(initial=0.0)), np.eye(len(v))
     tau = np.asarray(system.force(now, t, q, v))
     faster = [np.asarray(system.force(now, t, q, v + here * e)) - tau for e in units]
     further = [np.asarray(system.force(now, t, system.moved(q, STEP * e), v)) - tau for e in units]

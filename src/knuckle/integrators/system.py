@@ -112,7 +112,7 @@ class System:
         """Whether the coordinates of some joint end somewhere."""
         return has_charts(self.model)
 
-    def at(self, t: Any) -> Model:
+    def at_time(self, t: Any) -> Model:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
         return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
 
@@ -123,7 +123,7 @@ class System:
         return new
 
     def _moving(self, t: Any) -> Model:
-        return self.model.at(t) if self.depends_on_time else self.model
+        return self.model.at_time(t) if self.depends_on_time else self.model
 
     @property
     def _is_kernel(self) -> bool:
@@ -174,7 +174,7 @@ def _closed_at(model: Model, t: Any, q: Any, v: Any, sticking: Any = None, *, ch
 
 
 def _then(model: Model, t: Any, sticking: Any) -> Model:
-    now = model.at(t)
+    now = model.at_time(t)
     return now if sticking is None else held_model(now, sticking)
 
 

@@ -179,7 +179,7 @@ class Joint(ABC):
 
         return Reversed(self)
 
-    def at(self, t: Any) -> Joint:
+    def at_time(self, t: Any) -> Joint:
         """The joint at time t. Only a joint that depends on time changes."""
         return self
 

@@ -51,7 +51,7 @@ def check_couplings(model: Model) -> None:
         for k in (c.joint, *c.sources):
             if not 0 <= k < model.nb:
                 raise ModelError(f"a coupling names joint {k}, which does not exist", element=f"joint {k}")
-            if (model.joints[k].kind.nq, model.joints[k].kind.nv) != (1, 1):
+            if (model.joints[k].type.nq, model.joints[k].type.nv) != (1, 1):
                 raise ModelError("only joints of one freedom follow others or are followed", element=names[k])
     if len(coupled) != len(model.couplings):
         joints = [c.joint for c in model.couplings]

@@ -43,7 +43,7 @@ class CouplingLaw(ABC):
         """The law of the sources that are left when some, by place, are held at positions."""
         return Held(self, tuple(sorted(values)), tuple(values[k] for k in sorted(values)))
 
-    def over(self, number: Callable[[Any], Any]) -> CouplingLaw:
+    def with_scalars(self, number: Callable[[Any], Any]) -> CouplingLaw:
         """The law with its coefficients as numbers of another kind."""
         return self
 
@@ -80,7 +80,7 @@ class Linear(CouplingLaw):
         rest = tuple(r for k, r in enumerate(self.ratios) if k not in values)
         return Linear(rest, self.offset + sum(self.ratios[k] * float(x) for k, x in values.items()))
 
-    def over(self, number: Callable[[Any], Any]) -> Linear:
+    def with_scalars(self, number: Callable[[Any], Any]) -> Linear:
         ratios = tuple(number(r) if r else r for r in self.ratios)
         return replace(self, ratios=ratios, offset=number(self.offset) if self.offset else self.offset)
 
@@ -117,7 +117,7 @@ class Powers(CouplingLaw):
         rates = tuple(k * (k - 1) * c for k, c in enumerate(self.coefficients))[2:]
         return Powers(rates).value(y) * dy
 
-    def over(self, number: Callable[[Any], Any]) -> Powers:
+    def with_scalars(self, number: Callable[[Any], Any]) -> Powers:
         return Powers(tuple(number(c) if c else c for c in self.coefficients))
 
     def said(self, names: Sequence[str]) -> str:
@@ -171,8 +171,8 @@ class Held(CouplingLaw):
         moving = iter(y)
         return self.law.value(Vector(at[k] if k in at else next(moving) for k in range(len(y) + len(at))))
 
-    def over(self, number: Callable[[Any], Any]) -> Held:
-        return Held(self.law.over(number), self.places, tuple(number(x) if x else x for x in self.values))
+    def with_scalars(self, number: Callable[[Any], Any]) -> Held:
+        return Held(self.law.with_scalars(number), self.places, tuple(number(x) if x else x for x in self.values))
 
 
 def law_from(given: Any, offset: float, sources: int, joint: str) -> CouplingLaw:

@@ -40,9 +40,9 @@ def _carried(key: Keyframe, old: Model, new: Model) -> Keyframe:
         if k in new.coupled:
             continue
         i = before.get(joint.name)
-        if i is None or (old.joints[i].kind.nq, old.joints[i].kind.nv) != (joint.kind.nq, joint.kind.nv):
+        if i is None or (old.joints[i].type.nq, old.joints[i].type.nv) != (joint.type.nq, joint.type.nv):
             q += joint.start
-            v += (0.0,) * joint.kind.nv
+            v += (0.0,) * joint.type.nv
         elif i in old.coupled:
             q += (float(x) for x in old.positions(key.q)[i])
             v += (float(x) for x in old.velocities(key.q, key.v)[i])

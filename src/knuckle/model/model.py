@@ -73,8 +73,8 @@ class Model:
         coupled = self.coupled
         store(
             nb=len(self.bodies),
-            nq=sum(joint.kind.nq for i, joint in enumerate(self.joints) if i not in coupled),
-            nv=sum(joint.kind.nv for i, joint in enumerate(self.joints) if i not in coupled),
+            nq=sum(joint.type.nq for i, joint in enumerate(self.joints) if i not in coupled),
+            nv=sum(joint.type.nv for i, joint in enumerate(self.joints) if i not in coupled),
             parents=tuple(joint.parent for joint in self.joints),
             X_tree=tuple(joint.X_tree for joint in self.joints),
             I=tuple(body.inertia for body in self.bodies),
@@ -87,8 +87,8 @@ class Model:
         )
         check(self)
         store(
-            q_slices=self._slices([joint.kind.nq for joint in self.joints]),
-            v_slices=self._slices([joint.kind.nv for joint in self.joints]),
+            q_slices=self._slices([joint.type.nq for joint in self.joints]),
+            v_slices=self._slices([joint.type.nv for joint in self.joints]),
         )
 
     # connectivity (RBDA 4.1)
@@ -108,12 +108,12 @@ class Model:
     def outward(self) -> Iterator[tuple[int, int, Joint]]:
         """(i, parent, joint) from the base to the leaves."""
         for i, joint in enumerate(self.joints):
-            yield i, joint.parent, joint.kind
+            yield i, joint.parent, joint.type
 
     def inward(self) -> Iterator[tuple[int, int, Joint]]:
         """(i, parent, joint) from the leaves to the base."""
         for i in reversed(range(self.nb)):
-            yield i, self.joints[i].parent, self.joints[i].kind
+            yield i, self.joints[i].parent, self.joints[i].type
 
     # what the algorithms read
 
@@ -124,7 +124,7 @@ class Model:
         return g if self.algebra is SPATIAL else project(g)
 
     @property
-    def still(self) -> Any:
+    def zero_motion(self) -> Any:
         """The velocity of the base."""
         return self.algebra.Motion.zero()
 
@@ -230,17 +230,17 @@ class Model:
 
     # variants
 
-    def at(self, t: Any) -> Model:
+    def at_time(self, t: Any) -> Model:
         """The mechanism at time t: joints that move by a law of time stand where it puts them."""
         return self.replace(
-            joints=tuple(dataclasses.replace(joint, kind=joint.kind.at(t)) for joint in self.joints),
-            loops=tuple(dataclasses.replace(loop, kind=loop.kind.at(t)) for loop in self.loops),
+            joints=tuple(dataclasses.replace(joint, type=joint.type.at_time(t)) for joint in self.joints),
+            loops=tuple(dataclasses.replace(loop, type=loop.type.at_time(t)) for loop in self.loops),
         )
 
     @property
     def depends_on_time(self) -> bool:
         """Whether some joint, or loop joint, moves by a law of time."""
-        return any(joint.kind.at(0.0) != joint.kind for joint in (*self.joints, *self.loops))
+        return any(joint.type.at_time(0.0) != joint.type for joint in (*self.joints, *self.loops))
 
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed.
@@ -264,11 +264,11 @@ class Model:
         """With every joint of the tree independent, as other libraries load mimic joints."""
         return self.replace(couplings=())
 
-    def over(self, number: Callable[[Any], Any]) -> Model:
+    def with_scalars(self, number: Callable[[Any], Any]) -> Model:
         """The same model with its inertias, lengths and coefficients as numbers of another kind.
 
-        `model.over(mpmath.mpf)` computes with all the digits asked for, `model.over(sympy.nsimplify)` with exact
-        numbers. Zeros and ones stay structural; the parameters of joint types (axes, pitches) stay floats.
+        `model.with_scalars(mpmath.mpf)` computes with all the digits asked for, `model.with_scalars(sympy.nsimplify)`
+        with exact numbers. Zeros and ones stay structural; the parameters of joint types (axes, pitches) stay floats.
         """
         return self.replace(
             bodies=tuple(lifted_body(body, number) for body in self.bodies),
@@ -301,13 +301,13 @@ class Model:
         return f"<knuckle.Model {self}>"
 
     def __str__(self) -> str:
-        kinds = [type(joint.kind).__name__.lower() for joint in self.joints]
+        kinds = [type(joint.type).__name__.lower() for joint in self.joints]
         return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}, joints: {', '.join(kinds) or 'none'}"
 
 
 def rest_position(joint: TreeJoint) -> Vector:
     """Where the joint's spring is at rest."""
-    return joint.kind.integrate(joint.kind.neutral(), Vector(joint.rest))
+    return joint.type.integrate(joint.type.neutral(), Vector(joint.rest))
 
 
 def _find(name: str, table: Mapping[str, Any], what: str) -> Any:

@@ -136,7 +136,7 @@ class TreeJoint:
     """
 
     name: str
-    kind: Joint
+    type: Joint
     parent: int
     X_tree: Transform = IDENTITY
     limits: Limits = field(default_factory=Limits)
@@ -148,7 +148,7 @@ class TreeJoint:
     start: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        nq, nv = self.kind.nq, self.kind.nv
+        nq, nv = self.type.nq, self.type.nv
         object.__setattr__(self, "limits", self.limits.filled(nq, nv))
         for name in ("damping", "friction", "rotor_inertia", "stiffness", "rest"):
             value = getattr(self, name)
@@ -158,7 +158,7 @@ class TreeJoint:
             object.__setattr__(self, name, value)
         start = (self.start,) if isinstance(self.start, (int, float)) else self.start
         try:
-            object.__setattr__(self, "start", joint_position(self.kind, start or neutral_position(self.kind)))
+            object.__setattr__(self, "start", joint_position(self.type, start or neutral_position(self.type)))
         except ValueError as error:
             raise ValueError(f"joint {self.name!r}: start {error}") from None
 
@@ -168,7 +168,7 @@ class LoopJoint:
     """A joint that closes a loop (RBDA 4.2): between two bodies of the tree, with a frame on each (X_P, X_S)."""
 
     name: str
-    kind: Joint
+    type: Joint
     predecessor: int
     successor: int
     X_predecessor: Transform = IDENTITY

@@ -50,4 +50,4 @@ def lifted_frame(frame: Frame, number: Callable[[Any], Any]) -> Frame:
 
 def lifted_coupling(coupling: Coupling, number: Callable[[Any], Any]) -> Coupling:
     """The coupling with its coefficients in other numbers."""
-    return dataclasses.replace(coupling, law=coupling.law.over(number))
+    return dataclasses.replace(coupling, law=coupling.law.with_scalars(number))

@@ -9,14 +9,14 @@ from knuckle.model import ROOT
 from knuckle.spatial import Vector
 
 from .operator_entries import Configuration, lower_solve, upper_solve
-from .operator_expression import Adjoint, Constant, Expression, Identity, Product, Scaled, Sum, Symbol
+from .operator_expression import Adjoint, Constant, Identity, OperatorExpression, Product, Scaled, Sum, Symbol
 from .spaces import Space
 
 Parts: TypeAlias = list[Any]
 """One motion, force or small vector per body, joint or point."""
 
 
-def apply(x: Expression, c: Configuration, y: Parts) -> Parts:
+def apply(x: OperatorExpression, c: Configuration, y: Parts) -> Parts:
     """x y at the configuration c."""
     match x:
         case Identity():
@@ -32,9 +32,9 @@ def apply(x: Expression, c: Configuration, y: Parts) -> Parts:
             for factor in reversed(factors):
                 y = apply(factor, c, y)
             return y
-        case Symbol(definition=Expression() as definition):
+        case Symbol(definition=OperatorExpression() as definition):
             return apply(definition, c, y)
-        case Adjoint(Symbol(definition=Expression() as definition)):
+        case Adjoint(Symbol(definition=OperatorExpression() as definition)):
             return apply(definition.T, c, y)
         case Constant(_, matrix, of, to):
             return _parts(to, c, matrix @ of.flat(y))
@@ -48,7 +48,7 @@ def apply(x: Expression, c: Configuration, y: Parts) -> Parts:
             raise TypeError(f"{x} is no operator expression")
 
 
-def applied(x: Expression, c: Configuration, y: Any) -> Vector:
+def applied(x: OperatorExpression, c: Configuration, y: Any) -> Vector:
     """x y for flat vectors."""
     if x.domain is None or x.codomain is None:
         return Vector(y)
@@ -133,7 +133,7 @@ def _forces(c: Configuration, y: Parts) -> dict[int, Any]:
 
 
 def _motions(c: Configuration, y: Parts) -> dict[int, Any]:
-    return {ROOT: c.model.still} | dict(enumerate(y))
+    return {ROOT: c.model.zero_motion} | dict(enumerate(y))
 
 
 def _without_root(z: dict[int, Any]) -> Parts:

@@ -7,13 +7,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Frame, Model
 from knuckle.scalar import is_inside
 
 from .operator import Operator, apply_operator
-from .operator_expression import Expression
+from .operator_expression import OperatorExpression
 from .operators_at import Operators
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -32,7 +32,7 @@ def real(name: str, value: Any) -> Array:
     return array if array.dtype.kind == "f" else array.astype(float)
 
 
-def on_arrays(model: Model, q: Array, points: tuple[Frame, ...]) -> Callable[[Expression, Any], Array]:
+def on_arrays(model: Model, q: Array, points: tuple[Frame, ...]) -> Callable[[OperatorExpression, Any], Array]:
     """How to apply expressions at positions q (..., nq) to vectors (..., m), or to several each (..., k, m).
 
     At one position its entries are computed once. For several, the kernel of an expression computes what it needs.
@@ -41,11 +41,11 @@ def on_arrays(model: Model, q: Array, points: tuple[Frame, ...]) -> Callable[[Ex
         ops = Operators(model, q, None, points)
         return lambda expression, x: Operator(ops, expression).rows(x)
 
-    def apply(expression: Expression, x: Any) -> Array:
+    def apply(expression: OperatorExpression, x: Any) -> Array:
         here = q if np.ndim(x) <= q.ndim else q[..., None, :]
         options = ("expression", expression), ("points", points)
         specialization = Specialization("operators.apply", apply_operator, model, options)
-        return Lanes().compute(specialization, {"q": (here, (model.nq,)), "x": (x, (np.shape(x)[-1],))})
+        return NumPyArrays().compute(specialization, {"q": (here, (model.nq,)), "x": (x, (np.shape(x)[-1],))})
 
     return apply
 

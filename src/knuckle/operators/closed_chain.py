@@ -19,12 +19,12 @@ from knuckle.spatial import Transform
 from .array_operators import Array, on_arrays, real
 from .point_closure import CARRIER, Closure, Side, closure_terms, entries, transform
 from .symbols import J
-from .tree_systems import State, System
+from .tree_systems import SystemState, TreeSystem
 
 _closure_terms = kernel(closure_terms)
 
 
-class Motion(NamedTuple):
+class ChainMotion(NamedTuple):
     """What a closed chain does: accelerations (or jumps of velocity) of both systems, and the wrenches of its closures.
 
     A wrench is that on the successor, in the joint's frame there; the opposite acts on the predecessor.
@@ -43,8 +43,8 @@ class ClosedChain:
     everything compiled for it.
     """
 
-    primary: System
-    secondary: System | None = None
+    primary: TreeSystem
+    secondary: TreeSystem | None = None
     closures: tuple[Closure, ...] = ()
 
     def __post_init__(self) -> None:
@@ -61,7 +61,7 @@ class ClosedChain:
         inner = self.secondary.within("secondary") if self.secondary else []
         return [*self.primary.within("primary"), *inner, *self.closures]
 
-    def _system(self, side: Side, name: str) -> System:
+    def _system(self, side: Side, name: str) -> TreeSystem:
         system = self.primary if side == "primary" else self.secondary
         if system is None:
             raise ValueError(f"{name} goes to the secondary system, and there is none")
@@ -81,18 +81,18 @@ class ClosedChain:
             raise KeyError(f"no closure is called {name!r}; there are {', '.join(c.name for c in self.closures)}")
         return self.with_closures(closure for closure in self.closures if closure.name != name)
 
-    def with_secondary(self, secondary: System | None, closures: Iterable[Closure] = ()) -> ClosedChain:
+    def with_secondary(self, secondary: TreeSystem | None, closures: Iterable[Closure] = ()) -> ClosedChain:
         """The same primary system with another secondary one."""
         return ClosedChain(self.primary, secondary, tuple(closures))
 
     def accelerations(
         self,
-        primary: State,
-        secondary: State | None = None,
+        primary: SystemState,
+        secondary: SystemState | None = None,
         *,
         stabilization: float | None = None,
         step_d: Literal["admittance", "secondary"] = "admittance",
-    ) -> Motion:
+    ) -> ChainMotion:
         """The accelerations of both systems by steps A to F.
 
         Args:
@@ -115,7 +115,7 @@ class ClosedChain:
             raise ValueError(f'step_d is "admittance" or "secondary", not {step_d!r}')
         return self._together(systems, states, [x["beta"] for x in free], A, f, closed)
 
-    def jumps(self, primary: State, secondary: State | None = None) -> Motion:
+    def jumps(self, primary: SystemState, secondary: SystemState | None = None) -> ChainMotion:
         """The jumps of velocity when the closures take hold of systems whose points move apart: an inelastic impact.
 
         The closures' impulses f̂ satisfy A Λ A* f̂ = Tᵀ(v_J − σ), and 𝓜 Δβ = −J*A*f̂: steps C to E, for velocities.
@@ -128,7 +128,7 @@ class ClosedChain:
         f = _solved(*_admittance(A, free), rate)
         return self._together(systems, states, [0.0 * x["beta"] for x in free], A, f, closed)
 
-    def errors(self, primary: State, secondary: State | None = None) -> dict[str, tuple[Array, Array]]:
+    def errors(self, primary: SystemState, secondary: SystemState | None = None) -> dict[str, tuple[Array, Array]]:
         """How far and how fast each closure is open: δ and Tᵀ(v_J − σ)."""
         systems, states = self._all(primary, secondary)
         free = [system.free(state) for system, state in zip(systems, states, strict=True)]
@@ -136,8 +136,8 @@ class ClosedChain:
         return {name: (terms["delta"], terms["rate"]) for name, terms in closed.items()}
 
     def grasp(
-        self, name: str, predecessor: tuple[Side, str], successor: tuple[Side, str], primary: State,
-        secondary: State | None = None, **kind: Any,
+        self, name: str, predecessor: tuple[Side, str], successor: tuple[Side, str], primary: SystemState,
+        secondary: SystemState | None = None, **kind: Any,
     ) -> Closure:  # fmt: skip
         """A closure that holds the second point where it is now, seen from the first."""
         systems, states = self._all(primary, secondary)
@@ -154,7 +154,7 @@ class ClosedChain:
 
     # the steps
 
-    def _all(self, primary: State, secondary: State | None) -> tuple[list[System], list[State]]:
+    def _all(self, primary: SystemState, secondary: SystemState | None) -> tuple[list[TreeSystem], list[SystemState]]:
         """Both systems and their states, of one batch."""
         if (self.secondary is None) != (secondary is None):
             raise ValueError(
@@ -163,13 +163,13 @@ class ClosedChain:
                 else "a state of the secondary system is given, and there is none"
             )
         systems = [self.primary, *([self.secondary] if self.secondary else [])]
-        states = [State(*state) for state in (primary, secondary) if state is not None]
+        states = [SystemState(*state) for state in (primary, secondary) if state is not None]
         parts = [(np.shape(x), axes) for s in states for x, axes in zip(s, (1, 1, 1, 2), strict=True) if x is not None]
         batch = np.broadcast_shapes(*(shape[: len(shape) - axes] for shape, axes in parts))
         return systems, [s._replace(q=np.broadcast_to(s.q, (*batch, *np.shape(s.q)[-1:]))) for s in states]
 
     def _constraints(
-        self, systems: list[System], free: list[Mapping[str, Array]], time: float | None
+        self, systems: list[TreeSystem], free: list[Mapping[str, Array]], time: float | None
     ) -> tuple[Array, Array, dict[str, Mapping[str, Array]]]:
         """A (..., NE, 6ζ) over the points of all systems, U (..., NE), and the terms of each closure."""
         starts = {"primary": 0, "secondary": len(systems[0].frames)}
@@ -186,7 +186,7 @@ class ClosedChain:
                 for key, n in (("pose", 12), ("velocity", 6), ("bias", 6))
             )
             places = [np.array(entries(X)) for X in (closure.X_predecessor, closure.X_successor)]
-            terms = _closure_terms(CARRIER, *pose, *velocity, *bias, *places, kind=closure.kind)
+            terms = _closure_terms(CARRIER, *pose, *velocity, *bias, *places, kind=closure.type)
             shape = terms["successor"].shape
             row = np.zeros((*shape[:-1], points, 6))
             row[..., starts[ends[0][0]] + at[0], :] += terms["predecessor"]
@@ -199,9 +199,9 @@ class ClosedChain:
         return np.concatenate(rows, axis=-2), np.concatenate(U, axis=-1), closed
 
     def _together(
-        self, systems: list[System], states: list[State], beta: list[Array], A: Array, f: Array,
+        self, systems: list[TreeSystem], states: list[SystemState], beta: list[Array], A: Array, f: Array,
         closed: Mapping[str, Mapping[str, Array]],
-    ) -> Motion:  # fmt: skip
+    ) -> ChainMotion:  # fmt: skip
         """Steps E and F, and the closures' wrenches −T f̂."""
         x = _times(np.swapaxes(A, -1, -2), f)
         start = 0
@@ -216,10 +216,10 @@ class ClosedChain:
             count = terms["T"].shape[-2]
             wrenches[name] = -_times(np.swapaxes(terms["T"], -1, -2), f[..., row : row + count])
             row += count
-        return Motion(beta[0], beta[1] if len(beta) > 1 else np.zeros(0), wrenches)
+        return ChainMotion(beta[0], beta[1] if len(beta) > 1 else np.zeros(0), wrenches)
 
     def _forces_by_secondary(
-        self, systems: list[System], states: list[State], free: list[Mapping[str, Array]], A: Array, U: Array
+        self, systems: list[TreeSystem], states: list[SystemState], free: list[Mapping[str, Array]], A: Array, U: Array
     ) -> Array:
         """f̂ by β̇_S, from the inverse of A_P Λ_P A_P* (after 0.35).
 

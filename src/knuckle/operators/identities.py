@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 
 from . import symbols as s
-from .operator_expression import Adjoint, Expression, Identity, Product, Scaled, Sum, Symbol, product, scaled
+from .operator_expression import Adjoint, Identity, OperatorExpression, Product, Scaled, Sum, Symbol, product, scaled
 
 
 @cache
-def _known() -> dict[Expression, Expression]:
+def _known() -> dict[OperatorExpression, OperatorExpression]:
     """What each of these is the inverse of, both ways."""
     newton_euler = s.H @ s.phi @ s.M @ s.phi.T @ s.H.T + s.R
-    pairs: tuple[tuple[Expression, Expression], ...] = (
+    pairs: tuple[tuple[OperatorExpression, OperatorExpression], ...] = (
         (s.phi, s.I - s.E_phi),  # (0.6)
         (s.psi, s.I - s.E_psi),  # (0.27)
         (s.D, s.D_inverse),
@@ -24,7 +24,7 @@ def _known() -> dict[Expression, Expression]:
     return {a: b for a, b in pairs} | {b: a for a, b in reversed(pairs)}
 
 
-def inverse(x: Expression) -> Expression:
+def inverse(x: OperatorExpression) -> OperatorExpression:
     """x⁻¹; an error that says which inverses there are, if it is none of them."""
     found = _found(x)
     if found is None:
@@ -35,7 +35,7 @@ def inverse(x: Expression) -> Expression:
     return found
 
 
-def _found(x: Expression) -> Expression | None:
+def _found(x: OperatorExpression) -> OperatorExpression | None:
     known = _known()
     if isinstance(x, Identity):
         return x

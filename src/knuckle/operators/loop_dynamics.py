@@ -83,7 +83,7 @@ def _constraints(model: Model, q: Any, v: Any, time: float | None) -> tuple[Any,
     A = np.zeros((*rows.shape[:-1], len(model.loops), n))
     start = 0
     for k, loop in enumerate(model.loops):
-        end = start + model.algebra.dimension - loop.kind.nv
+        end = start + model.algebra.dimension - loop.type.nv
         A[..., start:end, k, :] = rows[..., start:end, :n]
         start = end
     U = corrected(rows[..., n], rows[..., n + 1], rows[..., n + 2], time)

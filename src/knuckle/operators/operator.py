@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.arrays.result_layout import Layout, laid_out
 from knuckle.engine.calls.choose_container import container_of, unpacked
-from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Frame, Model
@@ -21,7 +21,7 @@ from knuckle.spatial import Matrix, Vector
 from . import symbols
 from .application import applied
 from .operator_entries import Configuration
-from .operator_expression import Expression, Identity
+from .operator_expression import Identity, OperatorExpression
 from .spaces import Space
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 Array: TypeAlias = np.ndarray[Any, Any]
 
 
-def apply_operator(model: Model, q: Any, x: Any, *, expression: Expression, points: tuple[Frame, ...]) -> Vector:
+def apply_operator(
+    model: Model, q: Any, x: Any, *, expression: OperatorExpression, points: tuple[Frame, ...]
+) -> Vector:
     """The text of an operator's application: what its kernel is made from."""
     return applied(expression, Configuration(model, q, points), x)
 
@@ -45,7 +47,7 @@ class Operator:
     __array_ufunc__ = None
     __array_priority__ = 1000
 
-    def __init__(self, at: Operators, expression: Expression) -> None:
+    def __init__(self, at: Operators, expression: OperatorExpression) -> None:
         self.at, self.expression = at, expression
 
     def __repr__(self) -> str:
@@ -99,7 +101,7 @@ class Operator:
     def _is_of_joints(self) -> bool:
         return (self.expression.domain, self.expression.codomain) == (symbols.R.domain, symbols.R.codomain)
 
-    def _with(self, other: Any, expression: Expression) -> Operator:
+    def _with(self, other: Any, expression: OperatorExpression) -> Operator:
         if other.at is not self.at:
             raise ValueError(
                 f"{self.expression} and {other.expression} are operators of different configurations: "
@@ -176,7 +178,7 @@ class Operator:
         at = self.at
         container = container_of((at.given, value))
         arrays = {"q": (at.given, (at.model.nq,)), "x": (value, (size,))}
-        if isinstance(container, Lanes):
+        if isinstance(container, NumPyArrays):
             array = np.asarray(value)
             must_end_in("x", array.shape, (size,))
             specialization = Specialization("operators.apply", apply_operator, at.model, self._options())

@@ -17,7 +17,7 @@ from .spaces import Space
 
 
 @dataclass(frozen=True)
-class Expression:
+class OperatorExpression:
     """A linear map from `domain` to `codomain`."""
 
     @property
@@ -31,44 +31,44 @@ class Expression:
         raise NotImplementedError
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         """The adjoint, the paper's superscript *."""
         return Adjoint(self)
 
     @property
-    def inverse(self) -> Expression:
+    def inverse(self) -> OperatorExpression:
         """The inverse, where the paper knows one that is applied in O(n)."""
         from .identities import inverse
 
         return inverse(self)
 
-    def __matmul__(self, other: Expression) -> Expression:
+    def __matmul__(self, other: OperatorExpression) -> OperatorExpression:
         return product((self, other))
 
-    def __add__(self, other: Expression) -> Expression:
+    def __add__(self, other: OperatorExpression) -> OperatorExpression:
         return total((self, other))
 
-    def __sub__(self, other: Expression) -> Expression:
+    def __sub__(self, other: OperatorExpression) -> OperatorExpression:
         return total((self, -other))
 
-    def __neg__(self) -> Expression:
+    def __neg__(self) -> OperatorExpression:
         return self * -1.0
 
-    def __mul__(self, factor: float) -> Expression:
+    def __mul__(self, factor: float) -> OperatorExpression:
         return scaled(float(factor), self)
 
     __rmul__ = __mul__
 
 
 @dataclass(frozen=True)
-class Symbol(Expression):
+class Symbol(OperatorExpression):
     """An operator with a name. With a definition it is applied as that; without one it has a recursion of its own."""
 
     name: str
     of: Space
     to: Space
     symmetric: bool = False
-    definition: Expression | None = None
+    definition: OperatorExpression | None = None
 
     @property
     def domain(self) -> Space:
@@ -79,7 +79,7 @@ class Symbol(Expression):
         return self.to
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return self if self.symmetric else Adjoint(self)
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Symbol(Expression):
 
 
 @dataclass(frozen=True)
-class Constant(Expression):
+class Constant(OperatorExpression):
     """A matrix of numbers, such as A of the closure constraints (0.20)."""
 
     name: str
@@ -108,7 +108,7 @@ class Constant(Expression):
 
 
 @dataclass(frozen=True)
-class Identity(Expression):
+class Identity(OperatorExpression):
     """I, in a space or in any."""
 
     space: Space | None = None
@@ -122,7 +122,7 @@ class Identity(Expression):
         return self.space
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return Identity(self.space.dual if self.space else None)
 
     def __str__(self) -> str:
@@ -130,10 +130,10 @@ class Identity(Expression):
 
 
 @dataclass(frozen=True)
-class Adjoint(Expression):
+class Adjoint(OperatorExpression):
     """x*, of a symbol."""
 
-    x: Expression
+    x: OperatorExpression
 
     @property
     def domain(self) -> Space | None:
@@ -144,7 +144,7 @@ class Adjoint(Expression):
         return self.x.domain.dual if self.x.domain else None
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return self.x
 
     def __str__(self) -> str:
@@ -152,11 +152,11 @@ class Adjoint(Expression):
 
 
 @dataclass(frozen=True)
-class Scaled(Expression):
+class Scaled(OperatorExpression):
     """A number times an operator."""
 
     factor: float
-    x: Expression
+    x: OperatorExpression
 
     @property
     def domain(self) -> Space | None:
@@ -167,7 +167,7 @@ class Scaled(Expression):
         return self.x.codomain
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return scaled(self.factor, self.x.T)
 
     def __str__(self) -> str:
@@ -175,10 +175,10 @@ class Scaled(Expression):
 
 
 @dataclass(frozen=True)
-class Product(Expression):
+class Product(OperatorExpression):
     """Operators one after the other, the last first."""
 
-    factors: tuple[Expression, ...]
+    factors: tuple[OperatorExpression, ...]
 
     @property
     def domain(self) -> Space | None:
@@ -189,7 +189,7 @@ class Product(Expression):
         return self.factors[0].codomain
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return Product(tuple(x.T for x in reversed(self.factors)))
 
     def __str__(self) -> str:
@@ -197,10 +197,10 @@ class Product(Expression):
 
 
 @dataclass(frozen=True)
-class Sum(Expression):
+class Sum(OperatorExpression):
     """Operators side by side."""
 
-    terms: tuple[Expression, ...]
+    terms: tuple[OperatorExpression, ...]
 
     @property
     def domain(self) -> Space | None:
@@ -211,7 +211,7 @@ class Sum(Expression):
         return self.terms[0].codomain
 
     @property
-    def T(self) -> Expression:
+    def T(self) -> OperatorExpression:
         return Sum(tuple(x.T for x in self.terms))
 
     def __str__(self) -> str:
@@ -222,14 +222,14 @@ class Sum(Expression):
         return text
 
 
-def _inside(x: Expression) -> str:
+def _inside(x: OperatorExpression) -> str:
     return f"({x})" if isinstance(x, Sum) else str(x)
 
 
-def product(factors: Iterable[Expression]) -> Expression:
+def product(factors: Iterable[OperatorExpression]) -> OperatorExpression:
     """The product, without identities and brackets; an error where spaces do not fit."""
     flat = [y for x in factors for y in (x.factors if isinstance(x, Product) else (x,))]
-    number, plain = 1.0, list[Expression]()
+    number, plain = 1.0, list[OperatorExpression]()
     for x in flat:
         number, x = (number * x.factor, x.x) if isinstance(x, Scaled) else (number, x)
         plain += x.factors if isinstance(x, Product) else (x,)
@@ -245,7 +245,7 @@ def product(factors: Iterable[Expression]) -> Expression:
     return scaled(number, kept[0] if len(kept) == 1 else Product(tuple(kept)))
 
 
-def total(terms: Iterable[Expression]) -> Expression:
+def total(terms: Iterable[OperatorExpression]) -> OperatorExpression:
     """The sum, without brackets; identities take the space of the others."""
     flat = [y for x in terms for y in (x.terms if isinstance(x, Sum) else (x,))]
     space = next(((x.domain, x.codomain) for x in flat if x.domain), (None, None))
@@ -259,7 +259,7 @@ def total(terms: Iterable[Expression]) -> Expression:
     return Sum(tuple(filled))
 
 
-def scaled(factor: float, x: Expression) -> Expression:
+def scaled(factor: float, x: OperatorExpression) -> OperatorExpression:
     """factor · x, numbers gathered."""
     if isinstance(x, Scaled):
         factor, x = factor * x.factor, x.x
@@ -268,7 +268,7 @@ def scaled(factor: float, x: Expression) -> Expression:
     return x if factor == 1 else Scaled(factor, x)
 
 
-def _placed(x: Expression, space: Space | None) -> Expression:
+def _placed(x: OperatorExpression, space: Space | None) -> OperatorExpression:
     """x, an identity in the given space if it has none."""
     if isinstance(x, Scaled):
         return Scaled(x.factor, _placed(x.x, space))

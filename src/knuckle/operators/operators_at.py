@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from knuckle.engine.arrays.base import scalars_of
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.calls.choose_container import container_of, unpacked
-from knuckle.engine.calls.numpy_arrays import Lanes, numbers
+from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.errors import ModelError
 from knuckle.model import ROOT, Frame, Model
 from knuckle.scalar import is_inside
@@ -22,7 +22,7 @@ from . import symbols
 from .application import Parts
 from .operator import Operator
 from .operator_entries import Configuration
-from .operator_expression import Constant, Expression
+from .operator_expression import Constant, OperatorExpression
 from .spaces import FORCE, MOTION, Space
 from .spaces import numbers as numbers_space
 
@@ -65,7 +65,7 @@ class Operators:
     def __repr__(self) -> str:
         return f"<knuckle operators of {self.model.name}: {self.model.nb} bodies, {len(self.points)} points>"
 
-    def __call__(self, expression: Expression) -> Operator:
+    def __call__(self, expression: OperatorExpression) -> Operator:
         """An expression of `knuckle.operators.symbols` as an operator of this mechanism."""
         return Operator(self, expression)
 
@@ -135,12 +135,12 @@ def motion_terms(c: Configuration, v: Any, gravity: bool = True) -> tuple[Parts,
     give the same joint forces. The base accelerates upward instead of gravity acting on the bodies.
     """
     model = c.model
-    V = {ROOT: model.still}
+    V = {ROOT: model.zero_motion}
     a, b = [], []
     for i, p, joint in model.outward():
         _, _, vJ, cJ = joint.motion(c.positions[i], v[i])
         V[i] = c.X[i] @ V[p] + vJ
-        a.append(cJ + V[i].cross(vJ) + (c.X[i] @ -model.g if gravity and p == ROOT else model.still))
+        a.append(cJ + V[i].cross(vJ) + (c.X[i] @ -model.g if gravity and p == ROOT else model.zero_motion))
         b.append(V[i].cross(model.I[i] @ V[i]))
     return a, b
 
@@ -173,7 +173,7 @@ def placed(model: Model, points: Iterable[str | Frame]) -> tuple[Frame, ...]:
 def _given(name: str, value: Any, size: int) -> Any:
     """One vector, as an array if it is of numbers; an error for a batch of them."""
     value = unpacked(value)
-    if not isinstance(container_of((value,)), Lanes):
+    if not isinstance(container_of((value,)), NumPyArrays):
         return value
     array = numbers(name, value, (size,))
     if array.ndim != 1:

@@ -23,7 +23,7 @@ class Closure:
         name: what it is called.
         predecessor: the system and the point that the joint starts from: ("primary", "left_hand").
         successor: the system and the point that it leads to.
-        kind: the joint: `Fixed()` for a firm grasp, `Spherical()` for a point that may turn, `Revolute()` for a handle.
+        type: the joint: `Fixed()` for a firm grasp, `Spherical()` for a point that may turn, `Revolute()` for a handle.
         X_predecessor: from the first point's frame to the joint's.
         X_successor: from the second point's frame to the joint's.
     """
@@ -31,7 +31,7 @@ class Closure:
     name: str
     predecessor: tuple[Side, str]
     successor: tuple[Side, str]
-    kind: Joint = FIRM
+    type: Joint = FIRM
     X_predecessor: Transform = IDENTITY
     X_successor: Transform = IDENTITY
 

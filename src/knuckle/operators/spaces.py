@@ -32,7 +32,7 @@ class Space:
         if isinstance(self.each, int):
             return [self.each]
         if self.each == "joint":
-            return [joint.kind.nv for joint in model.joints]
+            return [joint.type.nv for joint in model.joints]
         return [model.algebra.dimension] * (model.nb if self.each == "body" else len(points))
 
     def parts(self, model: Model, points: Sequence[Frame], x: Sequence[Any]) -> list[Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .operator_expression import Expression, Identity, Symbol
+from .operator_expression import Identity, OperatorExpression, Symbol
 from .spaces import EFFORT, FORCE, MOTION, RATE, TWIST, WHITE, WRENCH
 
 I = Identity()
@@ -54,9 +54,9 @@ Lambda = Symbol("Lambda", WRENCH, TWIST, symmetric=True, definition=B.T @ Omega 
 mass = Symbol("mass", RATE, EFFORT, symmetric=True, definition=H @ phi @ M @ phi.T @ H.T + R)
 """𝓜 = H φ M φ* H* + R (0.14): the mass matrix by its Newton-Euler factors."""
 
-innovations: Expression = I + H @ phi @ K
+innovations: OperatorExpression = I + H @ phi @ K
 """I + HφK, the square factor of 𝓜 = [I + HφK] D [I + HφK]* (0.28)."""
-whitening: Expression = I - H @ psi @ K
+whitening: OperatorExpression = I - H @ psi @ K
 """I − HψK, its inverse (0.29)."""
 mass_inverse = Symbol("mass_inverse", EFFORT, RATE, symmetric=True, definition=whitening.T @ D_inverse @ whitening)
 """𝓜⁻¹ = [I − HψK]* D⁻¹ [I − HψK] (0.30)."""

@@ -24,7 +24,7 @@ _free_motion = kernel(free_motion)
 _correction = kernel(correction)
 
 
-class State(NamedTuple):
+class SystemState(NamedTuple):
     """Of a system: positions (..., nq), velocities (..., nv), joint forces (..., nv) and forces on the bodies."""
 
     q: ArrayLike
@@ -34,7 +34,7 @@ class State(NamedTuple):
 
 
 @dataclass(frozen=True)
-class System:
+class TreeSystem:
     """A tree-topology system and its points of closure: names of frames. Its kernels are compiled once.
 
     The base of the model is a point like any other, for what is tied to the ground. Loop joints of the model are
@@ -58,11 +58,11 @@ class System:
     def within(self, side: Side) -> list[Closure]:
         """The loop joints as closures between points of this system, which stands on this side."""
         return [
-            Closure(loop.name, (side, f"{loop.name}/predecessor"), (side, f"{loop.name}/successor"), loop.kind)
+            Closure(loop.name, (side, f"{loop.name}/predecessor"), (side, f"{loop.name}/successor"), loop.type)
             for loop in self.model.loops
         ]
 
-    def free(self, state: State) -> Mapping[str, Array]:
+    def free(self, state: SystemState) -> Mapping[str, Array]:
         """Steps A, B and C: β̇ᶠ, α̂ᶠ and Λ, and where the points are and how they move."""
         tau = np.zeros(self.tree.nv) if state.tau is None else state.tau
         q, v, tau = real("q", state.q), real("v", state.v), real("tau", tau)

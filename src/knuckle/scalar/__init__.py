@@ -8,14 +8,14 @@ from .dual import Dual, derivative, parts
 from .elementary import absolute, arctan2, cos, less, maximum, minimum, select, sign, sin, sqrt, value_of
 from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state, running_texts
 from .kinds import Kind, kind_of
-from .structural import ONE, ZERO, Composite, StructuralDivisionError, constant
+from .structural import ONE, ZERO, MadeOfScalars, StructuralDivisionError, constant
 
 __all__ = [
     "ONE",
     "ZERO",
-    "Composite",
     "Dual",
     "Kind",
+    "MadeOfScalars",
     "StructuralDivisionError",
     "absolute",
     "arctan2",

@@ -11,9 +11,9 @@ from typing import Any
 
 from . import elementary
 from .kinds import Kind
-from .structural import ZERO, Composite, _Structural
+from .structural import ZERO, MadeOfScalars, _Structural
 
-_OTHERS = (Composite, _Structural)
+_OTHERS = (MadeOfScalars, _Structural)
 """What computes a mixed expression by itself."""
 
 

@@ -13,7 +13,7 @@ class StructuralDivisionError(ZeroDivisionError):
     """A division by what is zero in every state, whatever the numbers are."""
 
 
-class Composite:
+class MadeOfScalars:
     """Base of what is made of scalars and is none itself: a vector, a matrix, an inertia.
 
     A scalar times a composite is for the composite to compute; a composite times a composite is no scaling.
@@ -96,14 +96,14 @@ class _Zero(_Structural):
         return -other
 
     def __mul__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, Composite) else self
+        return NotImplemented if isinstance(other, MadeOfScalars) else self
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         if other is self:
             raise StructuralDivisionError("division of a structural zero by itself")
-        return NotImplemented if isinstance(other, Composite) else self
+        return NotImplemented if isinstance(other, MadeOfScalars) else self
 
     def __rtruediv__(self, other: Any) -> Any:
         raise StructuralDivisionError("division by a structural zero")

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.calls.function import Function
-from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.traced_scalars import composed
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Model
@@ -37,7 +37,7 @@ class Control:
     @property
     def is_text(self) -> bool:
         """Whether it can become part of a kernel."""
-        return self.function is None or isinstance(self.function, (Function, Constant))
+        return self.function is None or isinstance(self.function, (Function, ConstantForce))
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ NO_FORCE = Control(None, "controller")
 
 
 @dataclass(frozen=True)
-class Constant:
+class ConstantForce:
     """An array instead of a function: a parameter under its own name."""
 
     name: str
@@ -94,7 +94,7 @@ def control_of(
         array = _array(f"{what} (no function, so an array)", value)
         if array.shape != shape:
             raise ValueError(f"{what} is an array of shape {array.shape}, and must have shape {shape}")
-        return Control(Constant(name), what, (name,)), {name: array}
+        return Control(ConstantForce(name), what, (name,)), {name: array}
     title = f"{what} {getattr(value, '__name__', repr(value))}"
     names, missing = list[str](), list[str]()
     for parameter in _after_model(title, value):
@@ -170,14 +170,14 @@ class Along:
     shape: tuple[int, ...]
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
-        return self.control(model.at(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
+        return self.control(model.at_time(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
 
 
 def forces_along(model: Model, control: Control, parameters: Parameters, times: Any, q: Any, v: Any) -> NDArray[Any]:
     """τ of a controller (n, nv) in every row of a trajectory: at once for a kernel, row by row for a function."""
     if control.function is None:
         return np.zeros((len(times), model.nv))
-    if isinstance(control.function, Constant):
+    if isinstance(control.function, ConstantForce):
         return np.broadcast_to(parameters[control.function.name], (len(times), model.nv)).copy()
     text = Along(control, (model.nv,))
     if not control.is_text:
@@ -189,4 +189,4 @@ def forces_along(model: Model, control: Control, parameters: Parameters, times: 
         value = np.atleast_1d(parameters[parameter])
         arrays[parameter] = value, value.shape
     specialization = Specialization(name, text, model, numbers=single, is_users=True)
-    return np.asarray(Lanes().compute(specialization, arrays))
+    return np.asarray(NumPyArrays().compute(specialization, arrays))

@@ -16,7 +16,7 @@ from knuckle.model import Model
 from knuckle.warning import warn
 
 from .mode_switch import ModeSwitch, Run, Step
-from .steps.native_steps import Rows
+from .steps.native_steps import StateRows
 from .steps.stepper import Stepper
 
 Array = NDArray[Any]
@@ -30,7 +30,7 @@ class Divergence(ModeSwitch):
     def __init__(self, model: Model) -> None:
         self._model = model
 
-    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         def is_sound(k: int) -> bool:
             try:
                 stepper.integrator.check(run.t, rows.state(k), dt)

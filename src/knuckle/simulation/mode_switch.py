@@ -9,9 +9,9 @@ from typing import Any, NoReturn, Protocol
 
 from numpy.typing import NDArray
 
-from knuckle.integrators.base import Dense, State
+from knuckle.integrators.base import DenseOutput, State
 
-from .steps.native_steps import Rows
+from .steps.native_steps import StateRows
 from .steps.stepper import Stepper
 
 Array = NDArray[Any]
@@ -37,7 +37,7 @@ class Step:
     h: float
 
     @cached_property
-    def dense(self) -> Dense:
+    def dense(self) -> DenseOutput:
         """(q, v) at t + θ h."""
         return self.stepper.dense(self.t, self.old, self.new, self.h)
 
@@ -150,7 +150,7 @@ class ModeSwitch:
         """Whether many steps may follow from here without a look between them."""
         return True
 
-    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         """How many of the states at `times` come before one that needs a step of its own."""
         return len(times)
 

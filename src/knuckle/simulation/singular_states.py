@@ -26,9 +26,9 @@ def singular_joints(model: Model, q: Array, least: float = DEPENDENT) -> list[st
     """The joints of several freedoms whose S loses a rank at q, or nearly (singular values below `least`)."""
     names: list[str] = []
     for joint, part in zip(model.joints, model.q_slices, strict=True):
-        if joint.kind.nv < 2:
+        if joint.type.nv < 2:
             continue
-        S = joint.kind.subspace(Vector(q[part].tolist())).matrix
+        S = joint.type.subspace(Vector(q[part].tolist())).matrix
         sizes = np.linalg.svd(np.array([[float(x) for x in row] for row in S.rows]), compute_uv=False)
         if not sizes[-1] > least * sizes[0]:
             names.append(joint.name)
@@ -39,7 +39,7 @@ def singularity(model: Model, t: float, q: Array) -> str:
     """What is singular at q, as the end of a sentence; nothing, if nothing is."""
     if not np.isfinite(q).all():
         return ""
-    now = model.at(t)
+    now = model.at_time(t)
     if joints := singular_joints(now, q):
         names = " and ".join(map(repr, joints))
         return (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ZERO, Composite
+from knuckle.scalar import ZERO, MadeOfScalars
 
 from .inertia import Inertia
 from .linear.dense import Matrix, Vector
@@ -29,7 +29,7 @@ from .vectors import Force, Motion, refuse
 
 
 @dataclass(frozen=True, slots=True)
-class ArticulatedInertia(Composite):
+class ArticulatedInertia(MadeOfScalars):
     """[I H; Hᵀ M] with I and M symmetric."""
 
     is_inertia = True
@@ -91,7 +91,7 @@ class ArticulatedInertia(Composite):
         return self * -1
 
     def __mul__(self, s: Any) -> ArticulatedInertia:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return ArticulatedInertia(self.I.times(s), matscale(s, self.H), self.M.times(s))
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from knuckle.scalar import Composite
+from knuckle.scalar import MadeOfScalars
 
 from .three import Vec3, add, cross, matvec, spin
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .vectors import Force, Motion
 
 
-class Formed(Composite):
+class Formed(MadeOfScalars):
     """What can remember a form. It is no part of the value: equality, copies and files do not have it."""
 
     __slots__ = ("_form",)
@@ -58,7 +58,7 @@ class Carried:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Sum:
+class VelocitySum:
     """X v + u: the velocity of a body from its parent's and the joint's."""
 
     carried: Carried
@@ -70,7 +70,7 @@ class Sum:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Product:
+class CrossProduct:
     """v × u."""
 
     v: Motion
@@ -116,22 +116,22 @@ def stepped(X: Transform, m: Motion, result: Motion) -> Carried | Acceleration:
     return Carried(X, m)
 
 
-def summed(a: Motion, b: Motion, linear: Vec3) -> Sum | Acceleration | None:
+def summed(a: Motion, b: Motion, linear: Vec3) -> VelocitySum | Acceleration | None:
     """The form of a + b, whose linear part is given.
 
     An acceleration a of what moves with X v, plus (X v + u) × u, is one of what moves with X v + u: its point gains
     (2 X v + u)_ω × u_v, the Coriolis acceleration of RBDA 2.11, which turning about the origin has not.
     """
     before, product = a.form, b.form
-    if isinstance(product, Product):
+    if isinstance(product, CrossProduct):
         v, u = product.v, product.u
-        if isinstance(before, Acceleration) and isinstance(v.form, Sum) and v.form.is_of(before.velocity, u):
+        if isinstance(before, Acceleration) and isinstance(v.form, VelocitySum) and v.form.is_of(before.velocity, u):
             twice = add(before.velocity.angular, v.angular)
             return Acceleration(v, add(before.point, cross(twice, u.linear)))
         return Acceleration(v, add(linear, cross(v.angular, v.linear)))
     if isinstance(before, Acceleration):
         return Acceleration(before.velocity, add(before.point, b.linear))
-    return Sum(before, b) if isinstance(before, Carried) else None
+    return VelocitySum(before, b) if isinstance(before, Carried) else None
 
 
 def gyration(v: Motion, f: Force) -> Force | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, Composite, constant
+from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
 
 from .forms import Applied
 from .linear.dense import Matrix
@@ -14,7 +14,7 @@ from .vectors import Force, Motion, refuse
 
 
 @dataclass(frozen=True, slots=True)
-class Inertia(Composite):
+class Inertia(MadeOfScalars):
     """A rigid body's inertia about the frame's origin: mass, first moment h = m c, second moments I."""
 
     is_inertia = True
@@ -67,7 +67,7 @@ class Inertia(Composite):
         return NotImplemented
 
     def __mul__(self, s: Any) -> Inertia:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return Inertia(s * self.mass, scale(s, self.h), self.I.times(s))
 
@@ -134,7 +134,7 @@ class Inertia(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class InverseInertia(Composite):
+class InverseInertia(MadeOfScalars):
     """Φ_O = [I⁻¹, I⁻¹c×ᵀ; c×I⁻¹, 1/m + c×I⁻¹c×ᵀ] (RBDA 2.74): the acceleration that a force gives a free body."""
 
     dimension = 6

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from knuckle.scalar import Composite
+from knuckle.scalar import MadeOfScalars
 
 from .linear.dense import Matrix, Vector
 
 
-class Subspace(Composite):
+class Subspace(MadeOfScalars):
     """An ordered basis of motions or of forces. `vector` is their type, needed when there are none (a 6x0 matrix)."""
 
     __slots__ = ("columns", "vector")
@@ -76,7 +76,7 @@ class Subspace(Composite):
         return self._map(lambda column: -column)
 
     def __mul__(self, s: Any) -> Subspace:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise TypeError(f"a subspace times {type(s).__name__} has no meaning")
         return self._map(lambda column: column * s)
 
@@ -132,7 +132,7 @@ class Subspace(Composite):
         return Matrix.columns((column.components for column in self.columns), self.dimension)
 
 
-class SubspaceTranspose(Composite):
+class SubspaceTranspose(MadeOfScalars):
     """Sᵀ: pairs every column with what it is applied to."""
 
     __slots__ = ("S",)

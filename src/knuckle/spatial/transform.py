@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, Composite, constant
+from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
 
 from . import forms
 from .linear.dense import Matrix
@@ -27,7 +27,7 @@ from .three import (
 from .vectors import Force, Motion
 
 
-class _Stepped(Composite):
+class _Stepped(MadeOfScalars):
     """What can remember its factors. They are no part of the value: equality, copies and files do not have them."""
 
     __slots__ = ("_steps",)
@@ -141,7 +141,7 @@ IDENTITY = Transform()
 
 
 @dataclass(frozen=True, slots=True)
-class InverseTransform(Composite):
+class InverseTransform(MadeOfScalars):
     """X⁻¹ as an operator: the book's invApply (RBDA A.2)."""
 
     X: Transform
@@ -168,7 +168,7 @@ class InverseTransform(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class TransposedTransform(Composite):
+class TransposedTransform(MadeOfScalars):
     """Xᵀ: the transform of forces from B to A. It has nothing to say to motions."""
 
     X: Any
@@ -182,7 +182,7 @@ class TransposedTransform(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class _HalfCongruence(Composite):
+class _HalfCongruence(MadeOfScalars):
     """Xᵀ I, waiting for its X."""
 
     X: Any

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self, overload
 
-from knuckle.scalar import ONE, ZERO, Composite, constant
+from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
 
 from . import forms
 from .three import ZERO3, Vec3, add, cross, dot, neg, scale, sub
@@ -69,14 +69,14 @@ class SpatialVector(forms.Formed):
         return type(self)(neg(self.angular), neg(self.linear))
 
     def __mul__(self, s: Any) -> Self:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return type(self)(scale(s, self.angular), scale(s, self.linear))
 
     __rmul__ = __mul__
 
     def __truediv__(self, s: Any) -> Self:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the quotient", self, s)
         (a, b, c), (d, e, f) = self.angular, self.linear
         return type(self)((a / s, b / s, c / s), (d / s, e / s, f / s))
@@ -103,7 +103,7 @@ class Motion(SpatialVector):
             return Motion(
                 cross(self.angular, other.angular),
                 add(cross(self.angular, other.linear), cross(self.linear, other.angular)),
-            ).formed(forms.Product(self, other))
+            ).formed(forms.CrossProduct(self, other))
         if isinstance(other, Force):
             return forms.gyration(self, other) or Force(
                 add(cross(self.angular, other.angular), cross(self.linear, other.linear)),

@@ -3,7 +3,7 @@
 from .laws import LAWS, momentum_rate
 from .mechanisms import (
     JOINTS,
-    State,
+    FullState,
     auto_tree,
     general_chain,
     random_inertia,
@@ -15,7 +15,7 @@ from .mechanisms import (
 __all__ = [
     "JOINTS",
     "LAWS",
-    "State",
+    "FullState",
     "auto_tree",
     "general_chain",
     "momentum_rate",

@@ -47,10 +47,10 @@ from knuckle.functions import (
 from knuckle.model import ROOT, Model
 from knuckle.spatial import Force, Matrix, Vector
 
-from .mechanisms import State
+from .mechanisms import FullState
 
 Array = NDArray[Any]
-Law = Callable[[Model, State], float]
+Law = Callable[[Model, FullState], float]
 STEP = 1e-30
 EXPRESSIONS = ("body", "world", "aligned")
 
@@ -66,13 +66,13 @@ def along(f: Callable[[Array], Array], x: Array, dx: Array) -> Array:
     return np.imag(f(x + 1j * STEP * dx)) / STEP
 
 
-def in_time(f: Callable[[Array, Array], Array], model: Model, s: State) -> Array:
+def in_time(f: Callable[[Array, Array], Array], model: Model, s: FullState) -> Array:
     """d/dt f(q, v) while the mechanism moves with v and accelerates with a."""
     qd = velocity_to_qdot(model, s.q, s.v)
     return np.imag(f(s.q + 1j * STEP * qd, s.v + 1j * STEP * s.a)) / STEP
 
 
-def round_trip(model: Model, s: State) -> float:
+def round_trip(model: Model, s: FullState) -> float:
     """ID(FD(τ)) = τ, by each method of forward dynamics."""
     tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
     size = np.abs(mass_matrix(model, s.q)).max(initial=0.0) * np.abs(s.a).max(initial=0.0)
@@ -84,7 +84,7 @@ def round_trip(model: Model, s: State) -> float:
     return max(errors)
 
 
-def condition(model: Model, s: State) -> float:
+def condition(model: Model, s: FullState) -> float:
     """The condition number of H, of its variables scaled to unit inertia; infinite where one has none."""
     H = mass_matrix(model, s.q)
     if not len(H):
@@ -95,21 +95,21 @@ def condition(model: Model, s: State) -> float:
     return float(np.linalg.cond(d[:, None] * H * d[None, :]))
 
 
-def equation_of_motion(model: Model, s: State) -> float:
+def equation_of_motion(model: Model, s: FullState) -> float:
     """RNEA(a) = H a + C."""
     H, C = mass_matrix(model, s.q), bias_force(model, s.q, s.v, s.f_ext)
     return relative(inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - (H @ s.a + C), H @ s.a, C)
 
 
-def mass_matrix_forms(model: Model, s: State) -> float:
+def mass_matrix_forms(model: Model, s: FullState) -> float:
     """CRBA = ID_δ columns = composite columns = Σ JᵀIJ plus the rotors, symmetric and positive definite."""
     H = mass_matrix(model, s.q)
     Q = model.positions(Vector(s.q))
     columns = _numbers(model.square(s.q, crba.mass_matrix_by_columns(model, Q)), H.shape)
     composite = {
-        (i, j): Matrix.columns((c[i] for c in parts), model.joints[i].kind.nv)
+        (i, j): Matrix.columns((c[i] for c in parts), model.joints[i].type.nv)
         for j in range(model.nb)
-        for parts in [[crba.composite_column(model, Q, j, k) for k in range(model.joints[j].kind.nv)]]
+        for parts in [[crba.composite_column(model, Q, j, k) for k in range(model.joints[j].type.nv)]]
         for i in range(model.nb)
     }
     brute = np.zeros_like(H)
@@ -132,14 +132,14 @@ def _numbers(M: Matrix, shape: tuple[int, ...]) -> Array:
     return np.array([[float(x) for x in row] for row in M.rows]).reshape(shape)
 
 
-def inverse_of_mass_matrix(model: Model, s: State) -> float:
+def inverse_of_mass_matrix(model: Model, s: FullState) -> float:
     """H H⁻¹ = 1, and H⁻¹ symmetric. Its entries are known to a relative error that grows with the condition."""
     H, Hi = mass_matrix(model, s.q), mass_matrix_inverse(model, s.q)
     products = np.abs(H) @ np.abs(Hi)
     return max(relative(H @ Hi - np.eye(len(H)), products), relative(Hi - Hi.T, Hi)) / condition(model, s)
 
 
-def coriolis(model: Model, s: State) -> float:
+def coriolis(model: Model, s: FullState) -> float:
     """Ḣ − 2C skew, and C v the velocity part of the bias force."""
     C = coriolis_matrix(model, s.q, s.v)
     qd = velocity_to_qdot(model, s.q, s.v)
@@ -155,7 +155,7 @@ def coriolis(model: Model, s: State) -> float:
     )
 
 
-def power(model: Model, s: State) -> float:
+def power(model: Model, s: FullState) -> float:
     """The rate of the energy is the power of the joint and external forces, less what the joints dissipate."""
     rate = in_time(lambda q, v: kinetic_energy(model, q, v) + potential_energy(model, q), model, s)
     tau = inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
@@ -165,12 +165,12 @@ def power(model: Model, s: State) -> float:
     return relative(rate - terms.sum(), terms, np.abs(tau) @ np.abs(s.v))
 
 
-def _springs(model: Model, s: State) -> Array:
+def _springs(model: Model, s: FullState) -> Array:
     """The part of the joint resistance that springs store."""
     return joint_passive_force(model, s.q, np.zeros(model.nv))
 
 
-def momentum_rate(model: Model, s: State) -> float:
+def momentum_rate(model: Model, s: FullState) -> float:
     """The rate of the total momentum is the sum of gravity, external wrenches and what the base exerts.
 
     For a tree on a single free first joint: what the base exerts is the force at that joint.
@@ -192,12 +192,12 @@ def _to_base(X: Any, f: Array) -> Array:
     return np.array([float(x) for x in (X.T @ Force.of(f)).components])
 
 
-def base_coordinates(model: Model, s: State) -> float:
+def base_coordinates(model: Model, s: FullState) -> float:
     """RNEA with everything in base coordinates gives the same forces (RBDA 5.7-5.11)."""
     y, dy, ddy = (Vector(x) for x in (s.q, s.v, s.a))
     Q, V, A = model.positions(y), model.velocities(y, dy), model.accelerations(y, dy, ddy)
     X0 = body_motions.positions(model, Q)
-    v, a, f, S, tau = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}, {}, {}
+    v, a, f, S, tau = {ROOT: model.zero_motion}, {ROOT: -model.g}, {ROOT: model.zero_force}, {}, {}
     for i, p, joint in model.outward():
         _, SJ, vJ, cJ = joint.motion(Q[i], V[i])
         S[i], vJ, cJ = X0[i].inv @ SJ, X0[i].inv @ vJ, X0[i].inv @ cJ
@@ -212,7 +212,7 @@ def base_coordinates(model: Model, s: State) -> float:
     return relative(inverse_dynamics(model, s.q, s.v, s.a, s.f_ext) - expected, expected, s.f_ext)
 
 
-def gravity_is_a_gradient(model: Model, s: State) -> float:
+def gravity_is_a_gradient(model: Model, s: FullState) -> float:
     """The gravity force is the gradient of the potential energy along the velocity variables."""
     g = gravity_force(model, s.q) + _springs(model, s)
     gradient = np.array(
@@ -221,7 +221,7 @@ def gravity_is_a_gradient(model: Model, s: State) -> float:
     return relative(g - gradient, g, total_mass(model) * np.linalg.norm(model.gravity))
 
 
-def external_forces(model: Model, s: State) -> float:
+def external_forces(model: Model, s: FullState) -> float:
     """A wrench on a frame acts on the joints as −Jᵀf, however it is expressed."""
     frame, f = model.frame_names[-1], s.f_ext[0]
     still = np.zeros(model.nv)
@@ -234,7 +234,7 @@ def external_forces(model: Model, s: State) -> float:
     return max(errors)
 
 
-def jacobians(model: Model, s: State) -> float:
+def jacobians(model: Model, s: FullState) -> float:
     """Twists are J v, accelerations J a + J̇ v, and J̇ is the derivative of J; in all three expressions."""
     qd, frame, errors = velocity_to_qdot(model, s.q, s.v), model.frame_names[-1], []
     for e in EXPRESSIONS:
@@ -247,7 +247,7 @@ def jacobians(model: Model, s: State) -> float:
     return max(*errors, relative(J @ s.a + Jd @ s.v - A, A, J @ s.a, Jd))
 
 
-def poses(model: Model, s: State) -> float:
+def poses(model: Model, s: FullState) -> float:
     """The derivative of a pose is its twist: Ṫ = [ω× v; 0 0] T in world coordinates; the classical acceleration
     is the second derivative of the origin's position."""
     frame, qd = model.frame_names[-1], velocity_to_qdot(model, s.q, s.v)
@@ -262,7 +262,7 @@ def poses(model: Model, s: State) -> float:
     return max(relative(Td - twist @ T, Td, T), relative(linear - classical, classical, linear), relative(own - T, T))
 
 
-def momenta(model: Model, s: State) -> float:
+def momenta(model: Model, s: FullState) -> float:
     """Centroidal matrix, momentum and bias agree with each other and with the momentum about the origin."""
     h = centroidal_momentum(model, s.q, s.v)
     about_origin, c = momentum(model, s.q, s.v), center_of_mass(model, s.q)
@@ -278,7 +278,7 @@ def momenta(model: Model, s: State) -> float:
     )
 
 
-def operational_space(model: Model, s: State) -> float:
+def operational_space(model: Model, s: FullState) -> float:
     """Φ = J H⁻¹ Jᵀ."""
     frame = model.frame_names[-1]
     J, Hi = jacobian(model, s.q, frame), mass_matrix_inverse(model, s.q)
@@ -286,7 +286,7 @@ def operational_space(model: Model, s: State) -> float:
     return relative(Phi - J @ Hi @ J.T, Phi, np.abs(J) @ np.abs(Hi) @ np.abs(J.T)) / condition(model, s)
 
 
-def manifold(model: Model, s: State) -> float:
+def manifold(model: Model, s: FullState) -> float:
     """integrate and difference undo each other, start with the rate, and keep positions valid."""
     dv = 0.3 * s.v
     q = integrate(model, s.q, dv)

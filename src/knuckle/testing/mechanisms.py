@@ -195,7 +195,7 @@ def _model(
 
 
 @dataclass(frozen=True)
-class State:
+class FullState:
     """A state of a model with an acceleration, and a wrench on every body."""
 
     q: NDArray[Any]
@@ -204,7 +204,7 @@ class State:
     f_ext: NDArray[Any]
 
 
-def random_state(model: Model, rng: Generator | int, *, near_singular: bool = False) -> State:
+def random_state(model: Model, rng: Generator | int, *, near_singular: bool = False) -> FullState:
     """Random position, velocity, acceleration and wrenches.
 
     `near_singular` puts every angle within 2e-4 of a multiple of 90°, where Euler angles lock, and rotations near half
@@ -214,10 +214,10 @@ def random_state(model: Model, rng: Generator | int, *, near_singular: bool = Fa
     q = random_configuration(model, g)
     if near_singular:
         right = np.round(q / (math.pi / 2)) * (math.pi / 2)
-        units = [u for i, joint in enumerate(model.joints) if i not in model.coupled for u in joint.kind.q_units]
+        units = [u for i, joint in enumerate(model.joints) if i not in model.coupled for u in joint.type.q_units]
         off = 1e-4 * g.uniform(0.5, 2.0, len(q)) * g.choice([-1.0, 1.0], len(q))
         near = np.where(np.array([u == "rad" for u in units], dtype=bool), right + off, q)
         quaternion = np.array([u == "1" for u in units], dtype=bool)
         q = np.where(quaternion, neutral(model) + 1e-7 * g.standard_normal(len(q)), near)
         q, _ = normalize(model, q, np.zeros(model.nv))
-    return State(q, g.standard_normal(model.nv), g.standard_normal(model.nv), g.standard_normal((model.nb, 6)))
+    return FullState(q, g.standard_normal(model.nv), g.standard_normal(model.nv), g.standard_normal((model.nb, 6)))

@@ -39,7 +39,7 @@ def force_units(model: Model) -> tuple[str, ...]:
 
 def _independent(model: Model) -> Iterator[tuple[str, Joint]]:
     coupled = model.coupled
-    return ((joint.name, joint.kind) for i, joint in enumerate(model.joints) if i not in coupled)
+    return ((joint.name, joint.type) for i, joint in enumerate(model.joints) if i not in coupled)
 
 
 def _labels(name: str, units: Sequence[str], variable: str) -> list[str]:

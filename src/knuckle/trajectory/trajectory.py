@@ -267,5 +267,5 @@ def over_time(function: Callable[..., Array], model: Model, times: Array, *rows:
     """A function of the model and rows of states (..., n, :): at once, or row by row where time changes the model."""
     if not model.depends_on_time:
         return function(model, *rows)
-    values = [function(model.at(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
+    values = [function(model.at_time(float(t)), *(x[..., k, :] for x in rows)) for k, t in enumerate(times)]
     return np.stack(values, axis=rows[0].ndim - 2)

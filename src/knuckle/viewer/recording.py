@@ -97,7 +97,7 @@ def variable_names(model: Model) -> list[tuple[str, str]]:
     """(name, unit) of every position variable: the joint's name, numbered where a joint has several."""
     names: list[tuple[str, str]] = []
     for i, joint in enumerate(model.joints):
-        units = () if i in model.coupled else joint.kind.q_units
+        units = () if i in model.coupled else joint.type.q_units
         names += [(f"{joint.name}[{k}]" if len(units) > 1 else joint.name, unit) for k, unit in enumerate(units)]
     return names
 

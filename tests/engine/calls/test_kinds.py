@@ -231,7 +231,7 @@ def test_mpmath(name: str):
 
 def test_mpmath_gives_the_digits_asked_for():
     """Forward dynamics of inverse dynamics, to 37 digits of 40, of a model whose constants have them too."""
-    model = chain(3).over(mp.mpf)
+    model = chain(3).with_scalars(mp.mpf)
     s = states(chain(3))
     with mp.workdps(40):
         q, v, a = (mp.matrix(x.tolist()) for x in (s.q, s.v, s.a))

@@ -59,7 +59,7 @@ def test_a_length_is_an_argument() -> None:
 def constants(model: kn.Model) -> np.ndarray:
     """Every inertia, length and coefficient of a model that is not structural, in the order of `Model.over`."""
     found: list[float] = []
-    model.over(lambda x: found.append(float(x)) or x)
+    model.with_scalars(lambda x: found.append(float(x)) or x)
     return np.array(found)
 
 
@@ -67,7 +67,7 @@ def constants(model: kn.Model) -> np.ndarray:
 def of_a_family(model: kn.Model, q: Any, v: Any, a: Any, numbers: Any) -> Any:
     """Inverse dynamics of any robot with the topology of `model`: all its constants are arguments."""
     given = iter(numbers)
-    return kn.inverse_dynamics(model.over(lambda _: next(given)), q, v, a)
+    return kn.inverse_dynamics(model.with_scalars(lambda _: next(given)), q, v, a)
 
 
 def test_one_kernel_serves_a_family_of_robots() -> None:
@@ -80,7 +80,7 @@ def test_one_kernel_serves_a_family_of_robots() -> None:
     found = of_a_family(model, q, v, a, family)
     for k in range(5):
         given = iter(family[k].tolist())
-        other = model.over(lambda _, given=given: next(given))
+        other = model.with_scalars(lambda _, given=given: next(given))
         expected = kn.inverse_dynamics(other, q[k], v[k], a[k])
         assert relative(found[k] - expected, expected) < 1e-12
     same = of_a_family(model, q, v, a, nominal)

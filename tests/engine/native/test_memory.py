@@ -91,9 +91,9 @@ def test_what_cannot_be_had_is_a_memory_error():
 def test_what_is_kept_makes_room(blocks: result_memory.Blocks, monkeypatch: pytest.MonkeyPatch):
     kept = result_memory.empty(LARGE, DOUBLE)
     del kept
-    make = result_memory.Block
+    make = result_memory.MemoryBlock
 
-    def full(size: int) -> result_memory.Block:
+    def full(size: int) -> result_memory.MemoryBlock:
         if blocks.free:
             raise OSError("no memory")
         return make(size)

@@ -231,14 +231,14 @@ def test_a_folder_that_cannot_be_made(compiled: list[str], monkeypatch: pytest.M
 def test_a_folder_that_can_only_be_read(compiled: list[str], monkeypatch: pytest.MonkeyPatch, place: Path):
     """What is in it is used, what is not is computed."""
     expected = compute()
-    opened = disk_cache.Place.open
+    opened = disk_cache.CacheFolder.open
 
-    def read_only(self: disk_cache.Place, name: str, flags: int) -> int:
+    def read_only(self: disk_cache.CacheFolder, name: str, flags: int) -> int:
         if flags & os.O_CREAT:
             raise PermissionError(13, "Permission denied", name)
         return opened(self, name, flags)
 
-    monkeypatch.setattr(disk_cache.Place, "open", read_only)
+    monkeypatch.setattr(disk_cache.CacheFolder, "open", read_only)
     np.testing.assert_array_equal(compute(), expected)
     assert len(compiled) == 1
     assert np.isfinite(compute(2)).all()
@@ -246,10 +246,10 @@ def test_a_folder_that_can_only_be_read(compiled: list[str], monkeypatch: pytest
 
 
 def test_a_disk_that_is_full(compiled: list[str], monkeypatch: pytest.MonkeyPatch, place: Path):
-    def full(self: disk_cache.Place, old: str, new: str) -> None:
+    def full(self: disk_cache.CacheFolder, old: str, new: str) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(disk_cache.Place, "rename", full)
+    monkeypatch.setattr(disk_cache.CacheFolder, "rename", full)
     assert np.isfinite(compute()).all()
     assert list(place.iterdir()) == [], "nothing is left behind"
 

@@ -9,7 +9,7 @@ from knuckle.spatial import Matrix, Vector
 
 def forward_dynamics(model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody) -> dict[int, Vector]:
     """The acceleration that the joint forces `tau` give (RBDA table 7.1, equations 7.32-7.50)."""
-    V, A, pA = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}
+    V, A, pA = {ROOT: model.zero_motion}, {ROOT: -model.g}, {ROOT: model.zero_force}
     IA = {ROOT: model.algebra.ArticulatedInertia.zero()}
     X, S, c, U, D, u, a = {}, {}, {}, {}, {}, {}, {}
     for i, p, joint in model.outward():

@@ -14,7 +14,7 @@ from knuckle.spatial import Matrix, Vector
 
 def coriolis_matrix(model: Model, q: PerJoint, v: PerJoint) -> dict[tuple[int, int], Matrix]:
     """C by its nonzero blocks."""
-    V = {ROOT: model.still}
+    V = {ROOT: model.zero_motion}
     X, S, R, C = {}, {}, {}, {}
     IC, IR = {ROOT: model.algebra.Inertia.zero()}, {ROOT: model.algebra.ArticulatedInertia.zero()}
     h = {ROOT: model.zero_force}
@@ -42,7 +42,12 @@ def coriolis_matrix(model: Model, q: PerJoint, v: PerJoint) -> dict[tuple[int, i
 
 def coriolis_product(model: Model, q: PerJoint, v: PerJoint, u: PerJoint, w: PerJoint) -> dict[int, Vector]:
     """C u + H w in O(n): the forces Σ Jᵀ(I(J̇u + J w) + B J u), with B as above."""
-    V, U, A, F = {ROOT: model.still}, {ROOT: model.still}, {ROOT: model.still}, {ROOT: model.zero_force}
+    V, U, A, F = (
+        {ROOT: model.zero_motion},
+        {ROOT: model.zero_motion},
+        {ROOT: model.zero_motion},
+        {ROOT: model.zero_force},
+    )
     X, S, tau = {}, {}, {}
     for i, p, joint in model.outward():
         XJ, S[i], vJ, _ = joint.motion(q[i], v[i])

@@ -33,15 +33,15 @@ class Bearing(NamedTuple):
 class Cut(NamedTuple):
     """How two halves were joined: at which joint, and what gives its force and acceleration from the gap."""
 
-    A: Part
-    B: Part
+    A: Subassembly
+    B: Subassembly
     joint: int
     Psi: dict[int, Matrix]
     Phi: Matrix
     D: Matrix
 
 
-class Part(NamedTuple):
+class Subassembly(NamedTuple):
     """Some connected bodies: mobilities between the handles, and their accelerations without handle forces."""
 
     Phi: dict[tuple[int, int], Matrix]
@@ -59,11 +59,11 @@ def forward_dynamics(model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ex
 
 def _prepare(
     model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, f_ext: PerBody
-) -> tuple[dict[int, Part], dict[int, Bearing]]:
+) -> tuple[dict[int, Subassembly], dict[int, Bearing]]:
     """Single bodies as parts, and the joints between them."""
     n = model.algebra.dimension
-    V = {ROOT: model.still}
-    leaves = {ROOT: Part({(ROOT, ROOT): Matrix.zero(n, n)}, {ROOT: -Vector(model.g.components)})}
+    V = {ROOT: model.zero_motion}
+    leaves = {ROOT: Subassembly({(ROOT, ROOT): Matrix.zero(n, n)}, {ROOT: -Vector(model.g.components)})}
     bearings = {}
     for i, p, joint in model.outward():
         XJ, S, vJ, cJ = joint.motion(q[i], v[i])
@@ -72,11 +72,13 @@ def _prepare(
         c = Vector((cJ + V[i].cross(vJ)).components)
         bearings[i] = Bearing(X.matrix, S.matrix, Matrix.diagonal(model.rotor[i]), c, tau[i])
         Phi, f = model.I[i].inverse.matrix, f_ext[i] - V[i].cross(model.I[i] @ V[i])
-        leaves[i] = Part({(i, i): Phi}, {i: Phi @ Vector(f.components)})
+        leaves[i] = Subassembly({(i, i): Phi}, {i: Phi @ Vector(f.components)})
     return leaves, bearings
 
 
-def _join(model: Model, leaves: dict[int, Part], bearings: dict[int, Bearing], bodies: frozenset[int]) -> Part:
+def _join(
+    model: Model, leaves: dict[int, Subassembly], bearings: dict[int, Bearing], bodies: frozenset[int]
+) -> Subassembly:
     """The part made of `bodies`, from two halves joined at the cut that divides them best."""
     if len(bodies) == 1:
         return leaves[next(iter(bodies))]
@@ -92,7 +94,7 @@ def _loose_ends(model: Model, bodies: frozenset[int]) -> set[int]:
     return {end for edge in edges for end in edge if end in bodies}
 
 
-def _assemble(A: Part, B: Part, s: int, p: int, bearing: Bearing, keep: Collection[int]) -> Part:
+def _assemble(A: Subassembly, B: Subassembly, s: int, p: int, bearing: Bearing, keep: Collection[int]) -> Subassembly:
     """Φ' = Φ − Ψ W Ψᵀ and b' = b + Ψ f, Ψ = Φ_ks on B and −Φ_kp Xᵀ on A (RBDA 7.57-7.63)."""
     X = bearing.X
     Psi = {**{k: -(A.Phi[k, p] @ X.T) for k in A.b}, **{k: B.Phi[k, s] for k in B.b}}
@@ -105,7 +107,7 @@ def _assemble(A: Part, B: Part, s: int, p: int, bearing: Bearing, keep: Collecti
     kept = [k for k in free if k in keep]
     nothing = Matrix.zero(Phi.nrows, Phi.nrows)
     mobilities = {(k, m): known.get((k, m), nothing) - Psi[k] @ W @ Psi[m].T for k in kept for m in kept}
-    return Part(mobilities, {k: free[k] + Psi[k] @ f for k in kept}, cut)
+    return Subassembly(mobilities, {k: free[k] + Psi[k] @ f for k in kept}, cut)
 
 
 def _joint_force(cut: Cut, bearing: Bearing, gap: Vector) -> tuple[Vector, Vector]:
@@ -114,7 +116,9 @@ def _joint_force(cut: Cut, bearing: Bearing, gap: Vector) -> tuple[Vector, Vecto
     return cut.Phi @ (bearing.S @ a + gap), a
 
 
-def _accelerations(model: Model, part: Part, bearings: dict[int, Bearing], f: dict[int, Vector]) -> dict[int, Vector]:
+def _accelerations(
+    model: Model, part: Subassembly, bearings: dict[int, Bearing], f: dict[int, Vector]
+) -> dict[int, Vector]:
     """Joint accelerations in a part under the handle forces f: the joint of its cut first, then the halves."""
     if part.cut is None:
         return {}

@@ -104,7 +104,7 @@ def inverse_dynamics(
     model: Model, v0: Any, g: Any, q: PerJoint, v: PerJoint, a: PerJoint, f_ext: PerBody
 ) -> tuple[Any, dict[int, Vector]]:
     """(a_0, τ) for given joint accelerations (RBDA table 9.6, equations 9.22-9.25); gravity comes in at the end."""
-    V, Ar, IC = {ROOT: v0}, {ROOT: model.still}, {ROOT: model.base.inertia, **dict(enumerate(model.I))}
+    V, Ar, IC = {ROOT: v0}, {ROOT: model.zero_motion}, {ROOT: model.base.inertia, **dict(enumerate(model.I))}
     pc = {ROOT: v0.cross(IC[ROOT] @ v0) - f_ext[ROOT]}
     X, S, tau = {}, {}, {}
     for i, p, joint in model.outward():
@@ -128,7 +128,7 @@ def jacobian(model: Model, q: PerJoint, frame: Frame) -> dict[int, Subspace]:
     I0c, F, _ = composite_bodies(model, q)
     J, X = {}, frame.X
     for j in model.ancestors(frame.body):
-        J[j] = X @ model.joints[j].kind.subspace(q[j])
-        X = X @ model.joints[j].kind.transform(q[j]) @ model.X_tree[j]
+        J[j] = X @ model.joints[j].type.subspace(q[j])
+        X = X @ model.joints[j].type.transform(q[j]) @ model.X_tree[j]
     recoil = {i: X @ (I0c.inverse @ F[i]) for i in F}
     return {i: J[i] - recoil[i] if i in J else -recoil[i] for i in recoil}

@@ -90,7 +90,7 @@ def hybrid_dynamics(
     model: Model, q: PerJoint, v: PerJoint, tau: PerJoint, a: PerJoint, f_ext: PerBody, fd: Collection[int]
 ) -> tuple[dict[int, Vector], dict[int, Vector]]:
     """(a, τ) of all joints by articulated bodies (RBDA table 9.3, equations 9.6-9.10; notes, algorithm 9)."""
-    V, A, pA = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}
+    V, A, pA = {ROOT: model.zero_motion}, {ROOT: -model.g}, {ROOT: model.zero_force}
     IA = {ROOT: model.algebra.ArticulatedInertia.zero()}
     X, S, c, U, D, u, acceleration, force = {}, {}, {}, {}, {}, {}, {}, {}
     for i, p, joint in model.outward():

@@ -38,7 +38,7 @@ def solve(model: Model, factors: Factors, x: PerJoint) -> dict[int, Vector]:
     """H⁻¹ x in O(n) (algorithm 10, lines 14-22)."""
     X, S, U, Psi = factors
     B = {i: model.zero_force for i in range(ROOT, model.nb)}
-    A: dict[int, Any] = {ROOT: model.still}
+    A: dict[int, Any] = {ROOT: model.zero_motion}
     u, y = {}, {}
     for i, p, _ in model.inward():
         u[i] = Psi[i] @ (x[i] - S[i].T @ B[i])

@@ -24,7 +24,7 @@ def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None
         for i, joint in enumerate(model.joints)
     }
     for i, k, rest in model.springs:
-        tau[i] = tau[i] + model.joints[i].kind.spring_force(rest, q[i], k)
+        tau[i] = tau[i] + model.joints[i].type.spring_force(rest, q[i], k)
     return tau
 
 

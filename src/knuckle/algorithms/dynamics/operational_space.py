@@ -20,6 +20,6 @@ def operational_inverse_inertia(model: Model, q: PerJoint, frame: Frame) -> Matr
     columns = []
     for f in model.algebra.Force.basis():
         a = solve(model, shared, {i: J[i].T @ f for i in J})
-        twist: Any = sum((J[i] @ a[i] for i in J), model.still)
+        twist: Any = sum((J[i] @ a[i] for i in J), model.zero_motion)
         columns.append(twist.components)
     return Matrix.columns(columns, model.algebra.dimension)

@@ -15,7 +15,7 @@ def regressor(model: Model, q: PerJoint, v: PerJoint, a: PerJoint) -> list[dict[
 
     τ = Σ S_jᵀ (I_i a_i + v_i ×* I_i v_i) over the bodies i that joint j moves (RBDA table 5.1) is linear in I_i.
     """
-    V, A = {ROOT: model.still}, {ROOT: -model.g}
+    V, A = {ROOT: model.zero_motion}, {ROOT: -model.g}
     X, S, columns = {}, {}, []
     for i, p, joint in model.outward():
         XJ, S[i], vJ, cJ = joint.motion(q[i], v[i])

@@ -9,7 +9,7 @@ from knuckle.spatial import Vector
 
 def inverse_dynamics(model: Model, q: PerJoint, v: PerJoint, a: PerJoint, f_ext: PerBody) -> dict[int, Vector]:
     """τ = H a + C: joint forces for the acceleration `a` (RBDA table 5.1, equations 5.14-5.20)."""
-    V, A, F = {ROOT: model.still}, {ROOT: -model.g}, {ROOT: model.zero_force}
+    V, A, F = {ROOT: model.zero_motion}, {ROOT: -model.g}, {ROOT: model.zero_force}
     X, S, tau = {}, {}, {}
     for i, p, joint in model.outward():
         XJ, S[i], vJ, cJ = joint.motion(q[i], v[i])
@@ -39,7 +39,7 @@ def gravity_force(model: Model, q: PerJoint) -> dict[int, Vector]:
 
 def inertial_force(model: Model, q: PerJoint, a: PerJoint) -> dict[int, Vector]:
     """ID_δ: H a, without velocity, gravity or external force (RBDA table 6.1, equation 6.4)."""
-    A, F = {ROOT: model.still}, {ROOT: model.zero_force}
+    A, F = {ROOT: model.zero_motion}, {ROOT: model.zero_force}
     X, S, tau = {}, {}, {}
     for i, p, joint in model.outward():
         X[i], S[i] = joint.transform(q[i]) @ model.X_tree[i], joint.subspace(q[i])

@@ -50,7 +50,7 @@ def momentum(model: Model, q: PerJoint, v: PerJoint) -> Any:
 
 def spring_displacements(model: Model, q: PerJoint) -> list[tuple[int, Any, Any]]:
     """(joint, stiffness, displacement from rest) of the joints that have a spring."""
-    return [(i, k, model.joints[i].kind.difference(rest, q[i])) for i, k, rest in model.springs]
+    return [(i, k, model.joints[i].type.difference(rest, q[i])) for i, k, rest in model.springs]
 
 
 def _total(model: Model, forces: PerBody) -> Any:

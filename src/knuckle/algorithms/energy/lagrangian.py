@@ -15,7 +15,7 @@ def slopes(model: Model, q: PerJoint, v: PerJoint, f_ext: PerBody) -> tuple[dict
     A joint that moves with S δ changes V = X V_p + S v of all bodies outward of it by (X V_p) × S δ + S̊(δ) v. What
     that does to T is the product with the momentum h of these bodies together.
     """
-    V, G, h, F = {ROOT: model.still}, {ROOT: model.g}, {ROOT: model.zero_force}, {ROOT: model.zero_force}
+    V, G, h, F = {ROOT: model.zero_motion}, {ROOT: model.g}, {ROOT: model.zero_force}, {ROOT: model.zero_force}
     X, S, W, p, s = {}, {}, {}, {}, {}
     for i, k, joint in model.outward():
         XJ, S[i], vJ, _ = joint.motion(q[i], v[i])

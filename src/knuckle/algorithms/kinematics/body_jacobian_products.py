@@ -14,7 +14,7 @@ from knuckle.spatial import Vector
 
 def jacobian_product(model: Model, q: PerJoint, x: PerJoint) -> dict[int, Any]:
     """y = J x: the velocities of the bodies when the joints move with x (notes 2.104-2.105)."""
-    Y = {ROOT: model.still}
+    Y = {ROOT: model.zero_motion}
     for i, p, joint in model.outward():
         Y[i] = joint.transform(q[i]) @ model.X_tree[i] @ Y[p] + joint.subspace(q[i]) @ x[i]
     return Y
@@ -27,7 +27,7 @@ def jacobian_rate_product(
 
     J̇ is the derivative of J entry by entry: Ẋ = −v_J × X (RBDA 2.45), and S changes by S̊.
     """
-    V, Y, Z = {ROOT: model.still}, {ROOT: model.still}, {ROOT: model.still}
+    V, Y, Z = {ROOT: model.zero_motion}, {ROOT: model.zero_motion}, {ROOT: model.zero_motion}
     for i, p, joint in model.outward():
         XJ, S, vJ, _ = joint.motion(q[i], v[i])
         X = XJ @ model.X_tree[i]

@@ -18,7 +18,7 @@ def positions(model: Model, q: PerJoint) -> dict[int, Any]:
 
 def velocities(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:
     """The velocity of each body in its own coordinates (RBDA 5.14)."""
-    V = {ROOT: model.still}
+    V = {ROOT: model.zero_motion}
     for i, p, joint in model.outward():
         XJ, _, vJ, _ = joint.motion(q[i], v[i])
         V[i] = XJ @ model.X_tree[i] @ V[p] + vJ
@@ -27,7 +27,7 @@ def velocities(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:
 
 def accelerations(model: Model, q: PerJoint, v: PerJoint, a: PerJoint) -> dict[int, Any]:
     """The spatial acceleration of each body in its own coordinates, the base being at rest (RBDA 5.15)."""
-    V, A = {ROOT: model.still}, {ROOT: model.still}
+    V, A = {ROOT: model.zero_motion}, {ROOT: model.zero_motion}
     for i, p, joint in model.outward():
         XJ, S, vJ, cJ = joint.motion(q[i], v[i])
         X = XJ @ model.X_tree[i]

@@ -18,7 +18,7 @@ from knuckle.spatial.three import Mat3, Vec3, add, cross, matmul, neg, skew, tma
 Condition = Callable[[Transform], Iterable[Any]]
 
 
-class Relation(NamedTuple):
+class FrameRelation(NamedTuple):
     """φ, φ̇, φ̈ without the acceleration of the variables, and the forces on both bodies of unit multipliers (G_mᵀ)."""
 
     error: Vector
@@ -36,7 +36,7 @@ class Bodies(NamedTuple):
     A: PerBody
 
 
-def relation(bodies: Bodies, frame: Frame, other: Frame, condition: Condition) -> Relation:
+def relation(bodies: Bodies, frame: Frame, other: Frame, condition: Condition) -> FrameRelation:
     """The condition on ᶠX_o for a state of the bodies.
 
     The frames move with w = v_f − v_o against each other, and ẇ = a_f − a_o − v_f × w (RBDA 2.45, 8.15).
@@ -48,7 +48,7 @@ def relation(bodies: Bodies, frame: Frame, other: Frame, condition: Condition) -
     w = Vf - Vo
     error, rate, bias = _in_time(condition, X, w, Af - Ao - Vf.cross(w))
     T = _forces(condition, X)
-    return Relation(error, rate, bias, frame.X.T @ T, -(other.X.T @ (X.T @ T)))
+    return FrameRelation(error, rate, bias, frame.X.T @ T, -(other.X.T @ (X.T @ T)))
 
 
 def _in_time(condition: Condition, X: Transform, w: Motion, dw: Motion) -> tuple[Vector, Vector, Vector]:
@@ -89,6 +89,6 @@ def rows(model: Model, q: PerJoint, body: int, forces: Subspace) -> dict[int, Ma
     K: dict[int, Matrix] = {}
     F = forces
     for j in model.ancestors(body):
-        K[j] = F.T @ model.joints[j].kind.subspace(q[j])
-        F = (model.joints[j].kind.transform(q[j]) @ model.X_tree[j]).T @ F
+        K[j] = F.T @ model.joints[j].type.subspace(q[j])
+        F = (model.joints[j].type.transform(q[j]) @ model.X_tree[j]).T @ F
     return K

@@ -20,7 +20,7 @@ def jacobian(model: Model, q: PerJoint, frame: Frame) -> dict[int, Subspace]:
     """The columns of J in frame coordinates, for the joints that move the frame: twist = J v (RBDA 4.5)."""
     J, X = {}, frame.X
     for j in model.ancestors(frame.body):
-        joint = model.joints[j].kind
+        joint = model.joints[j].type
         J[j] = X @ joint.subspace(q[j])
         X = X @ joint.transform(q[j]) @ model.X_tree[j]
     return J
@@ -31,7 +31,7 @@ def jacobian_rate(model: Model, q: PerJoint, v: PerJoint, frame: Frame) -> dict[
     V = velocities(model, q, v)
     J, X, Vf = {}, frame.X, frame.X @ V[frame.body]
     for j in model.ancestors(frame.body):
-        joint = model.joints[j].kind
+        joint = model.joints[j].type
         S = joint.subspace(q[j])
         J[j] = X @ (joint.subspace_rate(q[j], v[j]) + V[j].cross(S)) - Vf.cross(X @ S)
         X = X @ joint.transform(q[j]) @ model.X_tree[j]

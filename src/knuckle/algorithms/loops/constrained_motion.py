@@ -9,7 +9,7 @@ from knuckle.scalar import ONE, ZERO, select
 from knuckle.spatial import Matrix, Vector
 from knuckle.spatial.linear.elimination import solve
 
-from .constraint_rank import Constraints, Part, parts
+from .constraint_rank import Constraints, ReducedRow, parts
 from .orthogonal_constraints import least_norm, nearest, of_rows, orthogonal
 
 __all__ = ["kkt", "least_norm", "multipliers", "orthogonal", "reduced", "solve_with"]
@@ -61,7 +61,7 @@ def solve_with(A: Matrix, rows: Constraints, k: Vector, force: Vector, *, redund
     return x + toward @ _solve_kept(Q @ toward, _along(found, k) - Q @ x, [part.kept for part in found])
 
 
-def _independent(H: Matrix, rows: Constraints, redundant: bool) -> list[Part]:
+def _independent(H: Matrix, rows: Constraints, redundant: bool) -> list[ReducedRow]:
     """K made orthogonal, every variable being measured by its own inertia."""
     weights = Vector(ONE / H[j][j] for j in range(H.nrows))
     K, size = (list(map(Vector, M.rows)) for M in (rows.K, rows.size))
@@ -69,7 +69,7 @@ def _independent(H: Matrix, rows: Constraints, redundant: bool) -> list[Part]:
     return parts(K, weights, sizes, rows.doubt, redundant)
 
 
-def _along(found: list[Part], k: Vector) -> Vector:
+def _along(found: list[ReducedRow], k: Vector) -> Vector:
     """κ with Q a = κ where K a = k."""
     kappa: list[Any] = []
     for part in found:

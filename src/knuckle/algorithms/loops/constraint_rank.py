@@ -49,7 +49,7 @@ class Constraints(NamedTuple):
         return Constraints(K, size, self.doubt, self.groups)
 
 
-class Part(NamedTuple):
+class ReducedRow(NamedTuple):
     """A row less those before it: q, W q, whether it says something new, 1/qᵀWq, what went, by ratios; its size²."""
 
     row: int
@@ -61,13 +61,15 @@ class Part(NamedTuple):
     size: Any
 
 
-def parts(rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: Any, much: bool = False) -> list[Part]:
+def parts(
+    rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: Any, much: bool = False
+) -> list[ReducedRow]:
     """The rows made orthogonal, one after the other, in the metric of the weights; `sizes` are squares in it.
 
     What is taken off a row brings its rounding with it: sizes add up as squares. With `much` the rows are gone through
     twice: first for those of which much is left.
     """
-    found: list[Part] = []
+    found: list[ReducedRow] = []
     for share in (MUCH * MUCH, doubt) if much else (doubt,):
         for i, row in enumerate(rows):
             q, size, ratios = row, sizes[i], list[Any]()
@@ -79,7 +81,7 @@ def parts(rows: Sequence[Vector], weights: Vector, sizes: Sequence[Any], doubt: 
             left = weighted @ q
             kept = less(share * size, left)
             reciprocal = select(kept, ONE / select(kept, left, ONE), ZERO)
-            found.append(Part(i, q, weighted, kept, reciprocal, ratios, size))
+            found.append(ReducedRow(i, q, weighted, kept, reciprocal, ratios, size))
     return found
 
 
@@ -87,7 +89,7 @@ def sizes_along(model: Model, q: PerJoint, path: Iterable[int], F: Sequence[tupl
     """The sizes of the terms of Fᵀ J, by blocks, for forces whose moments and forces have the sizes given."""
     blocks: dict[int, Matrix] = {}
     for j in path:
-        S = sizes_of(model.joints[j].kind.subspace(q[j]), model.joints[j].kind.transform(q[j]))
+        S = sizes_of(model.joints[j].type.subspace(q[j]), model.joints[j].type.transform(q[j]))
         blocks[j] = Matrix(([n * w + f * v for w, v in S] for n, f in F), len(S))
         arm = reach(model, q, (j,))
         F = [(n + arm * f, f) for n, f in F]
@@ -96,7 +98,7 @@ def sizes_along(model: Model, q: PerJoint, path: Iterable[int], F: Sequence[tupl
 
 def reach(model: Model, q: PerJoint, path: Iterable[int]) -> Any:
     """The length of the way along joints, at most."""
-    ways = ((model.X_tree[j], model.joints[j].kind.transform(q[j])) for j in path)
+    ways = ((model.X_tree[j], model.joints[j].type.transform(q[j])) for j in path)
     return sum((length(X) for pair in ways for X in pair), ZERO)
 
 

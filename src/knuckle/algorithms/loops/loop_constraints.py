@@ -15,7 +15,7 @@ from knuckle.spatial import Matrix, Subspace, Vector
 from .constraint_rank import length, openness, reach, sizes_along, sizes_of
 
 
-class Closure(NamedTuple):
+class LoopGeometry(NamedTuple):
     """A loop joint: ˢX_ᵖ between its frames, how far it is from closing, and its constraint and active forces."""
 
     X: Any
@@ -25,18 +25,18 @@ class Closure(NamedTuple):
     q: Vector
 
 
-def closure(model: Model, q: PerJoint, loop: LoopJoint) -> Closure:
+def closure(model: Model, q: PerJoint, loop: LoopJoint) -> LoopGeometry:
     """ˢX_ᵖ (RBDA 8.24), δ and T (8.25-8.27, table 8.1), and the loop joint's own position."""
     Xs, Xp = loop.X_successor, loop.X_predecessor
     ours, theirs = _around(model, loop)
     for j in ours:
-        Xs = Xs @ model.joints[j].kind.transform(q[j]) @ model.X_tree[j]
+        Xs = Xs @ model.joints[j].type.transform(q[j]) @ model.X_tree[j]
     for j in theirs:
-        Xp = Xp @ model.joints[j].kind.transform(q[j]) @ model.X_tree[j]
+        Xp = Xp @ model.joints[j].type.transform(q[j]) @ model.X_tree[j]
     X = Xs @ Xp.inverse()
-    delta, T = loop.kind.loop(X)
-    ql = loop.kind.locate(X)
-    return Closure(X, delta, T, loop.kind.actuation(ql), ql)
+    delta, T = loop.type.loop(X)
+    ql = loop.type.locate(X)
+    return LoopGeometry(X, delta, T, loop.type.actuation(ql), ql)
 
 
 def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspace) -> dict[int, Matrix]:
@@ -45,22 +45,22 @@ def loop_jacobian(model: Model, q: PerJoint, loop: LoopJoint, X: Any, T: Subspac
     ours, theirs = _around(model, loop)
     F = loop.X_successor.T @ T
     for j in ours:
-        K[j] = F.T @ model.joints[j].kind.subspace(q[j])
-        F = (model.joints[j].kind.transform(q[j]) @ model.X_tree[j]).T @ F
+        K[j] = F.T @ model.joints[j].type.subspace(q[j])
+        F = (model.joints[j].type.transform(q[j]) @ model.X_tree[j]).T @ F
     F = loop.X_predecessor.T @ (X.T @ T)
     for j in theirs:
-        K[j] = -(F.T @ model.joints[j].kind.subspace(q[j]))
-        F = (model.joints[j].kind.transform(q[j]) @ model.X_tree[j]).T @ F
+        K[j] = -(F.T @ model.joints[j].type.subspace(q[j]))
+        F = (model.joints[j].type.transform(q[j]) @ model.X_tree[j]).T @ F
     return K
 
 
 def loop_sizes(
-    model: Model, q: PerJoint, loop: LoopJoint, at: Closure, T: Subspace
+    model: Model, q: PerJoint, loop: LoopJoint, at: LoopGeometry, T: Subspace
 ) -> tuple[dict[int, Matrix], Vector]:
     """The sizes of the terms of `loop_jacobian`, by the same blocks; and for its own T, how far open each row is."""
     ours, theirs = _around(model, loop)
     arm_s = length(loop.X_successor)
-    moved = loop.kind.transform(at.q)
+    moved = loop.type.transform(at.q)
     arm_p = length(loop.X_predecessor) + length(moved)
     F = sizes_of(T, moved)
     blocks = {
@@ -78,7 +78,7 @@ class LoopMotion(NamedTuple):
     k: Vector
 
 
-def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJoint, at: Closure) -> LoopMotion:
+def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJoint, at: LoopGeometry) -> LoopMotion:
     """k with K a = k, for any joint: T of which may change, and which may move by a law of time.
 
     The loop joint has v_J = S v_l + σ and v̇_J = S a_l + c_J + v_s × v_J, and Tᵀ takes S away:
@@ -88,8 +88,8 @@ def loop_motion(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, loop: LoopJ
     ours, theirs = _around(model, loop)
     Vs, As = (loop.X_successor @ x for x in _bodies(model, q, v, g, ours))
     Vp, Ap = (at.X @ (loop.X_predecessor @ x) for x in _bodies(model, q, v, g, theirs))
-    sigma = loop.kind.motion(at.q, Vector.zero(loop.kind.nv)).v
-    own = loop.kind.motion(at.q, at.T_a.T @ (Vs - Vp - sigma))
+    sigma = loop.type.motion(at.q, Vector.zero(loop.type.nv)).v
+    own = loop.type.motion(at.q, at.T_a.T @ (Vs - Vp - sigma))
     return LoopMotion(at.T.T @ (Vs - Vp - sigma), at.T.T @ (own.c + Vs.cross(Vs - Vp) - As + Ap))
 
 
@@ -106,9 +106,9 @@ def _around(model: Model, loop: LoopJoint) -> tuple[list[int], list[int]]:
 
 def _bodies(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, path: list[int]) -> tuple[Any, Any]:
     """Velocity and acceleration, without that of the variables, of the first body of a path that begins at rest."""
-    V, A = model.still, model.still
+    V, A = model.zero_motion, model.zero_motion
     for j in reversed(path):
-        XJ, S, vJ, cJ = model.joints[j].kind.motion(q[j], v[j])
+        XJ, S, vJ, cJ = model.joints[j].type.motion(q[j], v[j])
         X = XJ @ model.X_tree[j]
         V = X @ V + vJ
         A = X @ A + S @ g[j] + cJ + V.cross(vJ)

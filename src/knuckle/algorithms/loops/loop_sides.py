@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from knuckle.scalar import ONE, ZERO, less, select
 from knuckle.spatial import Matrix, Subspace, Vector
 
-from .constraint_rank import Part, parts
+from .constraint_rank import ReducedRow, parts
 
 Key = tuple[int, int]
 """A joint and one of its variables; or, below −1, a body at which loops were closed, and a number."""
@@ -48,7 +48,7 @@ class Closed(NamedTuple):
     """Loops closed at a body: their rows made independent, G of these, and their ratios in rows of loops that go on."""
 
     loops: tuple[int, ...]
-    parts: list[Part]
+    parts: list[ReducedRow]
     G: list[Any]
     ratios: dict[int, list[list[Any]]]
 

@@ -10,7 +10,7 @@ from knuckle.algorithms.dynamics import branch_sparsity
 from knuckle.scalar import ONE, ZERO, less, select
 from knuckle.spatial import Matrix, Vector
 
-from .constraint_rank import Constraints, Part, parts
+from .constraint_rank import Constraints, ReducedRow, parts
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Orthogonal:
     parents: branch_sparsity.Parents
     inverse: Vector
     Y: list[Vector]
-    parts: list[Part]
+    parts: list[ReducedRow]
 
     def response(self, k: Vector, force: Vector | None = None) -> tuple[Vector, Vector]:
         """(a, λ) with H a = τ + Kᵀλ and K a = k: t = L⁻ᵀτ + Y λ is corrected along each q, and a = L⁻¹D⁻¹t."""
@@ -42,7 +42,7 @@ class Orthogonal:
         )
 
 
-def of_rows(parts: list[Part], along: list[Any], count: int) -> Vector:
+def of_rows(parts: list[ReducedRow], along: list[Any], count: int) -> Vector:
     """λ of the rows themselves with Kᵀλ = Σ c q, from the coefficients of the orthogonal parts."""
     of_part: list[Any] = [ZERO] * len(along)
     lam: list[Any] = [ZERO] * count
@@ -54,7 +54,7 @@ def of_rows(parts: list[Part], along: list[Any], count: int) -> Vector:
     return Vector(lam)
 
 
-def nearest(parts: list[Part], k: Vector, group: Sequence[int]) -> Vector:
+def nearest(parts: list[ReducedRow], k: Vector, group: Sequence[int]) -> Vector:
     """The k nearest to the one given for which K a = k has a solution, looking at some rows.
 
     In a singular position a velocity may keep the loops closed for the moment and no longer: then K a misses k, and

@@ -17,7 +17,7 @@ import knuckle as kn
 from knuckle.cli.failures import UnusableError
 from knuckle.model import Model
 
-from .rivals import RIVALS, States, Way
+from .rivals import RIVALS, RivalFunction, States
 
 FUNCTIONS = {
     "inverse_dynamics": ("q", "v", "a"),
@@ -70,21 +70,21 @@ def _states(model: Model, batch: int) -> States:
     return States(np.resize(q, (batch, model.nq)), v, a, tau)
 
 
-def _ours(model: Model, name: str, frame: str, states: States) -> Way:
+def _ours(model: Model, name: str, frame: str, states: States) -> RivalFunction:
     f = getattr(kn, name)
     options = {"frame": frame} if name == "jacobian" else {}
     arrays = [getattr(states, key) for key in FUNCTIONS[name]]
     first = [np.ascontiguousarray(x[0]) for x in arrays]
     bound = kn.bind(model).prepare(f, **options)
     result = partial(f, model, *first, **options)
-    return Way(partial(f, model, *arrays, **options), len(states.q), partial(bound, *first), result)
+    return RivalFunction(partial(f, model, *arrays, **options), len(states.q), partial(bound, *first), result)
 
 
 def _others(
-    model: Model, frame: str, states: States, threads: int, ours: dict[str, Way]
-) -> tuple[dict[str, dict[str, Way]], dict[str, str], float | None]:
+    model: Model, frame: str, states: States, threads: int, ours: dict[str, RivalFunction]
+) -> tuple[dict[str, dict[str, RivalFunction]], dict[str, str], float | None]:
     """By function and library, the ways of those that compute the same; why the others are not there."""
-    ways: dict[str, dict[str, Way]] = {}
+    ways: dict[str, dict[str, RivalFunction]] = {}
     left_out: dict[str, str] = {}
     worst: float | None = None
     for library, (module, make) in RIVALS.items():
@@ -114,7 +114,7 @@ def _difference(ours: NDArray[Any], theirs: NDArray[Any]) -> float:
     return float(np.max(np.abs(np.asarray(ours) - np.reshape(theirs, np.shape(ours))), initial=0.0)) / size
 
 
-def _row(name: str, ways: dict[str, Way], seconds: float) -> dict[str, Any]:
+def _row(name: str, ways: dict[str, RivalFunction], seconds: float) -> dict[str, Any]:
     batch = _times([(way.batch, way.states) for way in ways.values()], seconds)
     one = _times([(way.one, 1) for way in ways.values()], seconds)
     return {

@@ -29,7 +29,7 @@ class States(NamedTuple):
     tau: Array
 
 
-class Way(NamedTuple):
+class RivalFunction(NamedTuple):
     """How a library computes a function: for a batch, how many states that is, for one state, and what it finds."""
 
     batch: Callable[[], Any]
@@ -41,7 +41,7 @@ class Way(NamedTuple):
 class Rival(Protocol):
     """Another library, made from a model, the name of a frame, states and a number of threads."""
 
-    def way(self, function: str) -> Way:
+    def way(self, function: str) -> RivalFunction:
         """How it computes a function; results are of the first state and in knuckle's variables."""
         ...
 
@@ -70,7 +70,7 @@ class Pinocchio:
         a, tau = self.there.a_to(states.q, states.v, states.a), self.there.tau_to(states.q, states.tau)
         self.states = States(q, v, a, tau)
 
-    def way(self, function: str) -> Way:
+    def way(self, function: str) -> RivalFunction:
         """See `Rival.way`."""
         pin, model, data, (q, v, a, tau) = self.pin, self.model, self.data, self.states
         B = self.there.velocity_map(self.ours)
@@ -78,20 +78,20 @@ class Pinocchio:
             case "inverse_dynamics":
                 one = partial(pin.rnea, model, data, q[0], v[0], a[0])
                 result = partial(self.there.tau_from, q[0])
-                return Way(*self._parallel(pin.rneaInParallel, q, v, a), one, lambda: result(one()))
+                return RivalFunction(*self._parallel(pin.rneaInParallel, q, v, a), one, lambda: result(one()))
             case "forward_dynamics":
                 one = partial(pin.aba, model, data, q[0], v[0], tau[0])
                 result = partial(self.there.a_from, q[0], v[0])
-                return Way(*self._parallel(pin.abaInParallel, q, v, tau), one, lambda: result(one()))
+                return RivalFunction(*self._parallel(pin.abaInParallel, q, v, tau), one, lambda: result(one()))
             case "mass_matrix":
                 one = partial(pin.crba, model, data, q[0])
                 loop = self._loop(partial(pin.crba, model, data))
-                return Way(*loop, one, lambda: B.T @ _symmetric(one()) @ B)
+                return RivalFunction(*loop, one, lambda: B.T @ _symmetric(one()) @ B)
             case _:
                 jacobian = partial(pin.computeFrameJacobian, model, data)
                 one = partial(jacobian, q[0], self.place, pin.LOCAL)
                 loop = self._loop(lambda q: jacobian(q, self.place, pin.LOCAL))
-                return Way(*loop, one, lambda: np.roll(one().reshape(6, -1), 3, axis=0) @ B)
+                return RivalFunction(*loop, one, lambda: np.roll(one().reshape(6, -1), 3, axis=0) @ B)
 
     def _parallel(self, call: Any, *arrays: Array) -> tuple[Callable[[], Any], int]:
         columns = [np.asfortranarray(x.T) for x in arrays]
@@ -132,7 +132,7 @@ class MuJoCo:
         each = there.q_to(q), there.v_to(q, v), there.a_to(q, v, a), there.tau_to(q, tau)
         self.states = [tuple(map(np.ascontiguousarray, state)) for state in zip(*each, strict=True)]
 
-    def way(self, function: str) -> Way:
+    def way(self, function: str) -> RivalFunction:
         """See `Rival.way`."""
         work, read = getattr(self, f"_{function}")()
 
@@ -144,7 +144,7 @@ class MuJoCo:
             work(*self.states[0])
             return read()
 
-        return Way(loop, len(self.states), lambda: work(*self.states[0]), result)
+        return RivalFunction(loop, len(self.states), lambda: work(*self.states[0]), result)
 
     def _inverse_dynamics(self) -> tuple[Callable[..., None], Callable[[], Array]]:
         mj, m, d = self.mj, self.model, self.data

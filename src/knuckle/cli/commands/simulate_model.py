@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.cli.controllers import Control, towards
+from knuckle.cli.controllers import ControllerChoice, towards
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.state_arguments import position, velocity
 from knuckle.integrators.starting_state import DEFAULT_STEP
@@ -27,7 +27,7 @@ SUFFIXES = {
 
 
 @dataclass(frozen=True)
-class Run:
+class TimedRun:
     """A simulation and the seconds it took, without those of compiling."""
 
     trajectory: Trajectory
@@ -47,12 +47,12 @@ def run(
     goal: Sequence[str],
     bandwidth: float,
     joint_limits: str | None,
-) -> Run:
+) -> TimedRun:
     """The motion that the words of the command line ask for."""
     q0, v0 = position(model, "--start", start), velocity(model, "--speed", speed)
     if goal and controller != "pd":
         raise UnusableError(f"--goal is for --controller pd, not for {controller}")
-    control = Control()
+    control = ControllerChoice()
     if controller != "none":
         wanted = q0 if controller == "hold" else position(model, "--goal", goal)
         control = towards(model, q0, wanted, bandwidth)
@@ -73,7 +73,7 @@ def run(
     except (ValueError, TypeError) as error:
         raise UnusableError(str(error)) from None
     resists = any(any((*joint.damping, *joint.friction)) for joint in model.joints)
-    return Run(trajectory, wall, controller == "none" and not resists and joint_limits is None)
+    return TimedRun(trajectory, wall, controller == "none" and not resists and joint_limits is None)
 
 
 def check_suffixes(**files: Path | None) -> None:

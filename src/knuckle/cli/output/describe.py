@@ -52,18 +52,18 @@ def describe(model: Model) -> dict[str, Any]:
 
 def _joint(model: Model, i: int) -> dict[str, Any]:
     joint, coupling, qs, vs = model.joints[i], model.coupled.get(i), model.q_slices[i], model.v_slices[i]
-    axis = axis_of(joint.kind)
+    axis = axis_of(joint.type)
     return {
         "name": joint.name,
-        "type": type_name(joint.kind),
+        "type": type_name(joint.type),
         "axis": None if axis is None else list(axis),
         "parent": _body(model, joint.parent),
         "body": model.body_names[i],
         "mass": float(model.I[i].mass),
         "q": [qs.start, qs.stop],
         "v": [vs.start, vs.stop],
-        "q_units": list(joint.kind.q_units),
-        "v_units": list(joint.kind.v_units),
+        "q_units": list(joint.type.q_units),
+        "v_units": list(joint.type.v_units),
         "lower": _bounds(joint.limits.lower),
         "upper": _bounds(joint.limits.upper),
         "velocity": _bounds(joint.limits.velocity),
@@ -82,7 +82,7 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
 def _loop(model: Model, loop: kn.model.LoopJoint) -> dict[str, Any]:
     return {
         "name": loop.name,
-        "type": type_name(loop.kind),
+        "type": type_name(loop.type),
         "predecessor": _body(model, loop.predecessor),
         "successor": _body(model, loop.successor),
     }

@@ -26,7 +26,7 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "v": lambda model: (model.nv,),
     "f": lambda model: (model.nb, model.algebra.dimension),
     "w": lambda model: (model.algebra.dimension,),
-    "l": lambda model: (sum(loop.kind.nv for loop in model.loops),),
+    "l": lambda model: (sum(loop.type.nv for loop in model.loops),),
 }
 """What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops."""
 

@@ -17,7 +17,7 @@ from knuckle.engine.trace import Expression
 from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
 
-from .numpy_arrays import Lanes
+from .numpy_arrays import NumPyArrays
 from .traced_scalars import Scalars
 
 _NUMERIC = (int, float, complex, np.generic, np.ndarray, str, bytes, type(None))
@@ -56,7 +56,7 @@ def container_of(values: Iterable[Any]) -> Container:
                 objects = objects or _is_object(leaf)
     if len(found) > 1:
         raise TypeError(f"arrays of {' and '.join(found)} do not go into one call")
-    return next(iter(found.values()), Objects() if objects else Lanes())
+    return next(iter(found.values()), Objects() if objects else NumPyArrays())
 
 
 def package_of(x: Any) -> str:

@@ -18,7 +18,7 @@ from knuckle.model import Model
 from .arguments import Arguments, Declared, Inferred, Sorted
 from .choose_container import container_of
 from .learned_calls import LearnedCalls
-from .numpy_arrays import Lanes
+from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, source_of, traced
 
 P = ParamSpec("P")
@@ -97,9 +97,9 @@ class Function(Generic[P, R]):
         call = arguments.sort(model, args, kwargs)
         container = container_of(value for value, _ in call.arrays.values())
         specialization = self._specialization(model, call)
-        if not isinstance(container, Lanes):
+        if not isinstance(container, NumPyArrays):
             return container.compute(specialization, call.arrays)
-        result = Lanes(call.weak, eager).compute(specialization, call.arrays)
+        result = NumPyArrays(call.weak, eager).compute(specialization, call.arrays)
         learned.learn(first, arguments, args, kwargs, call, specialization)
         return result
 

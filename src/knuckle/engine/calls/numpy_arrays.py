@@ -48,7 +48,7 @@ class Computed:
 
 
 @dataclass(frozen=True)
-class Lanes(Container):
+class NumPyArrays(Container):
     """NumPy arrays of numbers, with any batch axes before those an argument needs.
 
     The result has the precision that the arguments have together: float32 only if all are, float64 for integers.

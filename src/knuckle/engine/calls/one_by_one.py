@@ -14,7 +14,7 @@ from knuckle.engine.kernels.one_state import arrays_call
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native.python_abi import python_abi
 
-from .numpy_arrays import Lanes
+from .numpy_arrays import NumPyArrays
 
 _DOUBLE = np.dtype(np.float64)
 
@@ -52,6 +52,6 @@ class OneByOne:
         """Any arrays, by the kernel for batches or by the text itself."""
         numbers = (np.atleast_1d(np.asarray(x, float)) for x in arrays)
         given = {name: (x, self.shapes[name]) for name, x in zip(self.shapes, numbers, strict=True)}
-        computed = Lanes().scalars(self._specialization, given)
+        computed = NumPyArrays().scalars(self._specialization, given)
         self._layout = computed.layout
         return np.reshape(computed.flat, (*computed.batch, self._layout.size))

@@ -19,7 +19,7 @@ from knuckle.engine.emit.llvm.feedback_loop import Feedback
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import threads
 
-from .numpy_arrays import Lanes
+from .numpy_arrays import NumPyArrays
 from .time_loop import Loop, loop_for
 
 Array: TypeAlias = np.ndarray[Any, Any]
@@ -145,7 +145,7 @@ class Trajectories:
             given = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
             given |= self.ask(given) if self.ask else {}
             arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
-            now = self._of_sizes(Lanes().compute(self.specialization, arrays))
+            now = self._of_sizes(NumPyArrays().compute(self.specialization, arrays))
             if (step + 1) % self.save_every == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):
                     kept[:, self.row(step)] = part.reshape(len(self.state), -1)

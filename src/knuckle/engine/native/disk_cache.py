@@ -77,7 +77,7 @@ def key(*parts: Any) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class CacheFolder:
     """The folder, held open while it is used, so that nothing can take its place meanwhile."""
 
     path: Path
@@ -109,13 +109,13 @@ _refused: set[Path] = set()
 
 
 @contextlib.contextmanager
-def _opened(make: bool = False) -> Generator[Place]:
+def _opened(make: bool = False) -> Generator[CacheFolder]:
     """The folder to use. Raises OSError if there is none, or none to be trusted; the latter is said once."""
     path = folder()
     if make:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
     if not OWNED:
-        yield Place(path, None)
+        yield CacheFolder(path, None)
         return
     link = os.lstat(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -125,7 +125,7 @@ def _opened(make: bool = False) -> Generator[Place]:
                 _refused.add(path)
                 warn(f"no compiled kernels are kept in {path}: {why}")
             raise PermissionError(why)
-        yield Place(path, descriptor)
+        yield CacheFolder(path, descriptor)
     finally:
         os.close(descriptor)
 
@@ -149,7 +149,7 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
         return None
 
 
-def _read(place: Place, name: str, *, is_use: bool = False) -> tuple[dict[str, Any], bytes, os.stat_result]:
+def _read(place: CacheFolder, name: str, *, is_use: bool = False) -> tuple[dict[str, Any], bytes, os.stat_result]:
     """Description, code and status of a file. Raises OSError or ValueError if it cannot be used."""
     quietly = 0 if is_use else getattr(os, "O_NOATIME", 0)  # a look at the list is no use of what is in it
     with os.fdopen(place.open(name + SUFFIX, os.O_RDONLY | quietly), "rb") as file:

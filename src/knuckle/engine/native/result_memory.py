@@ -25,7 +25,7 @@ MOST = 1 << 28
 """Bytes that are kept at most."""
 
 
-class Block:
+class MemoryBlock:
     """Memory of the system, until nobody refers to it."""
 
     __slots__ = ("_mapping", "address", "size")
@@ -55,9 +55,9 @@ class Blocks:
     """Blocks that are free, oldest first. Lists change in one step, so threads, collectors and forks need no lock."""
 
     def __init__(self) -> None:
-        self.free: list[Block] = []
+        self.free: list[MemoryBlock] = []
 
-    def take(self, size: int) -> Block:
+    def take(self, size: int) -> MemoryBlock:
         """A block of at least this size, and not much larger."""
         whole = -(-size // GRAIN) * GRAIN
         for block in reversed(tuple(self.free)):
@@ -68,12 +68,12 @@ class Blocks:
                     continue
                 return block
         try:
-            return Block(whole)
+            return MemoryBlock(whole)
         except OSError:  # no room: without what is kept there may be
             self.free.clear()
-            return Block(whole)
+            return MemoryBlock(whole)
 
-    def give_back(self, block: Block) -> None:
+    def give_back(self, block: MemoryBlock) -> None:
         """Keeps a block, and lets the oldest go if it is too much."""
         if block.size <= MOST:
             block.offer()
@@ -91,7 +91,7 @@ blocks = Blocks()
 class _Lease:
     """Who holds a block: the base of an array. The block goes back when the array and all its views are gone."""
 
-    def __init__(self, block: Block, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    def __init__(self, block: MemoryBlock, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
         self._block, self._blocks = block, blocks
         self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (block.address, False), "version": 3}
 

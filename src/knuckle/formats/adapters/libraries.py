@@ -71,7 +71,7 @@ def _matched(
     missing: list[int] = []
 
     def match(i: int, theirs: Theirs) -> None:
-        kind = model.joints[i].kind
+        kind = model.joints[i].type
         rule = rule_of(kind, theirs)
         if rule is None or (rule.nq, rule.nv) != (theirs.nq, theirs.nv):
             ours = type(kind).__name__
@@ -81,7 +81,7 @@ def _matched(
         matches.append(Match(i, rule, *places))
 
     for i, joint in enumerate(model.joints):
-        if not joint.kind.nv:
+        if not joint.type.nv:
             continue
         theirs = free.pop(names.get(joint.name, joint.name), None)
         if theirs is not None:
@@ -89,7 +89,7 @@ def _matched(
         elif i not in coupled:
             missing.append(i)
     unnamed = [joint for joint in free.values() if joint.nv == 6]
-    if len(unnamed) == 1 and len(missing) == 1 and isinstance(model.joints[missing[0]].kind, Free):
+    if len(unnamed) == 1 and len(missing) == 1 and isinstance(model.joints[missing[0]].type, Free):
         match(missing.pop(), free.pop(unnamed[0].name))
     if missing or free:
         ours = ", ".join(model.joint_names[i] for i in missing) or "none"

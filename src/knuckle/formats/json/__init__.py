@@ -3,7 +3,7 @@
     {"format": "knuckle", "version": 1, "name": "arm", "algebra": "spatial", "gravity": [0, 0, -9.81],
      "base":   {"name": "base", "inertia": {...}},
      "bodies": [{"name": "upper", "inertia": {"mass": 2.0, "h": [0, 0, 0.4], "I": [xx, xy, yy, xz, yz, zz]}, ...}],
-     "joints": [{"name": "shoulder", "kind": {"type": "Revolute", "axis": [0.0, 0.0, 1.0]}, "parent": "base",
+     "joints": [{"name": "shoulder", "type": {"type": "Revolute", "axis": [0.0, 0.0, 1.0]}, "parent": "base",
                  "X_tree": {"E": [[1, 0, 0], [0, 1, 0], [0, 0, 1]], "r": [0, 0, 0.3]}, ...}],
      "frames": [...], "loops": [...],
      "couplings": [{"joint": "finger", "sources": ["thumb"], "law": {"type": "Linear", "ratios": [0.5]}}],

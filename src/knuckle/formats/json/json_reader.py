@@ -108,7 +108,7 @@ def _model(document: Any, file: str | None, joint_types: Iterable[type]) -> Mode
 
 
 def _check_sizes(decoder: Decoder, joint: TreeJoint, path: str) -> None:
-    nq, nv = joint.kind.nq, joint.kind.nv
+    nq, nv = joint.type.nq, joint.type.nv
     for key, n in (("lower", nq), ("upper", nq), ("velocity", nv), ("effort", nv)):
         found = len(getattr(joint.limits, key))
         if found != n:

@@ -125,7 +125,7 @@ def _is_default(field: Any, value: Any, owner: Any) -> bool:
     if isinstance(value, Limits):
         return all(_is_default(f, getattr(value, f.name), value) for f in dataclasses.fields(value))
     if isinstance(owner, TreeJoint) and field.name == "start":
-        return value == neutral_position(owner.kind)
+        return value == neutral_position(owner.type)
     if default == () and isinstance(owner, TreeJoint):
         return repr(value) == repr((0.0,) * len(value))
     return type(value) is type(default) and repr(value) == repr(default)

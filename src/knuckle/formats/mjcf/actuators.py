@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .mjcf_source import Source
+from .mjcf_source import MjcfSource
 
 _SERVO = (
     "ignored, and not idle at zero control in MuJoCo, where they hold or move what they act on; a position servo at "
@@ -10,7 +10,7 @@ _SERVO = (
 )
 
 
-def motors(source: Source, j: int) -> tuple[float, float]:
+def motors(source: MjcfSource, j: int) -> tuple[float, float]:
     """Armature and damping of the actuators on a joint of one freedom: gear squared times their own."""
     m = source.m
     total_armature = total_damping = 0.0
@@ -21,7 +21,7 @@ def motors(source: Source, j: int) -> tuple[float, float]:
     return total_armature, total_damping
 
 
-def on_joint(source: Source, j: int) -> list[int]:
+def on_joint(source: MjcfSource, j: int) -> list[int]:
     """The actuators on a joint."""
     m, words = source.m, source.mujoco.mjtTrn
     direct = int(words.mjTRN_JOINT), int(words.mjTRN_JOINTINPARENT)
@@ -30,12 +30,12 @@ def on_joint(source: Source, j: int) -> list[int]:
     ]
 
 
-def count(source: Source) -> int:
+def count(source: MjcfSource) -> int:
     """Actuators; before MuJoCo 4 each had one input."""
     return int(getattr(source.m, "nactuator", source.m.nu))
 
 
-def remark_actuators(source: Source) -> None:
+def remark_actuators(source: MjcfSource) -> None:
     """A warning for actuators that push at zero control, information on the others."""
     n = count(source)
     active = [a for a in range(n) if _is_active(source, a)]
@@ -52,13 +52,13 @@ def remark_actuators(source: Source) -> None:
     _remark_spread(source)
 
 
-def drives(source: Source, a: int) -> bool:
+def drives(source: MjcfSource, a: int) -> bool:
     """Whether an actuator adds armature or damping to what it acts on, besides its force."""
     damped = source.has("actuator_damping", a) and not source.disabled("DAMPER")
     return damped or source.has("actuator_armature", a)
 
 
-def _remark_spread(source: Source) -> None:
+def _remark_spread(source: MjcfSource) -> None:
     """Armature and damping that act on more than one freedom."""
     m, types = source.m, source.mujoco.mjtJoint
     for j in range(m.njnt):
@@ -68,7 +68,7 @@ def _remark_spread(source: Source) -> None:
             source.note("warning", source.name("joint", j), "armature and damping of its actuators ignored")
 
 
-def _is_active(source: Source, a: int) -> bool:
+def _is_active(source: MjcfSource, a: int) -> bool:
     """Whether an actuator may push although every control is zero."""
     m, words = source.m, source.mujoco
     group = int(m.actuator_group[a])
@@ -92,6 +92,6 @@ def _is_active(source: Source, a: int) -> bool:
     return any(not low <= 0 <= high for low, high in ranges)
 
 
-def _output(source: Source, a: int) -> int:
+def _output(source: MjcfSource, a: int) -> int:
     """The row of an actuator in arrays with one per force that it puts out."""
     return int(source.m.actuator_outadr[a]) if hasattr(source.m, "actuator_outadr") else a

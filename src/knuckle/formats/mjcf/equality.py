@@ -11,8 +11,8 @@ from knuckle.joints.axis import unit
 from knuckle.model import Coupling, LoopJoint, Powers, mimic
 from knuckle.spatial import Transform, rotation
 
-from .mjcf_source import Source, numbers, transform
-from .mjcf_tree import Tree
+from .mjcf_source import MjcfSource, numbers, transform
+from .mjcf_tree import MjcfTree
 
 _UPRIGHT = (1.0, 0.0, 0.0, 0.0)
 _ENDS = ("below", "above")
@@ -20,7 +20,7 @@ Link: TypeAlias = tuple[int, tuple[float, ...]]
 """The joint that is followed, and the coefficients of the polynomial in its position."""
 
 
-def constraints(source: Source, tree: Tree, follow: bool) -> tuple[list[LoopJoint], list[Coupling]]:
+def constraints(source: MjcfSource, tree: MjcfTree, follow: bool) -> tuple[list[LoopJoint], list[Coupling]]:
     """Loop joints and couplings of the model, with a note on every constraint that becomes neither."""
     m, types = source.m, source.mujoco.mjtEq
     loops: list[LoopJoint] = []
@@ -81,7 +81,7 @@ def _through(low: Any, high: Any) -> Transform:
 
 
 def _loop(
-    source: Source, tree: Tree, e: int, name: str, kind: Joint, X_predecessor: Transform, X_successor: Transform
+    source: MjcfSource, tree: MjcfTree, e: int, name: str, kind: Joint, X_predecessor: Transform, X_successor: Transform
 ) -> LoopJoint:
     source.note("info", name, "exact here; in MuJoCo a soft constraint (solref, solimp)")
     ends = (_end(source, tree, int(k), e) for k in (source.m.eq_obj1id[e], source.m.eq_obj2id[e]))
@@ -89,15 +89,15 @@ def _loop(
     return LoopJoint(source.claim("joint", name, "_loop"), kind, predecessor, successor, X_predecessor, X_successor)
 
 
-def _is_site(source: Source, e: int) -> bool:
+def _is_site(source: MjcfSource, e: int) -> bool:
     return int(source.m.eq_objtype[e]) == int(source.mujoco.mjtObj.mjOBJ_SITE)
 
 
-def _end(source: Source, tree: Tree, k: int, e: int) -> Any:
+def _end(source: MjcfSource, tree: MjcfTree, k: int, e: int) -> Any:
     return tree.places[int(source.m.site_bodyid[k]) if _is_site(source, e) else k]
 
 
-def _connect(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
+def _connect(source: MjcfSource, tree: MjcfTree, e: int) -> tuple[Transform, Transform]:
     """The two points that coincide: eq_data has the first in body 1 and the second in body 2."""
     if _is_site(source, e):
         return _sites(source, tree, e)
@@ -107,7 +107,7 @@ def _connect(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
     return first, second
 
 
-def _weld(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
+def _weld(source: MjcfSource, tree: MjcfTree, e: int) -> tuple[Transform, Transform]:
     """The two frames that coincide: eq_data has a point in body 2, its place in body 1, and body 2's orientation."""
     if _is_site(source, e):
         return _sites(source, tree, e)
@@ -115,12 +115,12 @@ def _weld(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
     return transform(data[3:6], data[6:10], one.origin), transform(data[0:3], _UPRIGHT, two.origin)
 
 
-def _ends(source: Source, tree: Tree, e: int) -> tuple[Any, Any]:
+def _ends(source: MjcfSource, tree: MjcfTree, e: int) -> tuple[Any, Any]:
     m = source.m
     return _end(source, tree, int(m.eq_obj1id[e]), e), _end(source, tree, int(m.eq_obj2id[e]), e)
 
 
-def _sites(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
+def _sites(source: MjcfSource, tree: MjcfTree, e: int) -> tuple[Transform, Transform]:
     m = source.m
     ids = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
     ends = _ends(source, tree, e)
@@ -130,7 +130,7 @@ def _sites(source: Source, tree: Tree, e: int) -> tuple[Transform, Transform]:
     return one, two
 
 
-def _couple(source: Source, tree: Tree, e: int, name: str, follow: bool, links: dict[int, Link]) -> None:
+def _couple(source: MjcfSource, tree: MjcfTree, e: int, name: str, follow: bool, links: dict[int, Link]) -> None:
     """q1 − q1₀ = Σ aₖ (q2 − q2₀)ᵏ: a polynomial in q2."""
     m = source.m
     follower, leader = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
@@ -162,7 +162,7 @@ def composed(outer: Sequence[float], inner: Sequence[float]) -> tuple[float, ...
     return tuple(total)
 
 
-def _resolved(source: Source, tree: Tree, links: dict[int, Link]) -> list[Coupling]:
+def _resolved(source: MjcfSource, tree: MjcfTree, links: dict[int, Link]) -> list[Coupling]:
     """The relations with chains of them followed to the joint that moves by itself; a ring of them is left open."""
     found: list[Coupling] = []
     for follower in list(links):

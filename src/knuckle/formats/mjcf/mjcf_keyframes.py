@@ -9,14 +9,14 @@ from knuckle.model import Coupling, Keyframe
 from knuckle.spatial import Vector
 
 from .joint_variables import position, velocity
-from .mjcf_source import Source, numbers
-from .mjcf_tree import Tree
+from .mjcf_source import MjcfSource, numbers
+from .mjcf_tree import MjcfTree
 
 _MET = 1e-6
 """How far a joint may be from where its coupling puts it, in metres and radians."""
 
 
-def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tuple[Keyframe, ...]:
+def keyframes(source: MjcfSource, tree: MjcfTree, couplings: Sequence[Coupling]) -> tuple[Keyframe, ...]:
     """The keyframes of the file, with a note on what of them has no counterpart."""
     m, coupled = source.m, {c.joint for c in couplings}
     ours = {i: j for j, i in tree.numbers.items()}
@@ -29,12 +29,12 @@ def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tupl
                 continue
             if i not in ours:
                 q += joint.start
-                v += (0.0,) * joint.kind.nv
+                v += (0.0,) * joint.type.nv
                 continue
             at, rate = int(m.jnt_qposadr[ours[i]]), int(m.jnt_dofadr[ours[i]])
-            here = position(joint.kind, m.key_qpos[k][at : at + joint.kind.nq])
+            here = position(joint.type, m.key_qpos[k][at : at + joint.type.nq])
             q += here
-            v += velocity(joint.kind, here, m.key_qvel[k][rate : rate + joint.kind.nv])
+            v += velocity(joint.type, here, m.key_qvel[k][rate : rate + joint.type.nv])
         name = source.name("keyframe", k)
         found.append(Keyframe(name, tuple(q), tuple(v), numbers(m.key_ctrl[k]), float(m.key_time[k])))
         _note_unmet(source, tree, couplings, f"keyframe {name!r}", m.key_qpos[k])
@@ -45,7 +45,7 @@ def keyframes(source: Source, tree: Tree, couplings: Sequence[Coupling]) -> tupl
     return tuple(found)
 
 
-def _note_unmet(source: Source, tree: Tree, couplings: Sequence[Coupling], where: str, qpos: Any) -> None:
+def _note_unmet(source: MjcfSource, tree: MjcfTree, couplings: Sequence[Coupling], where: str, qpos: Any) -> None:
     """Joints that a state of the file does not have where their couplings put them, as they are here."""
     at: Mapping[int, float] = {i: float(qpos[source.m.jnt_qposadr[j]]) for j, i in tree.numbers.items()}
     for c in couplings:

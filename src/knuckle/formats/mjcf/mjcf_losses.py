@@ -26,11 +26,11 @@ def check_sayable(model: Model) -> None:
     if model.algebra is not SPATIAL:
         raise ModelError(f"MJCF has no {model.algebra.name} models; {_JSON}", element=model.name)
     for joint in model.joints:
-        if type(joint.kind) not in (*TYPE_OF, Fixed):
+        if type(joint.type) not in (*TYPE_OF, Fixed):
             known = ", ".join(sorted({*TYPE_OF.values()}))
-            text = f"MJCF has no joint for {type(joint.kind).__name__}, only {known}; {_JSON}"
+            text = f"MJCF has no joint for {type(joint.type).__name__}, only {known}; {_JSON}"
             raise ModelError(text, element=joint.name)
-        if isinstance(joint.kind, Free) and (joint.parent != ROOT or joint.X_tree != IDENTITY):
+        if isinstance(joint.type, Free) and (joint.parent != ROOT or joint.X_tree != IDENTITY):
             text = f"a free joint of MJCF starts from the world's own frame, and this one does not; {_JSON}"
             raise ModelError(text, element=joint.name)
     for c in model.couplings:
@@ -38,9 +38,9 @@ def check_sayable(model: Model) -> None:
             text = f"MJCF couples a joint to one other by a quartic at most; this one {described(c, model.joint_names)}"
             raise ModelError(f"{text}; {_JSON}, or model.without_couplings()", element=model.joint_names[c.joint])
     for loop in model.loops:
-        if type(loop.kind) not in LOOPS:
+        if type(loop.type) not in LOOPS:
             known = ", ".join(kind.__name__ for kind in LOOPS)
-            text = f"MJCF has no constraint for a {type(loop.kind).__name__} loop joint, only for {known}; {_JSON}"
+            text = f"MJCF has no constraint for a {type(loop.type).__name__} loop joint, only for {known}; {_JSON}"
             raise ModelError(text, element=loop.name)
 
 
@@ -57,20 +57,20 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
                 yield joint.name, f"a {what.replace('_', ' ')} that is not the same for all its freedoms"
         if drawn_at(joint) != joint.start:
             yield joint.name, f"that it starts at {joint.start}: a joint of this type starts at rest there"
-        if isinstance(joint.kind, Free) and any(joint.rotor_inertia[3:]):
+        if isinstance(joint.type, Free) and any(joint.rotor_inertia[3:]):
             yield joint.name, "the rotor inertia of a free joint: its velocity terms are others there"
-        if any(joint.stiffness) and joint.kind.nv != 1:
+        if any(joint.stiffness) and joint.type.nv != 1:
             yield joint.name, "the spring of a joint with several freedoms"
         limits = joint.limits
         if any(map(math.isfinite, limits.velocity)):
             yield joint.name, "limits of velocity"
-        if joint.kind.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
+        if joint.type.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
             yield joint.name, "limits of a joint with several freedoms"
     for key in model.keyframes:
         if any(key.ctrl):
             yield key.name, "inputs of actuators in a keyframe"
     for loop in model.loops:
-        if isinstance(loop.kind, Revolute):
+        if isinstance(loop.type, Revolute):
             yield loop.name, "a pin as one joint: it is two pairs of points there that coincide"
     for body in (model.base, *model.bodies):
         for geometry in (*body.visuals, *body.collisions):
@@ -84,7 +84,7 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
 
 def drawn_at(joint: TreeJoint) -> tuple[float, ...]:
     """The position in which MJCF draws a joint: where it starts, but for a ball, which it draws at rest."""
-    return neutral_position(joint.kind) if isinstance(joint.kind, Spherical) else joint.start
+    return neutral_position(joint.type) if isinstance(joint.type, Spherical) else joint.start
 
 
 def polynomial(coupling: Coupling) -> tuple[float, ...] | None:
@@ -110,7 +110,7 @@ def _why_no_mesh(shape: Mesh) -> str:
 def wraps_base(model: Model) -> bool:
     """Whether the base becomes a body of its own, on the world: it has a name or a mass, and nothing floats."""
     named = model.base.name != "world" or float(model.base.inertia.mass) != 0
-    return named and not any(isinstance(joint.kind, Free) for joint in model.joints)
+    return named and not any(isinstance(joint.type, Free) for joint in model.joints)
 
 
 def depth_first(model: Model) -> list[int]:

@@ -15,7 +15,7 @@ from knuckle.spatial import Inertia
 from .equality import constraints
 from .file_bounds import check_bounds
 from .mjcf_keyframes import keyframes
-from .mjcf_source import Source, numbers
+from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import build_tree
 from .read_shapes import shapes
 from .remarks import remark
@@ -65,7 +65,7 @@ def from_mujoco(
     `knuckle.formats.adapters` for the order of q and v. What does not map exactly is in the notes of the provenance.
     """
     check_base(base)
-    source = Source(compiled)
+    source = MjcfSource(compiled)
     floating = base == "floating" and _needs_floating(source)
     tree = build_tree(source, file, floating)
     loops, couplings = constraints(source, tree, mimic)
@@ -89,7 +89,7 @@ def from_mujoco(
     return merge_fixed_joints(model) if merge_fixed else model
 
 
-def _needs_floating(source: Source) -> bool:
+def _needs_floating(source: MjcfSource) -> bool:
     """Whether a free joint has to be added: the one root body has no joint. More root bodies are an error."""
     m = source.m
     roots = [b for b in range(1, m.nbody) if m.body_parentid[b] == 0]

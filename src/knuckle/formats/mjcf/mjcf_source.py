@@ -16,7 +16,7 @@ _OBJECTS = {
 }  # fmt: skip
 
 
-class Source:
+class MjcfSource:
     """What MuJoCo compiled (`m`), and the notes on what does not come over as it was."""
 
     def __init__(self, m: Any) -> None:

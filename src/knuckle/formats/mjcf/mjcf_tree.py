@@ -21,14 +21,14 @@ from knuckle.spatial.three import transpose
 
 from .actuators import motors
 from .joint_variables import position
-from .mjcf_source import Source, numbers, transform
+from .mjcf_source import MjcfSource, numbers, transform
 from .read_shapes import shapes
 
 _ORIGIN = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class Place:
+class BodyPlace:
     """Where a MuJoCo body is: the number of ours, and the place of our frame's origin in MuJoCo's body frame."""
 
     body: int
@@ -36,20 +36,20 @@ class Place:
 
 
 @dataclass
-class Tree:
+class MjcfTree:
     """The parts of the model so far; `places` by MuJoCo's body numbers, `numbers` by MuJoCo's joint numbers."""
 
     bodies: list[Body]
     joints: list[TreeJoint]
     frames: list[Frame]
-    places: dict[int, Place]
+    places: dict[int, BodyPlace]
     numbers: dict[int, int]
 
 
-def build_tree(source: Source, file: str | None, floating: bool) -> Tree:
+def build_tree(source: MjcfSource, file: str | None, floating: bool) -> MjcfTree:
     """All bodies and joints, in MuJoCo's order."""
     m = source.m
-    tree = Tree([], [], [], {0: Place(ROOT, _ORIGIN)}, {})
+    tree = MjcfTree([], [], [], {0: BodyPlace(ROOT, _ORIGIN)}, {})
     source.used(source.name("body", b) for b in range(1, m.nbody))
     for b in range(1, m.nbody):
         _add_body(source, tree, b, file, floating)
@@ -60,7 +60,7 @@ def build_tree(source: Source, file: str | None, floating: bool) -> Tree:
     return tree
 
 
-def _add_body(source: Source, tree: Tree, b: int, file: str | None, floating: bool) -> None:
+def _add_body(source: MjcfSource, tree: MjcfTree, b: int, file: str | None, floating: bool) -> None:
     m, name = source.m, source.name("body", b)
     parent = tree.places[int(m.body_parentid[b])]
     first, count = int(m.body_jntadr[b]), int(m.body_jntnum[b])
@@ -85,11 +85,11 @@ def _add_body(source: Source, tree: Tree, b: int, file: str | None, floating: bo
         if last and not own:
             tree.frames.append(Frame(name, number, Transform.translation(tuple(-x for x in origin))))
         above, X = number, Transform.identity()
-    tree.places[b] = Place(above, origin)
+    tree.places[b] = BodyPlace(above, origin)
 
 
 def _placed_joint(
-    source: Source, j: int | None, X: Transform, origin: tuple[float, ...]
+    source: MjcfSource, j: int | None, X: Transform, origin: tuple[float, ...]
 ) -> tuple[Joint, Transform, tuple[float, ...]]:
     """The joint, the transform to its predecessor frame, and where its frames' origin is in MuJoCo's body frame."""
     if j is None:
@@ -114,7 +114,7 @@ def _exact(X: Transform) -> Transform:
     return placed(X.E, X.r)
 
 
-def _start(source: Source, kind: Joint, j: int) -> tuple[float, ...]:
+def _start(source: MjcfSource, kind: Joint, j: int) -> tuple[float, ...]:
     at = int(source.m.jnt_qposadr[j])
     return position(kind, source.m.qpos0[at : at + kind.nq])
 
@@ -125,7 +125,7 @@ def _placed_at(X: Transform) -> tuple[float, ...]:
 
 
 def _tree_joint(
-    source: Source, name: str, kind: Joint, parent: int, X: Transform, j: int | None, start: tuple[float, ...]
+    source: MjcfSource, name: str, kind: Joint, parent: int, X: Transform, j: int | None, start: tuple[float, ...]
 ) -> TreeJoint:
     if j is None:
         return TreeJoint(name, kind, parent, X, start=start)
@@ -150,7 +150,7 @@ def _tree_joint(
     return TreeJoint(name, kind, parent, X, limits, damping, friction, armature, stiffness, rest, start)
 
 
-def _spring(source: Source, name: str, kind: Joint, j: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _spring(source: MjcfSource, name: str, kind: Joint, j: int) -> tuple[tuple[float, ...], tuple[float, ...]]:
     m = source.m
     k, address = float(m.jnt_stiffness[j]), int(m.jnt_qposadr[j])
     if k == 0 or source.disabled("SPRING"):
@@ -164,7 +164,7 @@ def _spring(source: Source, name: str, kind: Joint, j: int) -> tuple[tuple[float
     return (k,) * kind.nv, rest
 
 
-def _limits(source: Source, name: str, kind: Joint, j: int) -> Limits:
+def _limits(source: MjcfSource, name: str, kind: Joint, j: int) -> Limits:
     m = source.m
     free = Limits.none(kind.nq, kind.nv)
     lower, upper, effort = free.lower, free.upper, free.effort
@@ -181,7 +181,7 @@ def _limits(source: Source, name: str, kind: Joint, j: int) -> Limits:
     return Limits(lower, upper, free.velocity, effort)
 
 
-def _body(source: Source, b: int, name: str, origin: tuple[float, ...], file: str | None) -> Body:
+def _body(source: MjcfSource, b: int, name: str, origin: tuple[float, ...], file: str | None) -> Body:
     m = source.m
     X = transform(m.body_ipos[b], m.body_iquat[b], origin)
     xx, yy, zz = numbers(m.body_inertia[b])

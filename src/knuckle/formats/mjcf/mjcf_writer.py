@@ -94,11 +94,11 @@ def _add_world(root: Element, model: Model) -> None:
 def _drawn(joint: TreeJoint) -> Transform:
     """From the parent's frame to the body's where the file draws it: there MuJoCo's variables are `ref`."""
     at = drawn_at(joint)
-    return joint.X_tree if at == neutral_position(joint.kind) else joint.kind.transform(Vector(at)) @ joint.X_tree
+    return joint.X_tree if at == neutral_position(joint.type) else joint.type.transform(Vector(at)) @ joint.X_tree
 
 
 def _add_joint(element: Element, joint: TreeJoint) -> None:
-    kind, limits = joint.kind, joint.limits
+    kind, limits = joint.type, joint.limits
     if isinstance(kind, Fixed):
         return
     said = {"name": joint.name, "type": TYPE_OF[type(kind)]}
@@ -192,7 +192,7 @@ def _add_keyframes(root: Element, model: Model) -> None:
     if not model.keyframes:
         return
     keys, order = _add(root, "keyframe"), depth_first(model)
-    kinds = [joint.kind for joint in model.joints]
+    kinds = [joint.type for joint in model.joints]
     for key in model.keyframes:
         qs, vs = (
             [tuple(float(x) for x in part) for part in parts]
@@ -208,7 +208,7 @@ def _add_keyframes(root: Element, model: Model) -> None:
 
 def _add_loop(equality: Element, loop: LoopJoint, predecessor: str, successor: str) -> None:
     """A weld of the two frames, or pairs of sites that coincide."""
-    if isinstance(loop.kind, Fixed):
+    if isinstance(loop.type, Fixed):
         # the held point in the first body's frame, the second one's orientation there, and the point in the second
         turn = placement(loop.X_successor.inverse() @ loop.X_predecessor, loop.name).get("quat", "1 0 0 0")
         pose = f"{texts(loop.X_predecessor.r, loop.name)} {turn}"
@@ -228,11 +228,11 @@ def _add_loop_sites(elements: Mapping[int, Element], loop: LoopJoint) -> None:
 
 def _points(loop: LoopJoint) -> list[tuple[str, tuple[float, ...]]]:
     """The points that coincide, with their names: the origin for a ball, two points on its axis for a pin."""
-    if isinstance(loop.kind, Fixed):
+    if isinstance(loop.type, Fixed):
         return []
-    if not isinstance(loop.kind, Revolute):
+    if not isinstance(loop.type, Revolute):
         return [(loop.name, (0.0, 0.0, 0.0))]
-    axis = tuple(_PIN / 2 * float(x) for x in loop.kind.axis)
+    axis = tuple(_PIN / 2 * float(x) for x in loop.type.axis)
     return [(f"{loop.name}/below", tuple(-x for x in axis)), (f"{loop.name}/above", axis)]
 
 

@@ -8,13 +8,13 @@ from typing import Any
 from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Geometry, Material, Mesh, Plane, Shape, Sphere
 from knuckle.spatial import Transform
 
-from .mjcf_source import Source, numbers, transform
+from .mjcf_source import MjcfSource, numbers, transform
 
 _DRAWN_GROUPS = range(3)
 
 
 def shapes(
-    source: Source, b: int, origin: tuple[float, ...], file: str | None
+    source: MjcfSource, b: int, origin: tuple[float, ...], file: str | None
 ) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
     """The visuals and collisions of a body, whose frame of ours has its origin at `origin` in MuJoCo's."""
     m = source.m
@@ -36,7 +36,7 @@ def shapes(
     return tuple(visuals), tuple(collisions)
 
 
-def _shape(source: Source, g: int, X: Transform, file: str | None) -> tuple[Shape | None, Transform]:
+def _shape(source: MjcfSource, g: int, X: Transform, file: str | None) -> tuple[Shape | None, Transform]:
     m, types = source.m, source.mujoco.mjtGeom
     a, b, c = numbers(m.geom_size[g])
     match int(m.geom_type[g]):
@@ -58,7 +58,7 @@ def _shape(source: Source, g: int, X: Transform, file: str | None) -> tuple[Shap
             return None, X
 
 
-def _mesh(source: Source, k: int, X: Transform, file: str | None) -> tuple[Mesh, Transform]:
+def _mesh(source: MjcfSource, k: int, X: Transform, file: str | None) -> tuple[Mesh, Transform]:
     """A mesh where its file has it: MuJoCo moves meshes to their centre and principal axes, which is undone here.
 
     A `refpos` or `refquat` of the mesh is not kept by the compiled model, so the shape is where it is without them.
@@ -78,7 +78,7 @@ def _path(m: Any, address: int) -> str | None:
     return text[: text.index(b"\0")].decode(errors="replace")
 
 
-def _material(source: Source, g: int) -> Material:
+def _material(source: MjcfSource, g: int) -> Material:
     m, k = source.m, int(source.m.geom_matid[g])
     r, green, b, a = numbers(m.mat_rgba[k] if k >= 0 else m.geom_rgba[g])
     return Material(source.name("material", k) if k >= 0 else "", (r, green, b, a))

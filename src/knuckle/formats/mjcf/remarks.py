@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .actuators import count, drives, remark_actuators
-from .mjcf_source import Source
+from .mjcf_source import MjcfSource
 
 _LEFT_OUT = {
     "nsensor": "sensors", "ncam": "cameras", "nskin": "skins", "npair": "contact pairs",
@@ -14,7 +14,7 @@ _LEFT_OUT = {
 _CHANGES_DYNAMICS = {"nflex": "flexes", "nplugin": "plugins"}
 
 
-def remark(source: Source) -> None:
+def remark(source: MjcfSource) -> None:
     """Notes on everything that is ignored: as a warning if it moves the mechanism in MuJoCo, else as information."""
     m = source.m
     for key, what in _LEFT_OUT.items():
@@ -37,13 +37,13 @@ def remark(source: Source) -> None:
         _nonlinear(source, j)
 
 
-def _count(source: Source, level: str, m: Any, key: str, what: str) -> None:
+def _count(source: MjcfSource, level: str, m: Any, key: str, what: str) -> None:
     n = int(getattr(m, key, 0))
     if n:
         source.note(level, what, f"{n} {what} ignored")
 
 
-def _options(source: Source) -> None:
+def _options(source: MjcfSource) -> None:
     m = source.m
     if m.opt.density or m.opt.viscosity:
         source.note("warning", "option", "fluid forces (density, viscosity, wind) ignored")
@@ -56,7 +56,7 @@ def _options(source: Source) -> None:
         source.note("info", "option", "dry friction of joints: in MuJoCo a soft constraint (solreffriction)")
 
 
-def _tendons(source: Source) -> None:
+def _tendons(source: MjcfSource) -> None:
     """Tendons: a warning for those that exert a force of their own or carry inertia."""
     m = source.m
     spring, damper = not source.disabled("SPRING"), not source.disabled("DAMPER")
@@ -79,11 +79,11 @@ def _tendons(source: Source) -> None:
         source.note("info", "tendons", f"{idle} tendons ignored: they exert no force of their own")
 
 
-def _on_tendon(source: Source, a: int) -> bool:
+def _on_tendon(source: MjcfSource, a: int) -> bool:
     return int(source.m.actuator_trntype[a]) == int(source.mujoco.mjtTrn.mjTRN_TENDON)
 
 
-def _nonlinear(source: Source, j: int) -> None:
+def _nonlinear(source: MjcfSource, j: int) -> None:
     """Joint properties of newer MuJoCo versions that have no counterpart."""
     m, name = source.m, source.name("joint", j)
     spring, damper = not source.disabled("SPRING"), not source.disabled("DAMPER")

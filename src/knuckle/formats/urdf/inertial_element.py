@@ -10,14 +10,14 @@ from knuckle.spatial.three import transpose
 
 from .number_attributes import number
 from .origin_element import origin
-from .urdf_source import Source, called
+from .urdf_source import UrdfSource, called
 
 _MOMENTS = ("ixx", "ixy", "iyy", "ixz", "iyz", "izz")
 _ROUNDING = 1e-6
 _POINT = 1e-6  # a radius of gyration, in metres, below which a body is a point
 
 
-def inertial(source: Source, link: Element, name: str) -> Inertia:
+def inertial(source: UrdfSource, link: Element, name: str) -> Inertia:
     """The inertia of a link about its frame (RBDA 2.63); zero without an <inertial>."""
     owner = called("link", name)
     element = source.child(link, "inertial", owner)

@@ -13,7 +13,7 @@ from knuckle.spatial import Transform
 
 from .number_attributes import bound, number, numbers
 from .origin_element import origin
-from .urdf_source import Source, called
+from .urdf_source import UrdfSource, called
 
 _TAGS = (
     "origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"
@@ -39,7 +39,7 @@ class JointEntry:
     """A joint as the file states it."""
 
     name: str
-    kind: Joint
+    type: Joint
     parent: str
     child: str
     X: Transform
@@ -54,7 +54,7 @@ class JointEntry:
         return called("joint", self.name)
 
 
-def read_joint(source: Source, element: Element, name: str) -> JointEntry:
+def read_joint(source: UrdfSource, element: Element, name: str) -> JointEntry:
     """A <joint> element."""
     owner = called("joint", name)
     source.account(element, name, _TAGS, ("name", "type"))
@@ -78,7 +78,7 @@ def read_joint(source: Source, element: Element, name: str) -> JointEntry:
     )
 
 
-def _kind(source: Source, element: Element, owner: str, name: str) -> Joint:
+def _kind(source: UrdfSource, element: Element, owner: str, name: str) -> Joint:
     word = source.attribute(element, "type", owner)
     axis = source.child(element, "axis", owner)
     if word in _ALONG_AXIS:
@@ -90,7 +90,7 @@ def _kind(source: Source, element: Element, owner: str, name: str) -> Joint:
     raise source.error(element, owner, f'type="{shorten(word)}"; URDF has: {", ".join(TYPES)}')
 
 
-def axis_of(source: Source, element: Element | None, owner: str, name: str) -> tuple[float, ...]:
+def axis_of(source: UrdfSource, element: Element | None, owner: str, name: str) -> tuple[float, ...]:
     """An <axis>, of length 1; x, where there is none."""
     if element is None:
         return (1.0, 0.0, 0.0)
@@ -105,13 +105,13 @@ def axis_of(source: Source, element: Element | None, owner: str, name: str) -> t
     return unit
 
 
-def _link(source: Source, joint: Element, tag: str, owner: str, name: str) -> str:
+def _link(source: UrdfSource, joint: Element, tag: str, owner: str, name: str) -> str:
     element = source.required(joint, tag, owner)
     source.account(element, name, (), ("link",))
     return source.attribute(element, "link", owner)
 
 
-def _limits(source: Source, joint: Element, kind: Joint, owner: str, name: str) -> Limits:
+def _limits(source: UrdfSource, joint: Element, kind: Joint, owner: str, name: str) -> Limits:
     """<limit>: lower and upper are 0 where not stated, as the format says; without the element there are none."""
     element = source.child(joint, "limit", owner)
     free = Limits.none(kind.nq, kind.nv)
@@ -139,7 +139,7 @@ def _limits(source: Source, joint: Element, kind: Joint, owner: str, name: str) 
     return Limits((lower,), (upper,), (velocity,), (effort,))
 
 
-def _resistance(source: Source, joint: Element, kind: Joint, owner: str, name: str) -> tuple[float, float]:
+def _resistance(source: UrdfSource, joint: Element, kind: Joint, owner: str, name: str) -> tuple[float, float]:
     element = source.child(joint, "dynamics", owner)
     if element is None:
         return 0.0, 0.0
@@ -154,7 +154,7 @@ def _resistance(source: Source, joint: Element, kind: Joint, owner: str, name: s
     return damping, friction
 
 
-def _mimic(source: Source, joint: Element, kind: Joint, owner: str, name: str) -> Following | None:
+def _mimic(source: UrdfSource, joint: Element, kind: Joint, owner: str, name: str) -> Following | None:
     element = source.child(joint, "mimic", owner)
     if element is None:
         return None

@@ -23,7 +23,7 @@ from knuckle.spatial import Transform
 
 from .joint_element import axis_of
 from .origin_element import origin
-from .urdf_source import Source, called
+from .urdf_source import UrdfSource, called
 
 ALONG_AXIS: Mapping[str, Callable[..., Joint]] = {
     "revolute": Revolute,
@@ -40,7 +40,7 @@ TYPE_OF: dict[type[Joint], str] = {
 
 
 def read_loops(
-    source: Source, robot: Element, numbers: Mapping[str, int], joints: Collection[str]
+    source: UrdfSource, robot: Element, numbers: Mapping[str, int], joints: Collection[str]
 ) -> tuple[LoopJoint, ...]:
     """The <loop> elements of a document. `numbers` are the bodies by their links' names."""
     found: dict[str, LoopJoint] = {}
@@ -55,7 +55,7 @@ def read_loops(
     return tuple(found.values())
 
 
-def _loop(source: Source, element: Element, name: str, numbers: Mapping[str, int]) -> LoopJoint:
+def _loop(source: UrdfSource, element: Element, name: str, numbers: Mapping[str, int]) -> LoopJoint:
     owner = called("loop", name)
     source.account(element, name, ("predecessor", "successor", "axis", "second_axis"), ("name", "type"))
     kind = _kind(source, element, owner, name)
@@ -63,7 +63,9 @@ def _loop(source: Source, element: Element, name: str, numbers: Mapping[str, int
     return LoopJoint(name, kind, p, s, X_p, X_s)
 
 
-def _end(source: Source, element: Element, tag: str, name: str, numbers: Mapping[str, int]) -> tuple[int, Transform]:
+def _end(
+    source: UrdfSource, element: Element, tag: str, name: str, numbers: Mapping[str, int]
+) -> tuple[int, Transform]:
     """The body and the place on it of one end of a loop joint."""
     owner = called("loop", name)
     end = source.required(element, tag, owner)
@@ -74,7 +76,7 @@ def _end(source: Source, element: Element, tag: str, name: str, numbers: Mapping
     return numbers[link], origin(source, end, owner, name)
 
 
-def _kind(source: Source, element: Element, owner: str, name: str) -> Joint:
+def _kind(source: UrdfSource, element: Element, owner: str, name: str) -> Joint:
     word = source.attribute(element, "type", owner)
     axis, second = (source.child(element, tag, owner) for tag in ("axis", "second_axis"))
     if word == "universal":

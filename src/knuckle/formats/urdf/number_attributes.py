@@ -7,7 +7,7 @@ import re
 
 from knuckle.formats.xml import Element, shorten
 
-from .urdf_source import Source
+from .urdf_source import UrdfSource
 
 LARGEST = 1e12
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
@@ -16,7 +16,7 @@ _SPACE = re.compile(r"[ \t\r\n]+")
 
 
 def numbers(
-    source: Source, element: Element, key: str, n: int, owner: str, default: tuple[float, ...] | None = None
+    source: UrdfSource, element: Element, key: str, n: int, owner: str, default: tuple[float, ...] | None = None
 ) -> tuple[float, ...]:
     """The `n` numbers of an attribute; `default` where it is missing, or an error if there is none."""
     if default is not None and key not in element.attributes:
@@ -29,12 +29,12 @@ def numbers(
     return tuple(_number(source, element, key, word, owner) for word in words)
 
 
-def number(source: Source, element: Element, key: str, owner: str, default: float | None = None) -> float:
+def number(source: UrdfSource, element: Element, key: str, owner: str, default: float | None = None) -> float:
     """The number of an attribute; `default` where it is missing, or an error if there is none."""
     return numbers(source, element, key, 1, owner, None if default is None else (default,))[0]
 
 
-def bound(source: Source, element: Element, key: str, owner: str, default: float) -> float:
+def bound(source: UrdfSource, element: Element, key: str, owner: str, default: float) -> float:
     """A number that limits another. Beyond 10¹², as files write for "none", it is infinite."""
     text = element.attributes.get(key, "").strip()
     infinite = _INFINITE.fullmatch(text)
@@ -44,7 +44,7 @@ def bound(source: Source, element: Element, key: str, owner: str, default: float
     return number(source, element, key, owner, default)
 
 
-def _number(source: Source, element: Element, key: str, word: str, owner: str) -> float:
+def _number(source: UrdfSource, element: Element, key: str, word: str, owner: str) -> float:
     what = f'{key}="{shorten(element.attributes[key])}"'
     if not _NUMBER.fullmatch(word):
         expected = "a finite number" if word.lower().lstrip("+-") in ("nan", "inf", "infinity") else "a decimal number"

@@ -7,12 +7,12 @@ from knuckle.formats.xml import Element
 from knuckle.spatial import IDENTITY, Transform, rotation
 
 from .number_attributes import numbers
-from .urdf_source import Source
+from .urdf_source import UrdfSource
 
 _ZEROS = (0.0, 0.0, 0.0)
 
 
-def origin(source: Source, parent: Element, owner: str, subject: str) -> Transform:
+def origin(source: UrdfSource, parent: Element, owner: str, subject: str) -> Transform:
     """The transform from the parent's frame to the one its <origin> places; the identity without one."""
     element = source.child(parent, "origin", owner)
     if element is None:

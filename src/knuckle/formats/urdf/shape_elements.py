@@ -10,13 +10,13 @@ from knuckle.model import Box, Capsule, Cylinder, Geometry, Material, Mesh, Shap
 from .mesh_paths import Resources
 from .number_attributes import number, numbers
 from .origin_element import origin
-from .urdf_source import Source, called
+from .urdf_source import UrdfSource, called
 
 
 class Shapes:
     """Reads the shapes of links; remembers materials by name, and which meshes were missing."""
 
-    def __init__(self, source: Source, resources: Resources) -> None:
+    def __init__(self, source: UrdfSource, resources: Resources) -> None:
         self.source, self.resources = source, resources
         self.materials: dict[str, Material] = {}
         self.missing: set[str] = set()

@@ -26,18 +26,18 @@ def check_sayable(model: Model) -> None:
     if model.algebra is not SPATIAL:
         raise ModelError(f"URDF has no {model.algebra.name} models; {_JSON}", element=model.name)
     for loop in model.loops:
-        if type(loop.kind) not in LOOP_TYPE_OF:
+        if type(loop.type) not in LOOP_TYPE_OF:
             known = ", ".join(LOOP_TYPE_OF.values())
-            text = f"our <loop> in URDF has no joint for {type(loop.kind).__name__}, only {known}"
+            text = f"our <loop> in URDF has no joint for {type(loop.type).__name__}, only {known}"
             raise ModelError(f"{text}; {_JSON}, or model.without_loops()", element=loop.name)
     for c in model.couplings:
         if not (isinstance(c.law, Linear) and len(c.sources) == 1):
             text = f"URDF has <mimic> with one source and a ratio only; this joint {described(c, model.joint_names)}"
             raise ModelError(f"{text}; {_JSON}, or model.without_couplings()", element=model.joint_names[c.joint])
     for joint in model.joints:
-        if type(joint.kind) not in TYPE_OF:
+        if type(joint.type) not in TYPE_OF:
             known = ", ".join(TYPE_OF.values())
-            text = f"URDF has no joint for {type(joint.kind).__name__}, only {known}; {_JSON}"
+            text = f"URDF has no joint for {type(joint.type).__name__}, only {known}; {_JSON}"
             raise ModelError(text, element=joint.name)
 
 
@@ -51,14 +51,14 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):
                 yield joint.name, what.replace("_", " ")
-        if joint.start != neutral_position(joint.kind):
+        if joint.start != neutral_position(joint.type):
             yield joint.name, f"that it starts at {joint.start}"
-        if joint.kind.nv != 1 and any((*joint.damping, *joint.friction)):
+        if joint.type.nv != 1 and any((*joint.damping, *joint.friction)):
             yield joint.name, "damping and friction of a joint with several freedoms"
         limits = joint.limits
-        if joint.kind.nv != 1 and limits != type(limits).none(joint.kind.nq, joint.kind.nv):
+        if joint.type.nv != 1 and limits != type(limits).none(joint.type.nq, joint.type.nv):
             yield joint.name, "limits of a joint with several freedoms"
-        if type(joint.kind) is Continuous and (limits.lower[0], limits.upper[0]) != (-float("inf"), float("inf")):
+        if type(joint.type) is Continuous and (limits.lower[0], limits.upper[0]) != (-float("inf"), float("inf")):
             yield joint.name, "position limits of a continuous joint"
     for body in (model.base, *model.bodies):
         for geometry in (*body.visuals, *body.collisions):

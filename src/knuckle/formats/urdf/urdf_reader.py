@@ -16,7 +16,7 @@ from .joint_element import JointEntry, read_joint
 from .loop_element import read_loops
 from .mesh_paths import Resources
 from .shape_elements import Shapes
-from .urdf_source import Source
+from .urdf_source import UrdfSource
 from .urdf_tree import arrange, couplings
 from .xacro import refuse_xacro
 
@@ -57,7 +57,7 @@ def from_element(
     package_dirs: Iterable[str | os.PathLike[str]],
 ) -> Model:
     """The model of a parsed document."""
-    source = Source(file)
+    source = UrdfSource(file)
     refuse_xacro(robot, file)
     _refuse_other_documents(source, robot)
     source.account(robot, "robot", ("link", "joint", "material", "knuckle"), ("name", "version"))
@@ -91,7 +91,7 @@ def from_element(
     return model
 
 
-def _refuse_other_documents(source: Source, robot: Element) -> None:
+def _refuse_other_documents(source: UrdfSource, robot: Element) -> None:
     """Only URDF is URDF: not SDF, not MJCF."""
     if robot.tag != "robot":
         others = {"mujoco": "an MJCF file", "sdf": "an SDF file, which knuckle does not read"}
@@ -104,7 +104,7 @@ def _refuse_other_documents(source: Source, robot: Element) -> None:
         )
 
 
-def _links(source: Source, robot: Element, shapes: Shapes) -> tuple[dict[str, Body], dict[str, Element]]:
+def _links(source: UrdfSource, robot: Element, shapes: Shapes) -> tuple[dict[str, Body], dict[str, Element]]:
     bodies: dict[str, Body] = {}
     links: dict[str, Element] = {}
     for element in robot.children:
@@ -119,7 +119,7 @@ def _links(source: Source, robot: Element, shapes: Shapes) -> tuple[dict[str, Bo
     return bodies, links
 
 
-def _joints(source: Source, robot: Element) -> list[JointEntry]:
+def _joints(source: UrdfSource, robot: Element) -> list[JointEntry]:
     joints: dict[str, JointEntry] = {}
     for element in robot.children:
         if element.tag == "joint":
@@ -129,11 +129,11 @@ def _joints(source: Source, robot: Element) -> list[JointEntry]:
 
 
 def _tree_joint(joint: JointEntry, parent: int) -> TreeJoint:
-    nv = joint.kind.nv
+    nv = joint.type.nv
     damping, friction = (joint.damping,) * nv, (joint.friction,) * nv
-    return TreeJoint(joint.name, joint.kind, parent, joint.X, joint.limits, damping, friction)
+    return TreeJoint(joint.name, joint.type, parent, joint.X, joint.limits, damping, friction)
 
 
-def _summary(source: Source, name: str) -> Note:
+def _summary(source: UrdfSource, name: str) -> Note:
     counts = ", ".join(f"{n} <{tag}>" for tag, n in sorted(source.read.items()))
     return Note("info", name, f"read: {counts}")

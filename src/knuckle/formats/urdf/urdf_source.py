@@ -14,7 +14,7 @@ _MAX_HINTS = 2000
 _LONG = 200
 
 
-class Source:
+class UrdfSource:
     """Collects notes and makes errors. `owner` is the link or joint an element belongs to, as a person would say it."""
 
     def __init__(self, file: str | None) -> None:

@@ -10,11 +10,11 @@ from knuckle.formats.xml import Element, shorten
 from knuckle.model import Coupling, mimic
 
 from .joint_element import Following, JointEntry
-from .urdf_source import Source
+from .urdf_source import UrdfSource
 
 
 def arrange(
-    source: Source, robot: Element, links: Mapping[str, Element], joints: Sequence[JointEntry]
+    source: UrdfSource, robot: Element, links: Mapping[str, Element], joints: Sequence[JointEntry]
 ) -> tuple[str, list[JointEntry]]:
     """The root link, and the joints in the file's order, those that come before their parent's joint moved after it.
 
@@ -52,7 +52,7 @@ def arrange(
     return roots[0], order
 
 
-def _children(source: Source, links: Mapping[str, Element], joints: Sequence[JointEntry]) -> dict[str, JointEntry]:
+def _children(source: UrdfSource, links: Mapping[str, Element], joints: Sequence[JointEntry]) -> dict[str, JointEntry]:
     """The joint that carries each link."""
     owner: dict[str, JointEntry] = {}
     for joint in joints:
@@ -70,12 +70,12 @@ def _children(source: Source, links: Mapping[str, Element], joints: Sequence[Joi
     return owner
 
 
-def _cycle(source: Source, joint: JointEntry) -> Exception:
+def _cycle(source: UrdfSource, joint: JointEntry) -> Exception:
     text = f"its links {shorten(joint.parent)!r} and {shorten(joint.child)!r} hang on a closed loop of joints, not on"
     return source.error(joint.element, joint.owner, f"{text} the root; URDF is for trees")
 
 
-def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Coupling]:
+def couplings(source: UrdfSource, joints: Sequence[JointEntry]) -> list[Coupling]:
     """The mimic relations by the joints' numbers, chains of them followed to the joint that moves by itself.
 
     A joint that follows one which is not in the file moves by itself too, and a note says so.
@@ -101,7 +101,7 @@ def couplings(source: Source, joints: Sequence[JointEntry]) -> list[Coupling]:
 
 
 def _way(
-    source: Source,
+    source: UrdfSource,
     k: int,
     joints: Sequence[JointEntry],
     followed: Sequence[Following | None],
@@ -121,7 +121,7 @@ def _way(
 
 
 def _followed(
-    source: Source, joint: JointEntry, joints: Sequence[JointEntry], numbers: Mapping[str, int]
+    source: UrdfSource, joint: JointEntry, joints: Sequence[JointEntry], numbers: Mapping[str, int]
 ) -> Following | None:
     """What a joint follows, if it can be followed."""
     via = joint.mimic
@@ -132,7 +132,7 @@ def _followed(
         text = f"<mimic> ignored: there is no joint called {shorten(via.source)!r}{hint}"
         source.note("error", via.element, joint.name, text)
         return None
-    nv = joints[numbers[via.source]].kind.nv
+    nv = joints[numbers[via.source]].type.nv
     if nv != 1:
         text = f"cannot follow joint {shorten(via.source)!r}, which has {nv} freedoms; it needs one that has 1"
         raise source.error(via.element, joint.owner, text)

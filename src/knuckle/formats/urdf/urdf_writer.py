@@ -146,7 +146,7 @@ def _material(material: Material | None, owner: str) -> list[str]:
 
 
 def _joint(joint: TreeJoint, parent: str, child: str, following: list[str]) -> list[str]:
-    kind = joint.kind
+    kind = joint.type
     inside = _origin(joint.X_tree, joint.name)
     inside += _element("parent", {"link": parent}) + _element("child", {"link": child})
     axis = getattr(kind, "axis", None) or getattr(kind, "normal", None)
@@ -172,7 +172,7 @@ def _limit(joint: TreeJoint) -> list[str]:
     limits = joint.limits
     span = {"lower": limits.lower[0], "upper": limits.upper[0]}
     rates = {"velocity": limits.velocity[0], "effort": limits.effort[0]}
-    if type(joint.kind) is Continuous:
+    if type(joint.type) is Continuous:
         span = {}
         if all(math.isinf(x) for x in rates.values()):
             return []
@@ -197,10 +197,10 @@ def _loop(loop: LoopJoint, links: Mapping[int, str]) -> list[str]:
         ("successor", loop.successor, loop.X_successor),
     )
     inside = [line for tag, body, X in ends for line in _element(tag, {"link": links[body]}, _origin(X, loop.name))]
-    axis = getattr(loop.kind, "axis", None) or getattr(loop.kind, "normal", None)
-    for tag, xyz in zip(("axis", "second_axis"), getattr(loop.kind, "axes", (axis,)), strict=False):
+    axis = getattr(loop.type, "axis", None) or getattr(loop.type, "normal", None)
+    for tag, xyz in zip(("axis", "second_axis"), getattr(loop.type, "axes", (axis,)), strict=False):
         inside += [] if xyz is None else _element(tag, {"xyz": _texts(xyz, loop.name)})
-    return _element("loop", {"name": loop.name, "type": LOOP_TYPE_OF[type(loop.kind)]}, inside)
+    return _element("loop", {"name": loop.name, "type": LOOP_TYPE_OF[type(loop.type)]}, inside)
 
 
 def _origin(X: Transform, owner: str) -> list[str]:

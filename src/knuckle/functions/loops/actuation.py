@@ -126,7 +126,7 @@ def _onto_freedoms(rows: Constraints) -> tuple[Callable[[Vector], Vector], Any]:
 def _actuators(model: Model, q: Any, actuated: Iterable[str]) -> tuple[list[Vector], list[Vector]]:
     """The joint forces τ of a unit force at each actuated freedom, rows of G or of K_a; the sizes of their terms."""
     names, moving = tuple(actuated), coupled_rows(model, q)
-    sizes = [loop.kind.nv for loop in model.loops]
+    sizes = [loop.type.nv for loop in model.loops]
     ends = [0, *accumulate(sizes)]
     loops = {loop.name: slice(ends[k], ends[k + 1]) for k, loop in enumerate(model.loops)}
     at_loops = not loops.keys().isdisjoint(names)

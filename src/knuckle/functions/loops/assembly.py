@@ -15,7 +15,7 @@ from knuckle.functions.dynamics import mass_matrix
 from knuckle.model import Model
 from knuckle.public_names import public_in
 
-from .dense_constraints import Dense, spanning_tree
+from .dense_constraints import DenseConstraints, spanning_tree
 from .loop_terms import error as loop_error
 from .loop_terms import error_rate as loop_error_rate
 from .loop_terms import gap as loop_gap
@@ -158,4 +158,4 @@ def _correction(model: Model, q: Array, error: Array) -> Array:
     """H⁻¹Kᵀ(K H⁻¹ Kᵀ)⁺ error."""
     if not model.loops:
         return np.zeros(model.nv)
-    return Dense(mass_matrix(spanning_tree(model), q), judged_constraints(model, q)).response(error)
+    return DenseConstraints(mass_matrix(spanning_tree(model), q), judged_constraints(model, q)).response(error)

@@ -49,7 +49,7 @@ def tree_parents(model: Model) -> tuple[int, ...]:
     """λ' of the velocity variables: a chain where couplings tie branches together."""
     if model.couplings:
         return tuple(range(-1, model.nv - 1))
-    return expand_parents(model.parents, [joint.kind.nv for joint in model.joints])
+    return expand_parents(model.parents, [joint.type.nv for joint in model.joints])
 
 
 def articulated(model: Model, q: Any, held: Iterable[int] = ()) -> ArticulatedLoops:
@@ -76,9 +76,9 @@ def by_bodies(made: ArticulatedLoops, q: Any, k: Vector, force: Vector | None = 
     """(a, λ) of joint forces alone: no velocities and no gravity."""
     model = made.model
     nothing = Vector.zero(model.nv) if force is None else force
-    still = dict.fromkeys(range(model.nb), model.still)
+    still = dict.fromkeys(range(model.nb), model.zero_motion)
     weightless = dict.fromkeys(range(model.nb), model.zero_force)
-    a, lam = made.response(by_loop(model, k), model.velocities(q, nothing), weightless, still, model.still)
+    a, lam = made.response(by_loop(model, k), model.velocities(q, nothing), weightless, still, model.zero_motion)
     return model.forces(q, a), Vector(x for part in lam for x in part)
 
 
@@ -89,7 +89,7 @@ def closed_by_bodies(
     made, k = articulated(model, q), by_loop(model, stabilized_bias(model, q, v, stabilization))
     Q, V = model.positions(q), model.velocities(q, v)
     force = minus(model.velocities(q, tau), joint_passive_force.resistance(model, Q, V))
-    f, speed, c, p = wrenches(model, f_ext), {ROOT: model.still}, dict[int, Any](), dict[int, Any]()
+    f, speed, c, p = wrenches(model, f_ext), {ROOT: model.zero_motion}, dict[int, Any](), dict[int, Any]()
     for i, parent, joint in model.outward():
         _, _, vJ, cJ = joint.motion(Q[i], V[i])
         speed[i] = made.X[i] @ speed[parent] + vJ
@@ -101,5 +101,5 @@ def closed_by_bodies(
 
 def by_loop(model: Model, k: Vector) -> list[Vector]:
     """The rows of all loops, loop by loop."""
-    ends = [0, *accumulate(model.algebra.dimension - loop.kind.nv for loop in model.loops)]
+    ends = [0, *accumulate(model.algebra.dimension - loop.type.nv for loop in model.loops)]
     return [k[ends[n] : ends[n + 1]] for n in range(len(model.loops))]

@@ -35,7 +35,7 @@ def spanning_tree(model: Model) -> Model:
     return model.without_loops()
 
 
-class Dense:
+class DenseConstraints:
     """H (..., n, n) and constraints K (..., nc, n), and the accelerations that satisfy K a = k.
 
     With a `model`, the variables that are independent at its neutral position serve wherever they determine the others
@@ -83,7 +83,7 @@ class Dense:
         def some(x: Array, own: int) -> Array:
             return np.broadcast_to(x, (*batch, *x.shape[x.ndim - own :])).reshape(-1, *x.shape[x.ndim - own :])[states]
 
-        few = Dense(some(self.H, 2), self.rows.at(states, batch))
+        few = DenseConstraints(some(self.H, 2), self.rows.at(states, batch))
         a.reshape(math.prod(batch), -1)[states] = few.response(some(k, 1), None if force is None else some(force, 1))
 
     @cached_property
@@ -125,7 +125,9 @@ class Dense:
         """The same for imaginary parts that are small changes: which constraints count is decided by the real ones."""
         nothing: Array = np.zeros(int(self.H.shape[-1]))
         f = nothing if force is None else force
-        real = Dense(np.real(self.H), Judged(np.real(self.rows.K), lambda: (self.rows.size, self.rows.doubt)))
+        real = DenseConstraints(
+            np.real(self.H), Judged(np.real(self.rows.K), lambda: (self.rows.size, self.rows.doubt))
+        )
         a = real.response(np.real(k), np.real(f))
         H, K = np.imag(self.H), np.imag(self.rows.K)
         lam = real.multipliers((real.H @ a[..., None])[..., 0] - np.real(f))

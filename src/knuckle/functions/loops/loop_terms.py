@@ -47,7 +47,7 @@ def spread_sizes(model: Model, q: Any, blocks: dict[int, Matrix], count: int) ->
 
 def constraint_count(model: Model) -> int:
     """nc: how many constraints the loop joints make."""
-    return sum(model.algebra.dimension - loop.kind.nv for loop in model.loops)
+    return sum(model.algebra.dimension - loop.type.nv for loop in model.loops)
 
 
 def is_redundant(model: Model) -> bool:
@@ -55,7 +55,7 @@ def is_redundant(model: Model) -> bool:
 
     Constraints that say nothing in any position, such as those across a plane in which everything moves, do not count.
     """
-    sizes = [model.algebra.dimension - loop.kind.nv for loop in model.loops]
+    sizes = [model.algebra.dimension - loop.type.nv for loop in model.loops]
     suspects = [c for c in clusters(model) if sum(sizes[l] for l in c.loops) >= _freedoms(model, c)]
     if not suspects:
         return False
@@ -106,7 +106,7 @@ def loop_constraints(model: Model, q: Any) -> constraint_rank.Constraints:
 
 def _groups(model: Model) -> tuple[tuple[int, ...], ...]:
     """The rows of K by loops that share joints: others cannot depend on each other."""
-    ends = [0, *accumulate(model.algebra.dimension - loop.kind.nv for loop in model.loops)]
+    ends = [0, *accumulate(model.algebra.dimension - loop.type.nv for loop in model.loops)]
     return tuple(tuple(row for l in c.loops for row in range(ends[l], ends[l + 1])) for c in clusters(model))
 
 
@@ -184,7 +184,7 @@ def gap(model: Model, q: ArrayLike) -> Array:
     rows: list[list[Any]] = []
     for loop in model.loops:
         at = loops.closure(model, Q, loop)
-        miss = at.X @ loop.kind.transform(at.q).inverse()
+        miss = at.X @ loop.type.transform(at.q).inverse()
         rows.append([*rotation.log(miss.E), *miss.r])
     return Matrix(rows, 6)
 

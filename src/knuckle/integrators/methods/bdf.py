@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.functions import inverse_dynamics
-from knuckle.integrators.base import Dense, State
+from knuckle.integrators.base import DenseOutput, State
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.system import System
 
@@ -33,7 +33,7 @@ class BDF1(Newton):
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
         return State(system.moved(state.q, dt * x), x, (largest(state, size),))
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 
 
@@ -75,7 +75,7 @@ class BDF2(Newton):
         _, q, v = self.force_arguments(system, t, state, x, dt)
         return State(q, v, (state.q, state.v, 1 / dt, largest(state, size)))
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 
 
@@ -84,4 +84,4 @@ def unbalanced(system: System, t: Any, q: Any, v: Any, a: Any) -> Any:
     if system.model.loops:
         return a - system.acceleration(t, q, v)
     tau, *f_ext = system.forces(t, q, v)
-    return inverse_dynamics(system.at(t), q, v, a, *f_ext) - tau
+    return inverse_dynamics(system.at_time(t), q, v, a, *f_ext) - tau

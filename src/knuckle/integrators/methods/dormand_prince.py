@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from knuckle.integrators.base import Adaptive, Dense, State
+from knuckle.integrators.base import Adaptive, DenseOutput, State
 from knuckle.integrators.system import System
 from knuckle.scalar import constant
 
@@ -36,6 +36,6 @@ class DormandPrince(Adaptive):
         new = State(system.moved(state.q, u), state.v + v)
         return new, *weighted(map(constant, self.tableau.error), slopes, dt)
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         slopes = stages(self.tableau, system, t, old, dt)
         return lambda theta: within(self.tableau, slopes, system, old, dt, theta)

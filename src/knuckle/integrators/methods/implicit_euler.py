@@ -7,7 +7,7 @@ from typing import Any
 
 from knuckle.functions import bias_force, forward_dynamics, joint_passive_force, mass_matrix
 from knuckle.functions.loops.loop_terms import stabilized_bias
-from knuckle.integrators.base import Dense, Integrator, State
+from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.force_slopes import PerJoint, local_slopes, slopes_of
 from knuckle.integrators.loop_stabilization import solve_with
@@ -35,7 +35,7 @@ class ImplicitEuler(Integrator):
         return 1
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        q, v, model = state.q, state.v, system.at(t)
+        q, v, model = state.q, state.v, system.at_time(t)
         slopes = local_slopes(system, t, q, v)
         if slopes is not None:
             v = v + dt * _softened(system, t, q, v, *slopes, dt)
@@ -55,13 +55,13 @@ class ImplicitEuler(Integrator):
             v = v + solve(A, rest)
         return State(system.moved(q, dt * v), v)
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 
 
 def _softened(system: System, t: Any, q: Any, v: Any, D: PerJoint, K: PerJoint, dt: Any) -> Any:
     """a with (H + dt D + dt² K) a = τ − C − dt K v: forward dynamics with dt D + dt² K as further rotor inertia."""
-    model = system.at(t)
+    model = system.at_time(t)
     joints = tuple(
         replace(joint, rotor_inertia=tuple(rotor + dt * D[i] + dt * dt * K[i]))
         for i, (joint, rotor) in enumerate(zip(model.joints, model.rotor, strict=True))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Any
 
-from knuckle.integrators.base import Dense, Integrator, State
+from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import hermite
 from knuckle.integrators.system import System
 from knuckle.scalar import ZERO, constant
@@ -37,7 +37,7 @@ class RungeKutta(Integrator):
         u, v = weighted(map(constant, self.tableau.b), stages(self.tableau, system, t, state, dt), dt)
         return State(system.moved(state.q, u), state.v + v)
 
-    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> Dense:
+    def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         if not self.tableau.dense:
             return hermite(system, t, old, new, dt)
         slopes = stages(self.tableau, system, t, old, dt)

@@ -68,22 +68,22 @@ class Variational(Iterative):
         return t + dt / 2, system.moved(state.q, (dt / 2) * x), x
 
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
-        p0 = momentum(system.at(t), state.q, state.v)
+        p0 = momentum(system.at_time(t), state.q, state.v)
         middle, q, _ = self.force_arguments(system, t, state, x, dt)
-        model = resisting(system.at(middle), q, x, dt / 2)
+        model = resisting(system.at_time(middle), q, x, dt / 2)
         rest = p0 - self._end(system, t, state, x, dt, -1)
         change = self._closing(system, t, state, x, rest, dt) if system.model.loops else response(model, q, rest)
         return x + change, relative(change, x)
 
     def _closing(self, system: System, t: Any, state: State, x: Any, rest: Any, dt: Any) -> Any:
         """The change with constraint forces K₀ᵀλ at q₀ that close the loops at the end."""
-        now, then = system.at(t), system.at(t + dt)
+        now, then = system.at_time(t), system.at_time(t + dt)
         model = resisting(now, state.q, x, dt / 2)
         error = loop_error.reference(then, system.moved(state.q, dt * x))
         return response(model, state.q, rest) - pulled(model, state.q, error / dt)
 
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
-        model, q = system.at(t + dt), system.moved(state.q, dt * x)
+        model, q = system.at_time(t + dt), system.moved(state.q, dt * x)
         p1 = self._end(system, t, state, x, dt, +1)
         v = response(model, q, p1 - momentum(model, q, Vector.zero(model.nv)))
         if model.loops:
@@ -93,7 +93,7 @@ class Variational(Iterative):
     def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Any:
         """p₁ on the side +1, p₀ on the side −1."""
         middle, q, _ = self.force_arguments(system, t, state, x, dt)
-        model = system.at(middle)
+        model = system.at_time(middle)
         tau, *f_ext = system.forces(middle, q, x)
         p, rotors, s = slopes(model, q, x, *f_ext)
         g = tau + s - joint_passive_force(model, q, x)
@@ -141,5 +141,5 @@ def _by_joint(model: Model, method: str, u: Any, f: Any) -> Vector:
     coupled = model.coupled
     for i, (joint, part) in enumerate(zip(model.joints, model.v_slices, strict=True)):
         if i not in coupled:
-            parts[part] = getattr(joint.kind, method)(u[part], f[part])
+            parts[part] = getattr(joint.type, method)(u[part], f[part])
     return Vector(parts)

@@ -123,8 +123,8 @@ class Composite(Joint):
         pairs = zip(self._each(q0, v), self._each(q, v), strict=True)
         return _states(joint.alongside(a, qk, vk) for (joint, a, _), (_, qk, vk) in pairs)
 
-    def at(self, t: Any) -> Joint:
-        return Composite(joint.at(t) for joint in self.joints)
+    def at_time(self, t: Any) -> Joint:
+        return Composite(joint.at_time(t) for joint in self.joints)
 
     def _spread(self, fractions: Sequence[float]) -> Vector:
         parts = self._each(Vector.zero(self.nq), Vector(fractions))

@@ -74,9 +74,9 @@ class Driven(Unfree):
         if not callable(self.law):
             raise TypeError(f"law gives (q, v, v̇) at a time, which {self.law!r} cannot")
 
-    def at(self, t: Any) -> Prescribed:
+    def at_time(self, t: Any) -> Prescribed:
         q, v, a = self.law(t)
-        return Prescribed(self.joint.at(t), tuple(q), tuple(v), tuple(a))
+        return Prescribed(self.joint.at_time(t), tuple(q), tuple(v), tuple(a))
 
     def transform(self, q: Vector) -> NoReturn:
         kind = type(self.joint).__name__

@@ -54,5 +54,5 @@ class Reversed(Wrapped):
     def reversed(self) -> Joint:
         return self.joint
 
-    def at(self, t: Any) -> Joint:
-        return Reversed(self.joint.at(t))
+    def at_time(self, t: Any) -> Joint:
+        return Reversed(self.joint.at_time(t))

@@ -51,8 +51,8 @@ class InPlane(Wrapped):
     def reversed(self) -> Joint:
         return InPlane(self.joint.reversed())
 
-    def at(self, t: Any) -> Joint:
-        return InPlane(self.joint.at(t))
+    def at_time(self, t: Any) -> Joint:
+        return InPlane(self.joint.at_time(t))
 
 
 def embed(X: PlanarTransform) -> Transform:

@@ -71,7 +71,7 @@ def audit(model: Model) -> Audit:
     `print(audit(model))` shows it; the errors, warnings and infos are there one by one, too.
     """
     check_spatial(model)
-    now = model.at(0.0)
+    now = model.at_time(0.0)
     findings = (*check_bodies(now), *check_joints(now), *check_units(now))
     return Audit(model, tuple(sorted(findings, key=lambda note: LEVELS.index(note.level))))
 
@@ -110,7 +110,7 @@ def summary(model: Model) -> list[str]:
 
 def _heights(model: Model) -> tuple[float, float]:
     """The lowest and highest z of body origins, frames and shapes of known size at the neutral position."""
-    model = model.at(0.0)
+    model = model.at_time(0.0)
     X = positions(model, neutral(model))
     heights = [0.0, *(float(x.r[2]) for x in X.values())]
     heights += [float((frame.X @ X[frame.body]).r[2]) for frame in model.frames]
@@ -127,7 +127,7 @@ def joint_table(model: Model) -> list[str]:
     rows = [("", "joint", "type", "axis", "limits", "moves", "on")]
     for i, joint in enumerate(model.joints):
         parent = model.base.name if joint.parent < 0 else model.body_names[joint.parent]
-        kind, axis = describe(joint.kind)
+        kind, axis = describe(joint.type)
         rows.append((str(i), joint.name, kind, axis, _limits(joint.limits), model.body_names[i], parent))
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
     return ["  " + "  ".join(x.ljust(w) for x, w in zip(row, widths, strict=True)).rstrip() for row in rows]

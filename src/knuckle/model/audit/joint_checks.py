@@ -44,14 +44,14 @@ def _limits(joint: TreeJoint) -> Iterator[Note]:
             yield Note("error", joint.name, f"its lower limit {low:g} is above its upper limit {high:g}")
         elif low == high:
             yield Note("warning", joint.name, f"its limits leave it no way to move: both are {low:g}")
-    for unit, low, high in zip(joint.kind.q_units, limits.lower, limits.upper, strict=True):
+    for unit, low, high in zip(joint.type.q_units, limits.lower, limits.upper, strict=True):
         beyond = [x for x in (low, high) if unit == "rad" and math.isfinite(x) and abs(x) > _TWO_TURNS]
         if beyond and all(x % 5 == 0 for x in beyond):
             yield Note("warning", joint.name, f"a limit of {beyond[-1]:g} is more than two turns: is it in degrees?")
 
 
 def _one_freedom(joint: TreeJoint) -> bool:
-    return isinstance(joint.kind, (Revolute, Prismatic)) and not isinstance(joint.kind, Continuous)
+    return isinstance(joint.type, (Revolute, Prismatic)) and not isinstance(joint.type, Continuous)
 
 
 def _unlimited(joint: TreeJoint) -> bool:
@@ -124,7 +124,7 @@ def _generic(model: Model) -> Vector:
 
     rng = np.random.default_rng(1)
     free = (joint for i, joint in enumerate(model.joints) if i not in model.coupled)
-    return Vector(x for joint in free for x in joint.kind.random(rng))
+    return Vector(x for joint in free for x in joint.type.random(rng))
 
 
 # loops and order
@@ -133,7 +133,7 @@ def _generic(model: Model) -> Vector:
 def _loops(model: Model) -> Iterator[Note]:
     if not model.loops:
         return
-    constraints = sum(6 - loop.kind.nv for loop in model.loops)
+    constraints = sum(6 - loop.type.nv for loop in model.loops)
     freedoms = f"{model.nv} freedoms of the tree less {constraints} constraints"
     text = f"{len(model.loops)} joints close {len(model.loops)} independent loops: {freedoms} leave at least"
     yield Note("info", _listed(loop.name for loop in model.loops), f"{text} {max(model.nv - constraints, 0)}")
@@ -148,7 +148,7 @@ def _loops(model: Model) -> Iterator[Note]:
 def _gap(loop: LoopJoint, X: Any) -> float:
     """|δ| of a loop (RBDA 8.25), metres and radians alike."""
     ends = loop.X_predecessor @ X[loop.predecessor], loop.X_successor @ X[loop.successor]
-    delta, _ = loop.kind.loop(ends[1] @ ends[0].inverse())
+    delta, _ = loop.type.loop(ends[1] @ ends[0].inverse())
     return math.hypot(*map(float, delta))
 
 

@@ -172,7 +172,7 @@ def _inertia_matrix(model: Model, y: Vector) -> Any:
     """Gᵀ H G: H_ij = S_iᵀ I^c_i S_j in base coordinates for j in κ(i), plus the rotors' (RBDA 6.15, 9.26, 9.28)."""
     import numpy as np
 
-    sizes = [joint.kind.nv for joint in model.joints]
+    sizes = [joint.type.nv for joint in model.joints]
     start = [0, *accumulate(sizes)]
     variables = [np.arange(start[i], start[i + 1]) for i in range(model.nb)]
     q, X = model.positions(y), positions(model, y)

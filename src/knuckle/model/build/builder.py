@@ -181,7 +181,7 @@ class Builder:
         for name in (joint, *sources):
             if name not in names:
                 raise ModelError(f"no joint is called {name!r}{near(name, names)}", element=name)
-            kind = self._joints[names.index(name)].kind
+            kind = self._joints[names.index(name)].type
             if (kind.nq, kind.nv) != (1, 1):
                 what = type(kind).__name__.lower()
                 raise ModelError(
@@ -223,7 +223,7 @@ class Builder:
         if joint not in names:
             raise ModelError(f"no joint is called {joint!r}{near(joint, names)}", element=name)
         driven = self._joints[names.index(joint)]
-        along = vector(getattr(driven.kind, "axis", (0, 0, 1)) if axis is None else axis, "axis", name)
+        along = vector(getattr(driven.type, "axis", (0, 0, 1)) if axis is None else axis, "axis", name)
         J, m = finite(inertia, "inertia", name), finite(mass, "mass", name)
         length = math.hypot(*along)
         n = tuple(x / length for x in along)

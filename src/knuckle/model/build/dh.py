@@ -36,7 +36,7 @@ class DHRow:
     alpha: Any
     d: Any
     theta: Any
-    kind: Joint = REVOLUTE
+    type: Joint = REVOLUTE
 
     @property
     def X_tree(self) -> Transform:
@@ -67,7 +67,7 @@ class DH:
         """From the classic convention, in which a_i and α_i belong to x_i: T_i = R_z(θ) T_z(d) T_x(a) R_x(α)."""
         given = [_row(row, k) for k, row in enumerate(rows, start=1)]
         before = [(0.0, 0.0), *((row.a, row.alpha) for row in given)]
-        links = (DHRow(a, alpha, row.d, row.theta, row.kind) for (a, alpha), row in zip(before, given, strict=False))
+        links = (DHRow(a, alpha, row.d, row.theta, row.type) for (a, alpha), row in zip(before, given, strict=False))
         return cls(tuple(links), tool=DHRow(*before[-1], 0.0, 0.0, Fixed()) if given else None)
 
 
@@ -102,7 +102,7 @@ def from_dh(
     masses = [Inertia.zero()] * n if inertias is None else list(inertias)
     start = dh.base.X_tree @ to_transform(base, "base", name)
     joints = [
-        TreeJoint(f"{link}_joint", row.kind, k - 1, row.X_tree @ start if k == 0 else row.X_tree)
+        TreeJoint(f"{link}_joint", row.type, k - 1, row.X_tree @ start if k == 0 else row.X_tree)
         for k, (link, row) in enumerate(zip(links, dh.rows, strict=True))
     ]
     frames: list[Frame] = []

@@ -34,7 +34,7 @@ class JointAxis:
 
     point: Point
     direction: Point
-    kind: Joint = REVOLUTE
+    type: Joint = REVOLUTE
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def to_dh(axes: Sequence[JointAxis], tool: Placement = None, *, parallel: float 
     for i, kind in enumerate(kinds):
         line = lines[i]
         if i + 1 < len(lines):
-            free = i < len(axes) and isinstance(axes[i].kind, Prismatic)
+            free = i < len(axes) and isinstance(axes[i].type, Prismatic)
             following = _Line(foot, lines[i + 1].direction) if free else lines[i + 1]
             lines[i + 1] = following
             between = _perpendicular(line, following, foot, x, parallel, _MEETING * size)
@@ -109,11 +109,11 @@ def dh_of(model: Model, tool: str | None = None, *, parallel: float = PARALLEL) 
         if joint.parent != i - 1:
             raise ModelError("DH parameters describe a chain: it is not on the body before it", element=joint.name)
         X.append(joint.X_tree @ X[-1])
-        axis = getattr(joint.kind, "axis", None)
-        if axis is None or not isinstance(joint.kind, _LOWER_PAIRS):
-            kind = type(joint.kind).__name__.lower()
+        axis = getattr(joint.type, "axis", None)
+        if axis is None or not isinstance(joint.type, _LOWER_PAIRS):
+            kind = type(joint.type).__name__.lower()
             raise ModelError(f"a {kind} joint has no DH parameters: only {_PAIR_NAMES} joints do", element=joint.name)
-        axes.append(JointAxis(_floats(X[-1].r), _floats(tmatvec(X[-1].E, axis)), joint.kind))
+        axes.append(JointAxis(_floats(X[-1].r), _floats(tmatvec(X[-1].E, axis)), joint.type))
     end = None
     if tool is not None:
         frame = model.frame(tool)
@@ -128,11 +128,11 @@ _PAIR_NAMES = "revolute, prismatic, cylindrical and helical"
 
 
 def _along_z(axis: JointAxis, number: int) -> Joint:
-    if isinstance(axis.kind, Helical):
-        return Helical("z", axis.kind.pitch)
-    if not isinstance(axis.kind, _LOWER_PAIRS):
-        raise ModelError(f"the joint is {_PAIR_NAMES}, not {axis.kind!r}", element=f"axis {number}")
-    return type(axis.kind)("z")
+    if isinstance(axis.type, Helical):
+        return Helical("z", axis.type.pitch)
+    if not isinstance(axis.type, _LOWER_PAIRS):
+        raise ModelError(f"the joint is {_PAIR_NAMES}, not {axis.type!r}", element=f"axis {number}")
+    return type(axis.type)("z")
 
 
 def _checked(axes: Sequence[JointAxis], tool: Transform | None) -> tuple[list[_Line], float]:

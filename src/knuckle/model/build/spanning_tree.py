@@ -26,7 +26,7 @@ class Connection:
     """
 
     name: str
-    kind: Joint
+    type: Joint
     predecessor: str
     successor: str
     at_predecessor: Placement = None
@@ -41,7 +41,7 @@ class Connection:
 
 
 @dataclass(frozen=True)
-class Tree:
+class SpanningTree:
     """A spanning tree, the joints it leaves over as loops, and what was done to get there."""
 
     bodies: tuple[Body, ...]
@@ -51,7 +51,7 @@ class Tree:
     notes: tuple[Note, ...]
 
 
-def spanning(base: Body, bodies: Sequence[Body], connections: Sequence[Connection]) -> Tree:
+def spanning(base: Body, bodies: Sequence[Body], connections: Sequence[Connection]) -> SpanningTree:
     """A spanning tree of least depth of the graph, regularly numbered (RBDA 4.1.2, rules 1 to 6)."""
     index = {base.name: ROOT, **{body.name: i for i, body in enumerate(bodies)}}
     ends = _checked(connections, index)
@@ -90,14 +90,14 @@ def spanning(base: Body, bodies: Sequence[Body], connections: Sequence[Connectio
             continue
         p, s = ends[e]
         X = X_p[e] @ back.get(p, IDENTITY), X_s[e] @ back.get(s, IDENTITY)
-        loops.append(LoopJoint(c.name, c.kind, number[p], number[s], *X))
+        loops.append(LoopJoint(c.name, c.type, number[p], number[s], *X))
         if lost := [name for name in PROPERTIES if getattr(c, name)] + (["limits"] if c.limits is not None else []):
             notes.append(Note("warning", c.name, f"closes a loop, and its {', '.join(lost)} are left out"))
-    return Tree(tuple(moved), tuple(joints), tuple(loops), tuple(frames), tuple(notes))
+    return SpanningTree(tuple(moved), tuple(joints), tuple(loops), tuple(frames), tuple(notes))
 
 
 def _tree_joint(c: Connection, forward: bool, parent: int, X_tree: Transform) -> TreeJoint:
-    kind = c.kind if forward else c.kind.reversed()
+    kind = c.type if forward else c.type.reversed()
     properties = {name: per_freedom(getattr(c, name), kind, name, c.name, signed=name == "rest") for name in PROPERTIES}
     start = start_from(c.start, kind, c.name)
     return TreeJoint(c.name, kind, parent, X_tree, limits_from(c.limits, kind, c.name), **properties, start=start)

@@ -86,7 +86,7 @@ class Placing:
         self.children = _children(model)
         self.main = _main_children(model)
         free = [self._is_free(i) for i in range(model.nb)]
-        aligned = [alignment(j.kind) if free[i] else (IDENTITY, j.kind) for i, j in enumerate(model.joints)]
+        aligned = [alignment(j.type) if free[i] else (IDENTITY, j.type) for i, j in enumerate(model.joints)]
         self.kinds = [kind for _, kind in aligned]
         self.free = free
         self.reach = self._reach()
@@ -103,7 +103,7 @@ class Placing:
         """Whether the constants that a move of body i would change can be looked at: symbols stay where they are."""
         model = self.model
         parts = (model.X_tree[i], model.I[i], *(model.X_tree[j] for j in self.children[i]))
-        return type(model.joints[i].kind) in SLIDING | SHIFTING and all(map(is_plain, parts))
+        return type(model.joints[i].type) in SLIDING | SHIFTING and all(map(is_plain, parts))
 
     def between(self, i: int) -> Transform:
         """X_tree of joint i between the frames as they are now."""
@@ -200,7 +200,7 @@ class Placing:
 
     def _between(self, i: int, kind: Joint, angle: Any, X_tree: Transform) -> TreeJoint:
         turned = kind if angle is ZERO else Offset(kind, (angle,))
-        return dataclasses.replace(self.model.joints[i], kind=turned, X_tree=X_tree)
+        return dataclasses.replace(self.model.joints[i], type=turned, X_tree=X_tree)
 
     def inertia(self, i: int) -> Inertia:
         """The inertia of body i in its new frame."""

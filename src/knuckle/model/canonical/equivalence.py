@@ -63,9 +63,9 @@ def moved(model: Model, joint: str, I: Inertia) -> Model:
     i = model.joint_index(joint)
     _check_spatial(model)
     size = max(abs(float(x)) for x in to_parameters(I))
-    stays, _ = split(model.joints[i].kind, I)
-    if not is_weld(model.joints[i].kind) and any(abs(float(x)) > _ROUNDING * size for x in to_parameters(stays)):
-        kind = type(model.joints[i].kind).__name__
+    stays, _ = split(model.joints[i].type, I)
+    if not is_weld(model.joints[i].type) and any(abs(float(x)) > _ROUNDING * size for x in to_parameters(stays)):
+        kind = type(model.joints[i].type).__name__
         raise ModelError(f"a {kind} joint notices such an inertia: see `unfelt` for those it does not", element=joint)
     bodies = list(model.bodies)
     bodies[i] = dataclasses.replace(bodies[i], inertia=bodies[i].inertia - I)
@@ -100,8 +100,8 @@ def augmented(model: Model, *, floating: bool = False) -> tuple[Inertia, ...]:
     for joint in model.joints:
         if joint.parent == ROOT and (alone or not floating):
             continue  # nothing to place there
-        if type(joint.kind) not in TURNING | ABOUT_CENTRE | {Fixed}:
-            text = f"a {type(joint.kind).__name__} joint has no point that stays, and augmented bodies need one"
+        if type(joint.type) not in TURNING | ABOUT_CENTRE | {Fixed}:
+            text = f"a {type(joint.type).__name__} joint has no point that stays, and augmented bodies need one"
             raise ModelError(text, element=joint.name)
     carried = [sum((model.I[j].mass for j in model.subtree(i)), ZERO) for i in range(model.nb)]
     whole = sum((I.mass for I in model.I), ZERO)

@@ -47,5 +47,5 @@ class Offset(Wrapped):
     def loop(self, X: Transform) -> tuple[Vector, Subspace]:
         return self.joint.loop(X)
 
-    def at(self, t: Any) -> Joint:
-        return Offset(self.joint.at(t), self.offset)
+    def at_time(self, t: Any) -> Joint:
+        return Offset(self.joint.at_time(t), self.offset)

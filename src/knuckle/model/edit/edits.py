@@ -48,17 +48,17 @@ def with_inertia(model: Model, body: str, inertia: Any) -> Model:
 def with_joint(model: Model, joint: str, **changes: Any) -> Model:
     """The model with other properties of one joint.
 
-    They are `kind`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness`, `rest`
-    and `start`, as for `Builder.body`. A kind with another number of variables starts without limits and the rest.
+    They are `type`, `X_tree` (as any placement), `limits`, `damping`, `friction`, `rotor_inertia`, `stiffness`, `rest`
+    and `start`, as for `Builder.body`. A type with another number of variables starts without limits and the rest.
     """
-    known = ("kind", "X_tree", "limits", *PROPERTIES, "start")
+    known = ("type", "X_tree", "limits", *PROPERTIES, "start")
     for key in changes:
         if key not in known:
             raise ModelError(f"with_joint does not change {key!r}, but {', '.join(known)}", element=joint)
     i = model.joint_index(joint)
     old = model.joints[i]
-    kind = changes.pop("kind", old.kind)
-    same = (kind.nq, kind.nv) == (old.kind.nq, old.kind.nv)
+    kind = changes.pop("type", old.type)
+    same = (kind.nq, kind.nv) == (old.type.nq, old.type.nv)
     new = _of_kind(old, kind) if same else TreeJoint(joint, kind, old.parent, old.X_tree)
     if "X_tree" in changes:
         changes["X_tree"] = transform_in(model, changes["X_tree"], joint)
@@ -74,8 +74,8 @@ def with_joint(model: Model, joint: str, **changes: Any) -> Model:
 
 def _of_kind(joint: TreeJoint, kind: Joint) -> TreeJoint:
     """The joint with another kind of as many variables; it starts where the new kind does unless told otherwise."""
-    start = () if joint.start == neutral_position(joint.kind) else joint.start
-    return dataclasses.replace(joint, kind=kind, start=start)
+    start = () if joint.start == neutral_position(joint.type) else joint.start
+    return dataclasses.replace(joint, type=kind, start=start)
 
 
 def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:

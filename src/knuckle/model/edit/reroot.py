@@ -46,7 +46,7 @@ class StateMap:
         qs = self.old.positions(q)
         X = {ROOT: Transform.identity()}
         for i in reversed(self.old.ancestors(self.root)):
-            X[i] = self.old.joints[i].kind.transform(qs[i]) @ self.old.X_tree[i] @ X[self.old.parents[i]]
+            X[i] = self.old.joints[i].type.transform(qs[i]) @ self.old.X_tree[i] @ X[self.old.parents[i]]
         return self._assembled(qs, Free().locate(X[self.root]), self.new.nq, self.new.q_slices)
 
     def velocities(self, q: Sequence[Any], v: Sequence[Any]) -> Vector:
@@ -70,7 +70,7 @@ class StateMap:
         V, A = {ROOT: Motion.zero()}, {ROOT: Motion.zero()}
         for i in reversed(model.ancestors(self.root)):
             p = model.parents[i]
-            XJ, S, vJ, cJ = model.joints[i].kind.motion(qs[i], vs[i])
+            XJ, S, vJ, cJ = model.joints[i].type.motion(qs[i], vs[i])
             X = XJ @ model.X_tree[i]
             V[i] = X @ V[p] + vJ
             A[i] = X @ A[p] + S @ dvs[i] + cJ + V[i].cross(vJ)
@@ -109,7 +109,7 @@ def reroot(
     if root == ROOT:
         raise ModelError("it is the base, and the root already", element=body)
     *way, first = model.ancestors(root)
-    if floats := isinstance(model.joints[first].kind, Free):
+    if floats := isinstance(model.joints[first].type, Free):
         joint_name = model.joint_names[first]
     else:
         way.append(first)
@@ -125,7 +125,7 @@ def reroot(
     names = {ROOT: model.base.name, **dict(enumerate(model.body_names))}
     moved = {names[i]: X for i, X in moves.items()}
     if base == "floating":
-        new = _standing(new, StateMap(model.at(0.0), new, root, moved))
+        new = _standing(new, StateMap(model.at_time(0.0), new, root, moved))
     return new, StateMap(model, new, root, moved)
 
 
@@ -164,8 +164,8 @@ def _turned(
     }
     for i in way:
         old = model.joints[i]
-        turned = old.kind.reversed()
-        moved_by[old.parent] = dataclasses.replace(old, kind=turned, parent=i, X_tree=from_new_frame(i, IDENTITY))
+        turned = old.type.reversed()
+        moved_by[old.parent] = dataclasses.replace(old, type=turned, parent=i, X_tree=from_new_frame(i, IDENTITY))
     moved_by[root] = dataclasses.replace(joint, parent=bottom)
 
     order = _numbered({i: j.parent for i, j in moved_by.items()}, bottom, {root: model.ancestors(root)[-1]})

@@ -37,7 +37,7 @@ def to_planar(model: Model) -> Model:
         if tilt := _tilt(joint.X_tree):
             raise ModelError(f"its placement {tilt}", element=joint.name)
     for joint in (*model.joints, *model.loops):
-        if way := _leaves_plane(joint.kind):
+        if way := _leaves_plane(joint.type):
             raise ModelError(f"it does not keep to the xy plane: {way}", element=joint.name)
     for loop in model.loops:
         for side, X in (("predecessor", loop.X_predecessor), ("successor", loop.X_successor)):
@@ -51,12 +51,12 @@ def to_planar(model: Model) -> Model:
         algebra=PLANAR,
         base=_flat_body(model.base),
         bodies=tuple(map(_flat_body, model.bodies)),
-        joints=tuple(dataclasses.replace(j, kind=InPlane(j.kind), X_tree=project(j.X_tree)) for j in model.joints),
+        joints=tuple(dataclasses.replace(j, type=InPlane(j.type), X_tree=project(j.X_tree)) for j in model.joints),
         frames=tuple(dataclasses.replace(f, X=project(f.X)) for f in model.frames if f not in tilted),
         loops=tuple(
             dataclasses.replace(
                 loop,
-                kind=InPlane(loop.kind),
+                type=InPlane(loop.type),
                 X_predecessor=project(loop.X_predecessor),
                 X_successor=project(loop.X_successor),
             )
@@ -96,11 +96,11 @@ def _states(kind: Joint) -> Iterator[tuple[Joint, Vector, Vector]]:
     """The neutral position at rest, and others, always the same ones, in motion; at several times if that matters."""
     import numpy as np
 
-    now = kind.at(0.0)
+    now = kind.at_time(0.0)
     yield now, now.neutral(), Vector([ZERO] * kind.nv)
     rng: Any = np.random.default_rng(0)
     for k in range(_SAMPLES):
-        moment = kind.at(0.7 * k)
+        moment = kind.at_time(0.7 * k)
         yield moment, moment.random(rng), Vector(float(rng.uniform(-1.0, 1.0)) for _ in range(kind.nv))
 
 

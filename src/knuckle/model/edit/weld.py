@@ -30,12 +30,12 @@ def merge_fixed(model: Model) -> Model:
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
         parent = places[joint.parent]
         X_tree = joint.X_tree @ parent.X
-        if not is_weld(joint.kind):
+        if not is_weld(joint.type):
             places[i] = Place(len(joints), model.algebra.Transform.identity())
             bodies.append(body)
             joints.append(dataclasses.replace(joint, parent=parent.body, X_tree=X_tree))
             continue
-        X = joint.kind.transform(Vector()) @ X_tree
+        X = joint.type.transform(Vector()) @ X_tree
         places[i] = Place(parent.body, X)
         host = bodies[parent.body + 1]
         bodies[parent.body + 1] = welded(host, body, X)
@@ -80,7 +80,7 @@ def lock(model: Model, positions: Mapping[str, Any]) -> Model:
 
 
 def _position(model: Model, name: str, q: Any) -> Vector:
-    nq = model.joints[model.joint_index(name)].kind.nq
+    nq = model.joints[model.joint_index(name)].type.nq
     numbers: Sequence[Any] = q if hasattr(q, "__len__") else (q,)
     if len(numbers) != nq:
         raise ModelError(f"q needs {nq} numbers to lock it, not {len(numbers)}: {q!r}", element=name)
@@ -88,5 +88,5 @@ def _position(model: Model, name: str, q: Any) -> Vector:
 
 
 def _frozen(joint: TreeJoint, q: Vector) -> TreeJoint:
-    X = joint.kind.transform(q)
+    X = joint.type.transform(q)
     return TreeJoint(joint.name, Fixed(), joint.parent, X @ joint.X_tree, Limits.none(0, 0))

@@ -14,7 +14,7 @@ from knuckle.integrators.base import State
 from knuckle.model import Model
 from knuckle.simulation.crossings import dip, may_dip, root
 from knuckle.simulation.mode_switch import ACTS, ENDS, LOOKS, Crossing, ModeSwitch, Run, Step
-from knuckle.simulation.steps.native_steps import Rows
+from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 
 from .event import Event
@@ -53,7 +53,7 @@ class EventMonitor(ModeSwitch):
     def allows_many(self, state: Any) -> bool:
         return not self._pending
 
-    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         passed = [self._before, self.values]
         for k, t in enumerate(times.tolist()):
             values = self._look(t, rows.q[k], rows.v[k])

@@ -85,7 +85,7 @@ def held(system: System, modes: Any) -> System:
     rows = friction_rows(system.model)
 
     def force(at: Model, t: Any, q: Any, v: Any) -> Any:
-        model = system.at(t)
+        model = system.at_time(t)
         friction = friction_limits(model, q)
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
@@ -102,7 +102,7 @@ def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
             if row not in rows:
                 continue
             v[row] = v[row] * (now[row] * now[row])
-            if is_plain(joint.kind) and not joint.kind.has_charts:
+            if is_plain(joint.type) and not joint.type.has_charts:
                 k = model.q_slices[i].start + n
                 q[k] = select(less(was[row] * was[row] + now[row] * now[row], 0.5), before.q[k], q[k])
     return _like(after.q, q), _like(after.v, v)
@@ -236,7 +236,7 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
     what is more than f dt for one that was held. Each round is a solution with some joints held and some pushed, after
     which those on the wrong side change it (`boxed`). Steps in which all modes were right need none.
     """
-    model = model.at(t)
+    model = model.at_time(t)
     F = friction_limits(model, q0)
     on = friction_rows(model)
     wrong: Any = sum((_is_wrong(modes[i], v[i], F[i] * dt) for i in on), 0)
@@ -284,7 +284,7 @@ def _with(v: Vector, i: int, x: Any) -> Vector:
 @kernel
 def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
     """The change of velocity by an impulse, with some joints held."""
-    return response(held_model(model.at(t), sticking), q, push)
+    return response(held_model(model.at_time(t), sticking), q, push)
 
 
 def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:

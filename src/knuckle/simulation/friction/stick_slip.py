@@ -14,7 +14,7 @@ from knuckle.integrators.system import HOLD
 from knuckle.model import Model
 from knuckle.simulation.crossings import reopening, root
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
-from knuckle.simulation.steps.native_steps import Rows
+from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.solvers.complementarity import boxed
 
@@ -40,7 +40,7 @@ class StickSlip(ModeSwitch):
         modes = self.modes(t, state.q, state.v, self._directions)
         return State(state.q, state.v, (modes, *state.memory[1:]))
 
-    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         same = np.all(rows.memory[0] == run.state.memory[0], axis=-1)
         return len(same) if same.all() else int(np.argmin(same))
 
@@ -138,4 +138,4 @@ class StickSlip(ModeSwitch):
 @kernel
 def _limits(model: Model, t: Any, q: Any) -> Any:
     """The largest friction force at each velocity variable."""
-    return friction_limits(model.at(t), q)
+    return friction_limits(model.at_time(t), q)

@@ -48,7 +48,7 @@ class HeldControl:
         """The forces for the arguments of a step, not counted as one."""
         own: dict[str, Any] = {name: x[..., 0] if name in self.single else x for name, x in values.items()}
         t, q, v = float(own["t"]), np.asarray(own["q"]), np.asarray(own["v"])
-        model = self.model.at(t) if self.model.depends_on_time else self.model
+        model = self.model.at_time(t) if self.model.depends_on_time else self.model
         held: dict[str, Array] = {}
         if self.controller is not None:
             held[APPLIED] = values[APPLIED] + self.controller(model, t, q, v, own, (self.model.nv,))

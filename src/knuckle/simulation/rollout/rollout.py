@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
@@ -208,7 +208,7 @@ def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | N
     shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
     shapes |= {name: x.shape for name, x in inputs.others.items()}
     arrays = {name: (values[name], shape) for name, shape in shapes.items()}
-    q, v, *memory = Lanes().compute(_specialization(text, model, inputs), arrays)
+    q, v, *memory = NumPyArrays().compute(_specialization(text, model, inputs), arrays)
     state, single = {"q": q, "v": v}, list(inputs.single)
     for k, x in enumerate(memory):
         is_number = np.ndim(x) == len(inputs.batch)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.arrays.base import Shape, apart
-from knuckle.engine.calls.numpy_arrays import Lanes
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
@@ -121,7 +121,7 @@ class Acting:
         }
         single = ("t", *(name for name in control.parameters if name in self.single))
         specialization = Specialization(name, text, self.model, numbers=single, is_users=True)
-        return np.asarray(Lanes().compute(specialization, arrays))
+        return np.asarray(NumPyArrays().compute(specialization, arrays))
 
 
 @dataclass(frozen=True)
@@ -132,5 +132,5 @@ class Energy:
     model_fn: Control
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **values: Any) -> Any:
-        moving = model_from(self.model_fn, model, values).at(t)
+        moving = model_from(self.model_fn, model, values).at_time(t)
         return kinetic_energy(moving, q, v) if self.kind == "kinetic" else potential_energy(moving, q)

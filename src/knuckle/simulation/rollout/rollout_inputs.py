@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.calls.arguments import with_shape
 from knuckle.engine.calls.choose_container import unpacked
-from knuckle.engine.calls.numpy_arrays import Lanes, numbers
+from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
@@ -60,7 +60,7 @@ def inputs_of(
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
-    dtype = Lanes(frozenset(weak)).precision({**state, **{name: x.array for name, x in others.items()}})
+    dtype = NumPyArrays(frozenset(weak)).precision({**state, **{name: x.array for name, x in others.items()}})
     return Inputs(
         {name[0]: np.ascontiguousarray(x, dtype) for name, x in state.items()},
         {"t": Clock(t0, dt, dtype)}

@@ -19,7 +19,7 @@ from .step_text import StepText
 Array = NDArray[Any]
 
 
-class Rows(NamedTuple):
+class StateRows(NamedTuple):
     """States one after the other: q, v and the integrator's memory, some entries of which are numbers."""
 
     q: Array
@@ -32,9 +32,9 @@ class Rows(NamedTuple):
         memory = zip(self.memory, self.numbers, strict=True)
         return State(self.q[k].copy(), self.v[k].copy(), tuple(float(x[k, 0]) if n else x[k].copy() for x, n in memory))
 
-    def first(self, count: int) -> Rows:
+    def first(self, count: int) -> StateRows:
         """The first `count` of them."""
-        return Rows(self.q[:count], self.v[:count], tuple(x[:count] for x in self.memory), self.numbers)
+        return StateRows(self.q[:count], self.v[:count], tuple(x[:count] for x in self.memory), self.numbers)
 
 
 class NativeSteps:
@@ -45,7 +45,7 @@ class NativeSteps:
         self._parameters = {name: np.asarray(x, float) for name, x in parameters.items()}
         self._specializations: dict[int, Specialization] = {}
 
-    def run(self, times: Array, state: State, dt: float, every: int) -> Rows:
+    def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""
         parts = {"q": state.q, "v": state.v} | {f"memory{k}": np.atleast_1d(x) for k, x in enumerate(state.memory)}
         clock = times if len(times) > 1 else np.repeat(times, 2)  # one step is done by the code for several
@@ -55,7 +55,7 @@ class NativeSteps:
         saved = [np.empty((rows, part.size)) for part in parts.values()]
         through_time(self._specialization(state), parts, inputs, (), steps=len(times), save_every=every, kept=saved)
         q, v, *memory = (x[1:] for x in saved)
-        return Rows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory))
+        return StateRows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory))
 
     def _specialization(self, state: State) -> Specialization:
         size = len(state.memory)

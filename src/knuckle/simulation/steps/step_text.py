@@ -78,7 +78,7 @@ class StepText:
         wrenches = (model.nb, model.algebra.dimension)
 
         def known(at: Model, t: Any) -> Model:
-            return at if self.model_fn is None else model.at(t) if moving.depends_on_time else model
+            return at if self.model_fn is None else model.at_time(t) if moving.depends_on_time else model
 
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
             if APPLIED not in values:

@@ -15,12 +15,12 @@ from knuckle.engine.calls.one_by_one import OneByOne
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
-from knuckle.integrators.base import Adaptive, Dense, Integrator, State
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import Constant, Control, Parameters, forces_of
+from knuckle.simulation.controls import ConstantForce, Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -33,7 +33,7 @@ from knuckle.simulation.friction.dry_friction import (
     within_modes,
 )
 
-from .native_steps import NativeSteps, Rows
+from .native_steps import NativeSteps, StateRows
 from .step_text import StepText
 
 Array: TypeAlias = NDArray[Any]
@@ -104,7 +104,7 @@ class Stepper:
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
 
-    def steps(self, times: Array, state: State, dt: float, every: int = 1) -> Rows:
+    def steps(self, times: Array, state: State, dt: float, every: int = 1) -> StateRows:
         """Steps that begin at `times`, in one native call, if the step is compiled: the states after every so many."""
         return self._many.run(times, state, dt, every)
 
@@ -158,7 +158,7 @@ class Stepper:
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
-    def dense(self, t: float, old: State, new: State, dt: float) -> Dense:
+    def dense(self, t: float, old: State, new: State, dt: float) -> DenseOutput:
         """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
         system, n = self.held(old), int(self.has_friction)
         first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
@@ -173,7 +173,7 @@ class Stepper:
 
     def force(self, t: float, q: Array, v: Array) -> Array:
         """τ of the controller in a state."""
-        return self.system.force(self.system.at(t), t, q, v)
+        return self.system.force(self.system.at_time(t), t, q, v)
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
@@ -315,10 +315,10 @@ def stepper(
 
 def _with_held_forces(text: StepText) -> StepText:
     """The text with the forces as parameters."""
-    controller = Control(Constant("tau"), "controller", ("tau",))
+    controller = Control(ConstantForce("tau"), "controller", ("tau",))
     external_forces = text.external_forces
     if external_forces.function is not None:
-        external_forces = Control(Constant("f_ext"), "external_forces", ("f_ext",))
+        external_forces = Control(ConstantForce("f_ext"), "external_forces", ("f_ext",))
     return replace(text, controller=controller, external_forces=external_forces)
 
 

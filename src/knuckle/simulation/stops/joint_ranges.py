@@ -32,7 +32,7 @@ FAR = 1e3
 
 
 @dataclass(frozen=True)
-class Bound:
+class RangeEnd:
     """One end of the range of one position variable x: the gap is scale x + offset.
 
     x is q[place] or, of a joint that follows others by more than a ratio, what its law makes of q.
@@ -78,20 +78,20 @@ class Bound:
         return scale * rate.derivative if isinstance(rate, Dual) else ZERO
 
 
-def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[Bound, ...]:
+def bounds_of(model: Model, joints: Iterable[str] | None) -> tuple[RangeEnd, ...]:
     """Every finite limit of some joints, or of all; a joint that follows others limits these."""
     chosen = None if joints is None else {model.joint_index(name) for name in joints}
-    coupled, bounds = model.coupled, list[Bound]()
+    coupled, bounds = model.coupled, list[RangeEnd]()
     for i, joint in enumerate(model.joints):
         if chosen is not None and i not in chosen:
             continue
         ratio, offset, owner, coupling = _leader(coupled[i]) if i in coupled else (1.0, 0.0, i, None)
-        for k in range(joint.kind.nq):
+        for k in range(joint.type.nq):
             place = model.q_slices[owner].start + k
             for end, sign, limit in (("lower", 1.0, joint.limits.lower[k]), ("upper", -1.0, joint.limits.upper[k])):
                 if math.isfinite(limit) and ratio:
                     scales = sign * ratio, sign * (offset - limit)
-                    bounds.append(Bound(joint.name, end, place, *scales, owner, coupling))
+                    bounds.append(RangeEnd(joint.name, end, place, *scales, owner, coupling))
     return tuple(bounds)
 
 
@@ -101,14 +101,14 @@ def must_keep_coordinates(model: Model, joints: Iterable[str] | None) -> None:
     for joint in model.joints:
         ends = list(zip(joint.limits.lower, joint.limits.upper, strict=True))
         is_limited = any(math.isfinite(x) for pair in ends for x in pair)
-        if joint.name not in chosen or not joint.kind.has_charts or not is_limited:
+        if joint.name not in chosen or not joint.type.has_charts or not is_limited:
             continue
         for corner in itertools.product(*([min(max(x, -FAR), FAR) for x in pair] for pair in ends)):
             q = Vector(map(float, corner))
-            moved = joint.kind.normalized(q, Vector.zero(joint.kind.nv))[0] - q
+            moved = joint.type.normalized(q, Vector.zero(joint.type.nv))[0] - q
             if any(abs(float(x)) > SLACK for x in moved):
                 raise ValueError(
-                    f"joint_limits: the limits of joint {joint.name!r} ({type(joint.kind).__name__}) reach to "
+                    f"joint_limits: the limits of joint {joint.name!r} ({type(joint.type).__name__}) reach to "
                     f"{[round(float(x), 6) for x in corner]}, where its coordinates begin anew; keep them within one "
                     "chart, or name in joint_limits the joints that are to have some"
                 )
@@ -127,11 +127,11 @@ def _sources(model: Model, coupling: Coupling, q: Any) -> Vector:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class RangeEnds:
     """The ends of the ranges of a model, as arrays."""
 
     model: Model
-    bounds: tuple[Bound, ...]
+    bounds: tuple[RangeEnd, ...]
 
     @cached_property
     def place(self) -> Array:
@@ -205,18 +205,18 @@ class Bounds:
     @cached_property
     def _plain_rows(self) -> Array | None:
         """S of all stops where it is always the same: where q̇ = v."""
-        if self._curved or not all(is_plain(self.model.joints[b.owner].kind) for b in self.bounds):
+        if self._curved or not all(is_plain(self.model.joints[b.owner].type) for b in self.bounds):
             return None
         rows = [_row(self.model, b, np.zeros(self.model.nq)) for b in self.bounds]
         return np.array(rows).reshape(len(rows), self.model.nv)
 
 
-def _kind(model: Model, bound: Bound) -> tuple[Joint, slice, slice, int]:
+def _kind(model: Model, bound: RangeEnd) -> tuple[Joint, slice, slice, int]:
     qs, vs = model.q_slices[bound.owner], model.v_slices[bound.owner]
-    return model.joints[bound.owner].kind, qs, vs, bound.place - qs.start
+    return model.joints[bound.owner].type, qs, vs, bound.place - qs.start
 
 
-def _row(model: Model, bound: Bound, q: Array) -> Array:
+def _row(model: Model, bound: RangeEnd, q: Array) -> Array:
     row = np.zeros(model.nv)
     for k, x in bound.slopes(model, q.tolist()):
         row[k] = float(x)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from knuckle.bound import bind
 from knuckle.errors import ConvergenceError
 from knuckle.functions import mass_matrix, mass_matrix_inverse
-from knuckle.functions.loops.dense_constraints import Dense, spanning_tree
+from knuckle.functions.loops.dense_constraints import DenseConstraints, spanning_tree
 from knuckle.functions.loops.loop_terms import judged_constraints
 from knuckle.integrators.base import State
 from knuckle.integrators.system import System
@@ -20,10 +20,10 @@ from knuckle.simulation.controls import Control
 from knuckle.simulation.crossings import dip, may_dip, reopening, root
 from knuckle.simulation.friction.dry_friction import at_rest, responses
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
-from knuckle.simulation.steps.native_steps import Rows
+from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 
-from .joint_ranges import Bounds, bounds_of
+from .joint_ranges import RangeEnds, bounds_of
 from .stop_spec import RigidStops, complementary, impact, restitutions
 
 Array = NDArray[Any]
@@ -51,7 +51,7 @@ class JointStops(ModeSwitch):
 
     def __init__(self, stops: RigidStops, stepper: Stepper, external_forces: Control) -> None:
         self.stops, self.model = stops, stepper.model
-        self.bounds = Bounds(self.model, bounds_of(self.model, stops.joints))
+        self.bounds = RangeEnds(self.model, bounds_of(self.model, stops.joints))
         self._free, self._external = stepper, external_forces
         self._system = stepper.system
         """The mechanism without forces of stops, in its modes of dry friction"""
@@ -73,7 +73,7 @@ class JointStops(ModeSwitch):
     def allows_many(self, state: State) -> bool:
         return not np.any(self.bounds.gaps(state.q) <= self.bounds.slack)
 
-    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: Rows, dt: float) -> int:
+    def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         q, v = (np.vstack([first, others]) for first, others in zip(run.state[:2], rows[:2], strict=True))
         gaps = self.bounds.gaps(q)
         is_free = np.all(gaps[1:] > self.bounds.slack, axis=-1)
@@ -244,9 +244,9 @@ class JointStops(ModeSwitch):
         S = self.bounds.rows(q, which)
         if system is not None and system.sticking is not None:
             return S, responses(self.model, t, q, S, system.sticking).T
-        now = self.model.at(t) if self._system.depends_on_time else self.model
+        now = self.model.at_time(t) if self._system.depends_on_time else self.model
         if self.model.loops:
-            constrained = Dense(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
+            constrained = DenseConstraints(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
             return S, constrained.response(np.zeros(len(constrained.rows.K)), S).T
         is_same = now is self.model
         inverse = self._functions.mass_matrix_inverse(q) if is_same else mass_matrix_inverse(now, q)

@@ -15,7 +15,7 @@ from knuckle.scalar import ZERO, constant, less, maximum, select
 from knuckle.solvers.complementarity import boxed
 from knuckle.spatial import Vector
 
-from .joint_ranges import Bounds, bounds_of
+from .joint_ranges import RangeEnds, bounds_of
 
 Array = NDArray[Any]
 TURNS = 100
@@ -115,7 +115,7 @@ def _entry(value: PerJoint, joint: str, default: float) -> float:
 # Impacts and rest (all of it on floats: one state)
 
 
-def restitutions(stops: RigidStops, bounds: Bounds) -> Array:
+def restitutions(stops: RigidStops, bounds: RangeEnds) -> Array:
     """e of each end of a range."""
     return np.array([_entry(stops.restitution, b.joint, 0.0) for b in bounds.bounds])
 

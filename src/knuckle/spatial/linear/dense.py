@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, Composite, is_of_one_state, less, select, sqrt
+from knuckle.scalar import ONE, ZERO, MadeOfScalars, is_of_one_state, less, select, sqrt
 
 
 def _composed(x: Any) -> Any:
@@ -31,7 +31,7 @@ def _reflected(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     return of
 
 
-class Vector(Composite):
+class Vector(MadeOfScalars):
     """A column of scalars, immutable: `+`, `-`, `*`, `/` by a scalar or entry by entry, `@` for the inner product.
 
     In the text of a kernel arrays of NumPy's are vectors and matrices too.
@@ -85,7 +85,7 @@ class Vector(Composite):
         other = _composed(other)
         if isinstance(other, Vector):
             return Vector(a * b for a, b in self._with(other))
-        if isinstance(other, Composite):
+        if isinstance(other, MadeOfScalars):
             raise TypeError(f"a Vector times {type(other).__name__} has no meaning")
         return Vector(a * other for a in self.items)
 
@@ -113,7 +113,7 @@ class Vector(Composite):
         return zip(self.items, other.items, strict=True)
 
 
-class Matrix(Composite):
+class Matrix(MadeOfScalars):
     """A dense matrix of scalars, immutable, by rows; 0 rows or columns are allowed (RBDA 3.3)."""
 
     __slots__ = ("_factors", "ncols", "rows")
@@ -185,7 +185,7 @@ class Matrix(Composite):
 
     def __mul__(self, s: Any) -> Matrix:
         s = _composed(s)
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise TypeError(f"a Matrix times {type(s).__name__} has no meaning; the matrix product is @")
         return Matrix(([a * s for a in r] for r in self.rows), self.ncols)
 

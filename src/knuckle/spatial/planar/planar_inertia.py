@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ZERO, Composite, constant
+from knuckle.scalar import ZERO, MadeOfScalars, constant
 from knuckle.spatial.linear.dense import Matrix, Vector
 from knuckle.spatial.vectors import refuse
 
@@ -13,7 +13,7 @@ from .planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarInertia(Composite):
+class PlanarInertia(MadeOfScalars):
     """Mass, first moments and second moment about the origin: four numbers (RBDA A.1, mcI)."""
 
     is_inertia = True
@@ -64,7 +64,7 @@ class PlanarInertia(Composite):
         return NotImplemented
 
     def __mul__(self, s: Any) -> PlanarInertia:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return PlanarInertia(s * self.mass, s * self.hx, s * self.hy, s * self.I)
 
@@ -107,7 +107,7 @@ class PlanarInertia(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarInverseInertia(Composite):
+class PlanarInverseInertia(MadeOfScalars):
     """Φ: the acceleration that a force gives a free body in the plane (RBDA 2.73)."""
 
     dimension = 3
@@ -140,7 +140,7 @@ class PlanarInverseInertia(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarArticulatedInertia(Composite):
+class PlanarArticulatedInertia(MadeOfScalars):
     """A symmetric 3x3 map from motions to forces: six numbers, the lower triangle by rows."""
 
     is_inertia = True
@@ -207,7 +207,7 @@ class PlanarArticulatedInertia(Composite):
         return self * -1
 
     def __mul__(self, s: Any) -> PlanarArticulatedInertia:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return PlanarArticulatedInertia(*(s * x for x in self._entries))
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Self
 
-from knuckle.scalar import ONE, ZERO, Composite, constant
+from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
 from knuckle.spatial.linear.dense import Matrix
 from knuckle.spatial.transform import TransposedTransform
 from knuckle.spatial.vectors import refuse
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarVector(Composite):
+class PlanarVector(MadeOfScalars):
     """Three numbers: angular, then linear."""
 
     dimension = 3
@@ -53,14 +53,14 @@ class PlanarVector(Composite):
         return type(self)(-self.angular, -self.x, -self.y)
 
     def __mul__(self, s: Any) -> Self:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the product", self, s)
         return type(self)(s * self.angular, s * self.x, s * self.y)
 
     __rmul__ = __mul__
 
     def __truediv__(self, s: Any) -> Self:
-        if isinstance(s, Composite):
+        if isinstance(s, MadeOfScalars):
             raise refuse("the quotient", self, s)
         return type(self)(self.angular / s, self.x / s, self.y / s)
 
@@ -126,7 +126,7 @@ class PlanarForce(PlanarVector):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarTransform(Composite):
+class PlanarTransform(MadeOfScalars):
     """To a frame at (x, y) turned by the angle with cosine c and sine s (RBDA A.1, Xpln)."""
 
     c: Any = ONE
@@ -202,7 +202,7 @@ class PlanarTransform(Composite):
 
 
 @dataclass(frozen=True, slots=True)
-class PlanarInverse(Composite):
+class PlanarInverse(MadeOfScalars):
     """X⁻¹ as an operator."""
 
     X: PlanarTransform

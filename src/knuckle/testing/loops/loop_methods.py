@@ -17,7 +17,7 @@ from knuckle.constraints.constraint_terms import acceleration as constrained_acc
 from knuckle.functions import bias_force, forward_dynamics, hybrid_dynamics, mass_matrix
 from knuckle.functions.loops.assembly import project
 from knuckle.functions.loops.degrees_of_freedom import degrees_of_freedom
-from knuckle.functions.loops.dense_constraints import Dense, spanning_tree
+from knuckle.functions.loops.dense_constraints import DenseConstraints, spanning_tree
 from knuckle.functions.loops.loop_terms import bias as loop_bias
 from knuckle.functions.loops.loop_terms import independent_variables, judged_constraints
 from knuckle.functions.loops.projection import onto_constraints
@@ -51,7 +51,7 @@ class _Case:
     def matrices(self, choice: Choice | None) -> Array:
         """By matrices of numbers: the way of mechanisms with many constraints."""
         tree = spanning_tree(self.model)
-        made = Dense(mass_matrix(tree, self.q), judged_constraints(self.model, self.q))
+        made = DenseConstraints(mass_matrix(tree, self.q), judged_constraints(self.model, self.q))
         made._choice = choice  # pyright: ignore[reportPrivateUsage]
         force = self.tau - bias_force(tree, self.q, self.v)
         return made.response(np.asarray(loop_bias(self.model, self.q, self.v)), force)

@@ -40,7 +40,7 @@ def moving(linkage: Linkage, speed: float = 0.5, seed: int = 0) -> Moving:
 def sprung(linkage: Linkage, word: str, stiffness: float) -> Linkage:
     """With springs, at rest where it is, at the joints whose names have a word in them."""
     joints = (
-        replace(joint, stiffness=(stiffness,) * joint.kind.nv) if word in joint.name else joint
+        replace(joint, stiffness=(stiffness,) * joint.type.nv) if word in joint.name else joint
         for joint in linkage.model.joints
     )
     return Linkage(linkage.model.replace(joints=tuple(joints)), linkage.q)

@@ -53,7 +53,7 @@ def _plain(model: Model, q: ArrayLike) -> Array:
     """q as an array, if every velocity variable is the rate of a position variable and all motion is theirs."""
     Q, e = np.asarray(q, dtype=float), np.eye(model.nv)
     if model.nq != model.nv or not np.array_equal(velocity_to_qdot(model, Q, e), e):
-        names = ", ".join(joint.name for joint in model.joints if not _has_plain_rates(joint.kind))
+        names = ", ".join(joint.name for joint in model.joints if not _has_plain_rates(joint.type))
         raise ValueError(f"the closed form needs v = q̇, and {names} has other velocity variables")
     if kinetic_energy(model, Q, np.zeros(model.nv)):
         raise ValueError(f"{model.name} moves by itself: the closed form needs an energy that is quadratic in v")

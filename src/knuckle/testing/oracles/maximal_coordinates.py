@@ -25,7 +25,7 @@ from .serial_chain import Array, numbers
 
 
 @dataclass(frozen=True)
-class Solution:
+class MaximalSolution:
     """What equation 3.74 gives, in base coordinates."""
 
     a: Array
@@ -48,7 +48,7 @@ class JointInBase(NamedTuple):
 
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None
-) -> Solution:
+) -> MaximalSolution:
     """The accelerations and joint forces of a tree under the joint forces `tau` and a wrench on each body.
 
     Damping, friction and springs of the joints are left out; gravity acts on each body as a force.
@@ -81,7 +81,7 @@ def forward_dynamics(
     a, lam = x[: 6 * nb], -x[6 * nb :]
     qdd = T_a.T @ (P.T @ a - c)
     transmitted = T_a @ (np.asarray(tau, dtype=float) - rotors @ qdd) + T @ lam
-    return Solution(qdd.reshape(nv), a.reshape(nb, 6), transmitted.reshape(nb, 6))
+    return MaximalSolution(qdd.reshape(nv), a.reshape(nb, 6), transmitted.reshape(nb, 6))
 
 
 def in_base(model: Model, q: ArrayLike, v: ArrayLike) -> list[JointInBase]:

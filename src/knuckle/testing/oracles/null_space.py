@@ -24,7 +24,7 @@ Array: TypeAlias = NDArray[Any]
 Extended = np.longdouble
 
 
-class Block:
+class ScaledMechanism:
     """One of the mechanisms side by side: variables x = √diag(H) v, rows scaled to the size of their terms."""
 
     def __init__(self, H: Array, K: Array, sizes: Array, freedoms: int) -> None:
@@ -79,13 +79,13 @@ class NullSpace:
         return np.array([list(row) for row in found.rows] if hasattr(found, "rows") else list(found), Extended)
 
     @cached_property
-    def _blocks(self) -> list[tuple[slice, Array, Block]]:
+    def _blocks(self) -> list[tuple[slice, Array, ScaledMechanism]]:
         """The variables and the rows of each mechanism, and itself."""
         H, K = self._values(mass_matrix.reference), self._values(loop_jacobian.reference)
-        sizes, found = self._values(constraint_sizes.reference)[:, :-1], list[tuple[slice, Array, Block]]()
+        sizes, found = self._values(constraint_sizes.reference)[:, :-1], list[tuple[slice, Array, ScaledMechanism]]()
         for of, freedoms in self.made.blocks:
             rows = np.flatnonzero(sizes[:, of].max(axis=1) > 0)
-            found.append((of, rows, Block(H[of, of], K[rows, of], sizes[rows, of], freedoms)))
+            found.append((of, rows, ScaledMechanism(H[of, of], K[rows, of], sizes[rows, of], freedoms)))
         return found
 
     @property

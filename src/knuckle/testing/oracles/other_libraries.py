@@ -20,7 +20,7 @@ from knuckle.formats import adapters, load
 from knuckle.functions import bias_force, center_of_mass, forward_dynamics, inverse_dynamics, jacobian, mass_matrix
 from knuckle.model import Model
 from knuckle.testing.laws import condition, relative
-from knuckle.testing.mechanisms import State, random_state
+from knuckle.testing.mechanisms import FullState, random_state
 
 Array = NDArray[Any]
 Errors = dict[str, float]
@@ -41,7 +41,7 @@ def _model(path: Path, base: Literal["fixed", "floating"]) -> Model:
     return model
 
 
-def _invertible(model: Model, s: State) -> float:
+def _invertible(model: Model, s: FullState) -> float:
     """The condition number of H where forward dynamics has an answer."""
     c = condition(model, s)
     return c if np.isfinite(c) and c < 1e14 else 0.0
@@ -91,7 +91,7 @@ def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: in
     return worst
 
 
-def _jacobian_error(model: Model, s: State, frame: str, expression: Any, theirs: Array) -> float:
+def _jacobian_error(model: Model, s: FullState, frame: str, expression: Any, theirs: Array) -> float:
     J = np.roll(theirs, 3, axis=0)
     return relative(jacobian(model, s.q, frame, expression) - J, J, 1.0)
 

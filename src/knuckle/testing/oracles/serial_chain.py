@@ -44,15 +44,15 @@ def links(model: Model) -> list[Link]:
     for i, (joint, body) in enumerate(zip(model.joints, model.bodies, strict=True)):
         if joint.parent != i - 1:
             raise ValueError(f"{joint.name} branches off: a serial chain has each body on the one before it")
-        if not isinstance(joint.kind, (Revolute, Prismatic)):
-            raise ValueError(f"{joint.name} is {type(joint.kind).__name__}, and must be Revolute or Prismatic")
+        if not isinstance(joint.type, (Revolute, Prismatic)):
+            raise ValueError(f"{joint.name} is {type(joint.type).__name__}, and must be Revolute or Prismatic")
         if any(joint.rotor_inertia):
             raise ValueError(f"{joint.name} has a rotor, which this chain does not know")
         I = body.inertia
         chain.append(
             Link(
-                isinstance(joint.kind, Revolute),
-                numbers(joint.kind.axis),
+                isinstance(joint.type, Revolute),
+                numbers(joint.type.axis),
                 float(I.mass),
                 numbers(I.com),
                 np.array([numbers(row) for row in I.I_com.matrix]),

@@ -28,7 +28,7 @@ ROUNDS = 8
 
 
 @dataclass(frozen=True)
-class System:
+class SparseSystem:
     """Equation 8.64 by its blocks. Block i < nb is body i; blocks nb, nb + 1, … are joints, the tree's first."""
 
     blocks: dict[tuple[int, int], Array]
@@ -90,7 +90,7 @@ class System:
 
 def system(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None, tau_loop: ArrayLike = ()
-) -> System:
+) -> SparseSystem:
     """Equation 8.64 for a state. Damping, friction and springs of the joints are left out."""
     if model.couplings or model.algebra.dimension != 6:
         raise ValueError(f"{model.name} has couplings or is planar: this oracle is for joints in space")
@@ -124,7 +124,7 @@ def system(
         if p != ROOT and s != ROOT:
             blocks[max(p, s), min(p, s)] = blocks.get((max(p, s), min(p, s)), np.zeros((6, 6))) - geared
         right.append(joint.T.T @ joint.c)
-    return System(blocks, [*force, *right], tree, model.nb)
+    return SparseSystem(blocks, [*force, *right], tree, model.nb)
 
 
 def forward_dynamics(
@@ -172,11 +172,11 @@ def _loop(model: Model, tree: list[JointInBase], loop: LoopJoint) -> JointInBase
     r_cross = -E.T @ moment
     rows: Any = tuple(map(tuple, E.tolist()))
     X = Transform(rows, (float(r_cross[2, 1]), float(r_cross[0, 2]), float(r_cross[1, 0])))
-    ql = loop.kind.locate(X)
-    T, T_a = (array(forces.matrix) for forces in (loop.kind.loop(X)[1], loop.kind.actuation(ql)))
-    sigma = numbers(loop.kind.motion(ql, Vector.zero(loop.kind.nv)).v.components)
+    ql = loop.type.locate(X)
+    T, T_a = (array(forces.matrix) for forces in (loop.type.loop(X)[1], loop.type.actuation(ql)))
+    sigma = numbers(loop.type.motion(ql, Vector.zero(loop.type.nv)).v.components)
     rate = T_a.T @ (Xs @ (vs - vp) - sigma)
-    c = np.linalg.inv(Xs) @ numbers(loop.kind.motion(ql, Vector(rate.tolist())).c.components)
+    c = np.linalg.inv(Xs) @ numbers(loop.type.motion(ql, Vector(rate.tolist())).c.components)
     return JointInBase(Xs, vs, Xs.T @ T, Xs.T @ T_a, c + cross(vs) @ (vs - vp))
 
 
@@ -187,7 +187,7 @@ def _frame(tree: list[JointInBase], body: int, X: Transform) -> tuple[Array, Arr
 
 
 def _split(model: Model, tau_loop: ArrayLike) -> list[Array]:
-    sizes = [loop.kind.nv for loop in model.loops]
+    sizes = [loop.type.nv for loop in model.loops]
     given = np.asarray(tau_loop, float)
     given = given if given.size else np.zeros(sum(sizes))
     return np.split(given, np.cumsum(sizes)[:-1]) if sizes else []

@@ -34,9 +34,9 @@ def sliders(model: Model) -> list[Slider]:
     for i, joint in enumerate(model.joints):
         if i in model.coupled:
             continue
-        units, start = joint.kind.v_units, model.v_slices[i].start
+        units, start = joint.type.v_units, model.v_slices[i].start
         for n, unit in enumerate(units):
-            plain = is_plain(joint.kind)
+            plain = is_plain(joint.type)
             rest = joint.start[n] if plain else 0.0
             low, high = (joint.limits.lower[n], joint.limits.upper[n]) if plain else (-math.inf, math.inf)
             reach = 1.0 if unit == "m" else math.pi
@@ -90,5 +90,5 @@ def loops_closed(model: Model, q: Array, variable: int) -> Array | None:
 
 
 def _plain_slices(model: Model) -> list[tuple[slice, slice]]:
-    numbered = [(i, joint) for i, joint in enumerate(model.joints) if i not in model.coupled and is_plain(joint.kind)]
+    numbered = [(i, joint) for i, joint in enumerate(model.joints) if i not in model.coupled and is_plain(joint.type)]
     return [(model.q_slices[i], model.v_slices[i]) for i, _ in numbered]

@@ -48,7 +48,7 @@ class Live:
         self.tree = model.without_loops()
         self.start = neutral(model) if q is None else np.array(q, float)
         self.gravity = True
-        self.hold = any(joint.kind.nv == 6 for joint in model.joints)
+        self.hold = any(joint.type.nv == 6 for joint in model.joints)
         self.stiffness = _PULL * max(total_mass(model), 1e-3)
         self.pull: Pull | None = None
         self.epoch = 0

@@ -108,7 +108,7 @@ def joint_springs(
         for n, row in enumerate(rows):
             k[row], c[row] = k[row] + constant(joint.stiffness[n]), c[row] + constant(joint.damping[n])
             force[row] = force[row] - dt * constant(joint.stiffness[n]) * v[row]
-            if joint.kind.nq == joint.kind.nv:
+            if joint.type.nq == joint.type.nv:
                 x = q[model.q_slices[i].start + n]
                 past = minimum(x - joint.limits.lower[n], ZERO) + maximum(x - joint.limits.upper[n], ZERO)
                 hard = select(less(ZERO, past * past), stop[row], ZERO)

@@ -137,7 +137,7 @@ class RobotView:
     def _axes(self) -> list[Any]:
         made = []
         for i, joint in enumerate(self.model.joints):
-            for n, (turning, sliding) in enumerate(joint_axes(joint.kind)):
+            for n, (turning, sliding) in enumerate(joint_axes(joint.type)):
                 axis = turning if np.linalg.norm(turning) > 0 else sliding
                 half = 0.16 * self.size * axis / np.linalg.norm(axis)
                 line = strut(-half, half, 0.008 * self.size)

@@ -56,7 +56,7 @@ def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
         radii = solid.radii * min(1.0, 0.6 * size / max(solid.radii.max(), 1e-12))
         radii = np.maximum(radii, 0.09 * size)
         yield i, f"{name}/inertia", ellipsoid(radii).moved(solid.pose), color
-    for hub in joint_hub(model.joints[i].kind, size):
+    for hub in joint_hub(model.joints[i].type, size):
         yield i, f"{name}/{model.joint_names[i]}", hub, _HUB
 
 

@@ -25,7 +25,7 @@ from .vector_lanes import Lanes
 from .vector_moves import moves
 
 
-class Body:
+class BasicBlock:
     """Lines of a basic block, with fresh names."""
 
     def __init__(self, lanes: Lanes) -> None:
@@ -53,7 +53,7 @@ class Body:
         return self.put(f"select {self.lanes.of('i1')} {condition}, {V} {a}, {V} {b}")
 
 
-def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
+def horner(body: BasicBlock, z: str, coefficients: tuple[float, ...]) -> str:
     """The polynomial in z with these coefficients, lowest first."""
     p = body.lanes.constant(coefficients[-1])
     for c in reversed(coefficients[:-1]):
@@ -61,7 +61,7 @@ def horner(body: Body, z: str, coefficients: tuple[float, ...]) -> str:
     return p
 
 
-def sine_and_cosine(body: Body, x: str, tail: str | None = None) -> tuple[str, str]:
+def sine_and_cosine(body: BasicBlock, x: str, tail: str | None = None) -> tuple[str, str]:
     """sin (x + tail) and cos (x + tail), with a tail no larger than x's last digit; see `sincos`.
 
     NaN for what is not finite or out of reach.
@@ -99,7 +99,7 @@ def sine_and_cosine(body: Body, x: str, tail: str | None = None) -> tuple[str, s
     return sine, cosine
 
 
-def tail_of_sum(body: Body, total: str, x: str, c: str) -> str:
+def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
     """x + c less its rounded `total`, where |x| ≥ |c| (Dekker); elsewhere no more than a rounding of c."""
     V = body.lanes.vector
     taken = body.put(f"fsub {V} {total}, {x}")
@@ -114,7 +114,7 @@ class Printer:
     """Prints the nodes of a program in order."""
 
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
-        self.program, self.lanes, self.body = program, lanes, Body(lanes)
+        self.program, self.lanes, self.body = program, lanes, BasicBlock(lanes)
         self.blocks = blocks or BlockTexts(lanes)
         self.rooms: dict[str, str] = {}
         self.names: list[str] = []

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from knuckle.engine.trace.regions import Pattern, Rolled
 
-from .batch_loop import BINARY, Body, Lanes, Printer
+from .batch_loop import BINARY, BasicBlock, Lanes, Printer
 from .streaming_stores import entered, phase, stream_to_llvm, streamed, streams, tables_at
 from .vector_moves import moves
 
@@ -21,7 +21,7 @@ from .vector_moves import moves
 class PatternPrinter(Printer):
     """Prints the steps of one pattern. Names are made fresh over the whole function."""
 
-    def __init__(self, lanes: Lanes, body: Body) -> None:
+    def __init__(self, lanes: Lanes, body: BasicBlock) -> None:
         self.lanes, self.body = lanes, body
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
@@ -72,7 +72,7 @@ class PatternPrinter(Printer):
 
 def row_loop(program: Rolled, lanes: Lanes, before: str, count: str, after: str) -> str:
     """The loop over the rows of the tables, from the block `before` to the block `after`."""
-    body = Body(lanes)
+    body = BasicBlock(lanes)
     blocks = [line for k, p in enumerate(program.patterns) for line in PatternPrinter(lanes, body).block(k, p)]
     cases = " ".join(f"i32 {k}, label %pattern{k}" for k in range(len(program.patterns)))
     newline = "\n"
@@ -131,7 +131,7 @@ def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
         )  # fmt: skip
     way_out = streamed(lanes, n_out, name, "scratch") if is_streamed else ""
     newline = "\n"
-    return f"""{PatternPrinter(lanes, Body(lanes)).declarations()}
+    return f"""{PatternPrinter(lanes, BasicBlock(lanes)).declarations()}
 {stream_to_llvm(lanes, name, n_out) if is_streamed else ""}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out, ptr noalias %scratch, ptr noalias %rows,
     i64 %count, ptr noalias %slots, ptr noalias %numbers, ptr noalias %results, ptr noalias %zeros) {{

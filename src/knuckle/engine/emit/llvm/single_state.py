@@ -20,15 +20,15 @@ from collections.abc import Sequence
 
 from knuckle.engine.trace import Block, Called, Program, Repeated
 
-from .batch_loop import Body, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
+from .batch_loop import BasicBlock, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
 from .block import BlockPrinter
 from .block_texts import BlockTexts
 
 
-class _Beside(Body):
+class _Beside(BasicBlock):
     """Lines with vectors of another width, put among those of a body."""
 
-    def __init__(self, lanes: Lanes, body: Body) -> None:
+    def __init__(self, lanes: Lanes, body: BasicBlock) -> None:
         super().__init__(lanes)
         self._body = body
 
@@ -145,7 +145,7 @@ class OneStateBlock(SideBySide, BlockPrinter):
         self.beside(blocks.wide)
 
 
-class OneState(SideBySide):
+class SingleStatePrinter(SideBySide):
     """Prints a program for single numbers."""
 
     def __init__(self, program: Program, wide: Lanes) -> None:
@@ -219,4 +219,4 @@ def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name:
 
 def to_one_state(program: Program, wide: Lanes, name: str = "one_state") -> str:
     """The LLVM text of a program for one state, with `wide` vectors for its angles."""
-    return OneState(program, wide).text(name)
+    return SingleStatePrinter(program, wide).text(name)
