@@ -9,6 +9,7 @@ PYTEST_ARGS ?=
 
 BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS)
+PYTEST  := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 export MPLBACKEND ?= Agg
 # Keep pyright from asking the network whether there is a newer one.
@@ -18,19 +19,26 @@ export NO_MKDOCS_2_WARNING ?= 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench docs pictures lint clean
+.PHONY: help demo test test-all checks bench docs pictures lint clean
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
-test: lint ## everything CI runs: lint, tests, docs
+test: checks ## everything CI runs: lint, docs, tests but the slow ones
 	@echo "== pytest"
-	@$(BIN)/python -m pytest -q -n 2 $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory docs
+	@$(PYTEST) $(PYTEST_ARGS)
+
+test-all: checks ## the same with the slow tests
+	@echo "== pytest, with the slow tests"
+	@$(PYTEST) -m "" $(PYTEST_ARGS)
+
+# Side by side, as each keeps one core busy.
+checks: $(VENV)/.installed-test $(VENV)/.installed-docs
+	@$(MAKE) --no-print-directory docs & $(MAKE) --no-print-directory lint; lint=$$?; wait $$! && exit $$lint
 
 lint: $(VENV)/.installed-test ## ruff and pyright, nothing rewritten
 	@echo "== ruff check"
