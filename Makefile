@@ -16,10 +16,12 @@ export MPLBACKEND ?= Agg
 export PYRIGHT_PYTHON_IGNORE_WARNINGS ?= 1
 # Keep mkdocs-material from announcing its successor on every build.
 export NO_MKDOCS_2_WARNING ?= 1
+# The tests start many interpreters, and each would compile the library again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all checks bench docs pictures lint clean
+.PHONY: help demo test test-all bench docs pictures lint ruff pyright clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -28,23 +30,27 @@ help: ## this list
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
-test: checks ## everything CI runs: lint, docs, tests but the slow ones
-	@echo "== pytest"
-	@$(PYTEST) $(PYTEST_ARGS)
+test: ruff $(VENV)/.installed-docs ## everything CI runs: lint, docs, tests but the slow ones
+	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
 
-test-all: checks ## the same with the slow tests
-	@echo "== pytest, with the slow tests"
-	@$(PYTEST) -m "" $(PYTEST_ARGS)
+test-all: ruff $(VENV)/.installed-docs ## the same with the slow tests
+	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
 
-# Side by side, as each keeps one core busy.
-checks: $(VENV)/.installed-test $(VENV)/.installed-docs
-	@$(MAKE) --no-print-directory docs & $(MAKE) --no-print-directory lint; lint=$$?; wait $$! && exit $$lint
+# pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.
+define beside-checks
+	log=$(VENV)/checks.log; $(MAKE) --no-print-directory pyright docs > $$log 2>&1 & \
+	echo "== pytest"; $(1); tests=$$?; wait $$!; checks=$$?; cat $$log; exit $$((tests + checks))
+endef
 
-lint: $(VENV)/.installed-test ## ruff and pyright, nothing rewritten
+lint: ruff pyright ## ruff and pyright, nothing rewritten
+
+ruff: $(VENV)/.installed-test
 	@echo "== ruff check"
 	@$(BIN)/ruff check --no-fix .
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check .
+
+pyright: $(VENV)/.installed-test
 	@echo "== pyright"
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 
