@@ -9,34 +9,48 @@ PYTEST_ARGS ?=
 
 BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS)
+PYTEST  := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 export MPLBACKEND ?= Agg
 # Keep pyright from asking the network whether there is a newer one.
 export PYRIGHT_PYTHON_IGNORE_WARNINGS ?= 1
 # Keep mkdocs-material from announcing its successor on every build.
 export NO_MKDOCS_2_WARNING ?= 1
+# The tests start many interpreters, and each would compile the library again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test bench docs pictures lint clean
+.PHONY: help demo test test-all bench docs pictures lint ruff pyright clean
 .NOTPARALLEL:
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
-test: lint ## everything CI runs: lint, tests, docs
-	@echo "== pytest"
-	@$(BIN)/python -m pytest -q -n 2 $(PYTEST_ARGS)
-	@$(MAKE) --no-print-directory docs
+test: ruff $(VENV)/.installed-docs ## everything CI runs: lint, docs, tests but the slow ones
+	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
 
-lint: $(VENV)/.installed-test ## ruff and pyright, nothing rewritten
+test-all: ruff $(VENV)/.installed-docs ## the same with the slow tests
+	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
+
+# pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.
+define beside-checks
+	log=$(VENV)/checks.log; $(MAKE) --no-print-directory pyright docs > $$log 2>&1 & \
+	echo "== pytest"; $(1); tests=$$?; wait $$!; checks=$$?; cat $$log; exit $$((tests + checks))
+endef
+
+lint: ruff pyright ## ruff and pyright, nothing rewritten
+
+ruff: $(VENV)/.installed-test
 	@echo "== ruff check"
 	@$(BIN)/ruff check --no-fix .
 	@echo "== ruff format"
 	@$(BIN)/ruff format --check .
+
+pyright: $(VENV)/.installed-test
 	@echo "== pyright"
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 

@@ -17,6 +17,8 @@ from knuckle.testing import JOINTS, auto_tree, general_chain, random_state, rand
 from knuckle.testing.compare import array, close
 from knuckle.testing.loops.linkages import LINKAGES, Linkage, ladder
 
+from ..seeds import quick
+
 METHODS = ("aba", "crba")
 RANDOM = [random_tree(seed, 8, floating=seed % 2 == 0) for seed in range(6)]
 EACH_TYPE = [random_tree(k, 4, types=[name]) for k, name in enumerate(JOINTS)]
@@ -42,6 +44,7 @@ def drawn(model: Model, seed: int = 0) -> tuple[tuple[np.ndarray, ...], list[str
 # on trees
 
 
+@pytest.mark.sampled
 @each_tree
 @pytest.mark.parametrize("method", METHODS)
 def test_the_result_satisfies_the_equation_of_motion(model: Model, method: str):
@@ -154,7 +157,7 @@ def test_only_what_is_needed_is_computed():
     assert half < 0.6 * full
 
 
-@pytest.mark.parametrize("prescribed", ["none", "all", "even", "first"])
+@pytest.mark.parametrize("prescribed", quick(["none", "all", "even", "first"], ["even", "first"]))
 def test_articulated_bodies_cost_the_same_for_each_body(prescribed: str):
     """O(n): four bodies more always add the same number of operations (RBDA 9.2)."""
     chosen = {"none": range(0), "all": range(10**3), "even": range(0, 10**3, 2), "first": range(1)}[prescribed]
@@ -187,6 +190,7 @@ def test_kernels_are_the_texts(shape: tuple[int, ...], method: str):
         close(x, y, condition)
 
 
+@pytest.mark.slow
 def test_large_mechanisms():
     """Rolled code: a chain of 66, every third joint prescribed."""
     model = general_chain(66)

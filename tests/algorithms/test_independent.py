@@ -17,7 +17,9 @@ from knuckle.testing.oracles import lagrange, maximal_coordinates, mirtich
 from knuckle.testing.oracles.newton_euler import newton_euler
 from knuckle.testing.oracles.serial_chain import links
 
-MANY = range(25)
+from ..seeds import seeds
+
+MANY = seeds(25, quick=8)
 
 
 def condition(model, q):
@@ -193,6 +195,7 @@ def test_forward_dynamics_is_that_of_maximal_coordinates(seed):
     dynamics_agree(random_tree(seed, resistance=False), seed)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", JOINTS)
 @pytest.mark.parametrize("flipped", [False, True], ids=["forward", "reversed"])
 def test_forward_dynamics_with_each_joint(name, flipped):
@@ -263,7 +266,7 @@ PLAIN = ["revolute", "prismatic", "helical", "cylindrical", "translational", "ra
 """Joints whose velocity variables are the rates of their positions."""
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", seeds(12, quick=5))
 def test_rnea_is_lagranges_equation(seed):
     model = random_tree(seed, types=PLAIN, resistance=False)
     s = random_state(model, seed)

@@ -51,6 +51,7 @@ def close(found: Any, expected: np.ndarray, tolerance: float) -> bool:
     return bool(np.abs(found - expected).max(initial=0.0) <= tolerance * max(1.0, np.abs(expected).max(initial=0.0)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("model", MODELS, ids=["a", "b", "c", "d"])
 def test_numbers_of_every_kind_agree(model: Model, name: str) -> None:

@@ -115,8 +115,8 @@ def test_patterns_do_not_grow_with_the_mechanism() -> None:
         assert len(program.instances) >= 3 * n - 2
         return len(program.patterns)
 
-    assert patterns(120, 1.0) == patterns(60, 1.0)
-    assert patterns(120, 2.0) <= patterns(60, 2.0) + 6
+    assert patterns(60, 1.0) == patterns(30, 1.0)
+    assert patterns(60, 2.0) <= patterns(30, 2.0) + 6
 
 
 def test_signs_of_constants_make_no_pattern() -> None:

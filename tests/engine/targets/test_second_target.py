@@ -51,7 +51,7 @@ class SystemC(Target):
         with tempfile.TemporaryDirectory() as folder:
             source, library = Path(folder, "kernel.c"), Path(folder, "kernel.so")
             source.write_text(to_c(program, "kernel", dtype) + loop, "ascii")
-            flags = ["-std=c99", "-O1", "-shared", "-fPIC", "-ffp-contract=off"]
+            flags = ["-std=c99", "-O0", "-shared", "-fPIC", "-ffp-contract=off"]
             subprocess.run([COMPILER, *flags, str(source), "-o", str(library), "-lm"], check=True)
             return library.read_bytes()
 
