@@ -45,7 +45,7 @@ def test_a_box_on_a_slope(method):
     normal = (-math.sin(slope), 0.0, math.cos(slope))
     q = np.array([math.cos(slope / 2), 0, -math.sin(slope / 2), 0, *(half * np.array(normal))])
     corners = [(x, y, -half) for x in (-half, half) for y in (-half, half)]
-    feet = [C.Plane("block", normal, at=corner, bound=">=") for corner in corners]
+    feet = [C.PlaneDistance("block", normal, at=corner, bound=">=") for corner in corners]
     found = kn.constraints.dynamics(model, q, np.zeros(6), np.zeros(6), feet, method=method, tolerance=1e-9)
     assert found.solved
     assert found.active.all()
@@ -57,7 +57,7 @@ def test_a_box_that_is_pushed_over_stands_on_two_corners():
     model, half = block(), 0.1
     q = np.array([1.0, 0, 0, 0, 0, 0, half])
     corners = [(x, y, -half) for x in (-half, half) for y in (-half, half)]
-    feet = [C.Plane("block", at=corner, bound=">=") for corner in corners]
+    feet = [C.PlaneDistance("block", at=corner, bound=">=") for corner in corners]
     push = kn.external_force(model, q, "block", np.array([0, 5.0, 0, 0, 0, 0]))  # more than m g half = 1.96 N m
     found = kn.constraints.dynamics(model, q, np.zeros(6), np.zeros(6), feet, push)
     assert found.active.tolist() == [False, False, True, True]

@@ -163,7 +163,7 @@ def test_contradictions_are_said(method):
     joint = model.joint_names[2]
     squeezed = [C.JointAcceleration(joint, 5.0, bound=">="), C.JointAcceleration(joint, 3.0, bound="<=")]
     torn = [C.JointAcceleration(joint, 5.0), C.JointAcceleration(joint, 3.0)]
-    stuck = [C.Plane(model.base.name, offset=-1.0, bound="<=")]
+    stuck = [C.PlaneDistance(model.base.name, offset=-1.0, bound="<=")]
     for constraints in (squeezed, torn, stuck):
         found = kn.constraints.dynamics(model, q, v, tau, constraints, method=method, stabilization=0.1)
         assert found.status == "infeasible"

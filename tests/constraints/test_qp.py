@@ -107,7 +107,7 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(qp_packages, "importlib", SimpleNamespace(import_module=missing))
     arm, C = kn.robots.load("arm"), kn.constraints
     q, v, tau = kn.neutral(arm), np.zeros(arm.nv), np.zeros(arm.nv)
-    wall = C.Plane("tool0", offset=float(kn.pose(arm, q, "tool0")[2, 3]) + 1.0, bound=">=")
+    wall = C.PlaneDistance("tool0", offset=float(kn.pose(arm, q, "tool0")[2, 3]) + 1.0, bound=">=")
     with pytest.raises(ImportError, match=r"daqp is not installed: pip install 'knuckle\[qp\]'.*method='iterative'"):
         kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0)
     assert kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0, method="iterative").solved

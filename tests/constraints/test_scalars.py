@@ -18,7 +18,10 @@ def case():
     model = random_tree(rng, 4, types=["revolute", "prismatic", "spherical"])
     q, (v, tau) = kn.random_configuration(model, rng), rng.standard_normal((2, model.nv))
     last = model.body_names[-1]
-    constraints = (C.Distance(last, 0.8, on=(0.5, 1.0, 2.0)), C.Plane(last, (1.0, 1.0, 0.0), 0.2, at=(0.1, 0.2, 0.3)))
+    constraints = (
+        C.Distance(last, 0.8, on=(0.5, 1.0, 2.0)),
+        C.PlaneDistance(last, (1.0, 1.0, 0.0), 0.2, at=(0.1, 0.2, 0.3)),
+    )
     wanted = kn.constraints.acceleration(model, q, v, tau, constraints=constraints, stabilization=0.2)
     return model, q, v, tau, constraints, wanted
 

@@ -90,7 +90,7 @@ def test_what_cannot_be_is_said():
     with pytest.raises(ValueError, match="length is 0"):
         C.Distance("tool0", 0.0)
     with pytest.raises(ValueError, match=r"normal is .* must be a direction"):
-        C.Plane("tool0", (0, 0, 0))
+        C.PlaneDistance("tool0", (0, 0, 0))
     with pytest.raises(ValueError, match="at has 2 entries"):
         C.Point("tool0", at=(1, 2))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="pose is kept"):
@@ -99,15 +99,15 @@ def test_what_cannot_be_is_said():
         C.Pose("tool0", ((1.0, 2.0),))
     q, v = kn.neutral(model), np.zeros(model.nv)
     with pytest.raises(ValueError, match="bound is"):
-        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool0", bound="<")])  # type: ignore[arg-type]
+        kn.constraints.dynamics(model, q, v, v, [C.PlaneDistance("tool0", bound="<")])  # type: ignore[arg-type]
     with pytest.raises(KeyError, match="did you mean 'tool0'"):
-        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool1")])
+        kn.constraints.dynamics(model, q, v, v, [C.PlaneDistance("tool1")])
     with pytest.raises(ValueError, match="entries, and joint"):
         kn.constraints.dynamics(model, q, v, v, [C.JointAcceleration(model.joint_names[0], (1.0, 2.0))])
     with pytest.raises(TypeError, match=r"constraints are those of kn\.constraints, not str"):
         kn.constraints.dynamics(model, q, v, v, ["tool0"])  # type: ignore[list-item]
     with pytest.raises(TypeError, match="must be a list of them"):
-        kn.constraints.dynamics(model, q, v, v, C.Plane("tool0"))  # type: ignore[arg-type]
+        kn.constraints.dynamics(model, q, v, v, C.PlaneDistance("tool0"))  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="v holds complex numbers"):
         kn.constraints.dynamics(model, q, v + 1j, v, [])
     with pytest.raises(ValueError, match=r"do not broadcast: q \(2,\), v \(3,\)"):
@@ -121,14 +121,14 @@ def test_what_cannot_be_is_said():
     with pytest.raises(ValueError, match="solver is"):
         kn.constraints.dynamics(model, q, v, v, [], solver="gurobi")
     with pytest.raises(ValueError, match="stabilization is -1"):
-        kn.constraints.dynamics(model, q, v, v, [C.Plane("tool0")], stabilization=-1.0)
+        kn.constraints.dynamics(model, q, v, v, [C.PlaneDistance("tool0")], stabilization=-1.0)
     with pytest.raises(ValueError, match="keeps equalities"):
-        kn.constraints.acceleration(model, q, v, v, constraints=(C.Plane("tool0", bound=">="),))
+        kn.constraints.acceleration(model, q, v, v, constraints=(C.PlaneDistance("tool0", bound=">="),))
     b = Builder("flat")
     b.body("one", joint=Revolute("z"), mass=1.0, inertia=[[1, 0, 0], [0, 1, 0], [0, 0, 1]])
     planar = kn.model.to_planar(b.build())
     with pytest.raises(ValueError, match="planar"):
-        kn.constraints.dynamics(planar, *np.zeros((3, 1)), [C.Plane("one")])
+        kn.constraints.dynamics(planar, *np.zeros((3, 1)), [C.PlaneDistance("one")])
 
 
 def test_a_rope_of_no_length_has_no_direction():

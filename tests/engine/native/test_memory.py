@@ -98,7 +98,7 @@ def test_what_is_kept_makes_room(blocks: result_memory.Blocks, monkeypatch: pyte
             raise OSError("no memory")
         return make(size)
 
-    monkeypatch.setattr(result_memory, "Block", full)
+    monkeypatch.setattr(result_memory, "MemoryBlock", full)
     assert result_memory.empty((4 * LARGE[0],), DOUBLE).size == 4 * LARGE[0]
 
 
