@@ -1,4 +1,4 @@
-"""Dynamics with equality and inequality constraints, for people (notes 2.8, 2.9, 2.12): Gauss's principle.
+"""Public functions of dynamics with equality and inequality constraints (notes 2.8, 2.9, 2.12): Gauss's principle.
 
 Of all accelerations that the constraints allow, the one with the least ½ (a − a*)ᵀ H (a − a*) comes about, a* being the
 acceleration without constraints. Its multipliers are the forces: H a = τ − C + Jᵀλ, λ ≥ 0 and λ·(J a − k) = 0 for the

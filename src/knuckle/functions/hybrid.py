@@ -1,4 +1,4 @@
-"""Hybrid dynamics (RBDA 9.1 and 9.2), for people: some joints with their force given, the others with their motion."""
+"""Hybrid dynamics (RBDA 9.1 and 9.2): some joints with their force given, the others with their motion."""
 
 from __future__ import annotations
 

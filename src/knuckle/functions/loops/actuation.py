@@ -1,4 +1,4 @@
-"""The forces of actuators that give a mechanism with loops a motion (RBDA 8.12), for people."""
+"""The forces of actuators that give a mechanism with loops a motion (RBDA 8.12)."""
 
 from __future__ import annotations
 

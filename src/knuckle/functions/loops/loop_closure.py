@@ -1,4 +1,4 @@
-"""Loop-closure functions q = γ(y), for people (RBDA 8.11): written by the user, or found by Newton's method."""
+"""Public functions of loop closure, q = γ(y) (RBDA 8.11): written by the user, or found by Newton's method."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Closed loops (RBDA chapter 8), for people."""
+"""Public functions of closed loops (RBDA chapter 8): constraint Jacobians, biases and errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What loop joints transmit (RBDA 8.2), for people."""
+"""The wrenches that loop joints transmit (RBDA 8.2)."""
 
 from __future__ import annotations
 
