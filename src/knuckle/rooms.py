@@ -39,7 +39,7 @@ ROOMS = (
     "integrators",
     "trajectory",
     "simulation",
-    # for people
+    # what people look at and type, and test with
     "viewer",
     "cluster",
     "cli",

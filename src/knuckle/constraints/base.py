@@ -84,12 +84,16 @@ class Constraint(ABC):
         """The terms of what is to be zero, or not negative."""
         if self.bound not in ("=", ">=", "<="):
             raise ValueError(f'bound is "=", ">=" or "<=", not {self.bound!r}')
-        found = self.unsigned(state)
+        unsigned = self.unsigned(state)
         if self.bound != "<=":
-            return found
-        forces = tuple((body, -F) for body, F in found.forces)
-        rows = None if found.rows is None else Matrix(((-x for x in row) for row in found.rows.rows), found.rows.ncols)
-        return Terms(-found.error, -found.rate, -found.bias, forces, rows)
+            return unsigned
+        forces = tuple((body, -F) for body, F in unsigned.forces)
+        rows = (
+            None
+            if unsigned.rows is None
+            else Matrix(((-x for x in row) for row in unsigned.rows.rows), unsigned.rows.ncols)
+        )
+        return Terms(-unsigned.error, -unsigned.rate, -unsigned.bias, forces, rows)
 
     def bodies(self, model: Model) -> tuple[int, int] | None:
         """The two bodies on which its forces act; None if it is about the variables."""

@@ -1,4 +1,4 @@
-"""Dynamics with equality and inequality constraints, for people (notes 2.8, 2.9, 2.12): Gauss's principle.
+"""Public functions of dynamics with equality and inequality constraints (notes 2.8, 2.9, 2.12): Gauss's principle.
 
 Of all accelerations that the constraints allow, the one with the least ½ (a − a*)ᵀ H (a − a*) comes about, a* being the
 acceleration without constraints. Its multipliers are the forces: H a = τ − C + Jᵀλ, λ ≥ 0 and λ·(J a − k) = 0 for the
@@ -103,13 +103,13 @@ def dynamics(
         A `ConstrainedMotion`. Nothing is raised and nothing is infinite where constraints contradict each other: its
         status says so.
     """
-    given = _Given.of(model, q, v, tau, f_ext)
-    way = SolveOptions(method, solver)
-    rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
-    free = forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
-    wanted, acts = rows.accelerations(stabilization, tolerance)
-    found = solve(way, model, given.q, rows, free, wanted, acts)
-    return ConstrainedMotion(**given.shaped(rows, found), a=found.x.reshape(*given.batch, model.nv))
+    states = _Given.of(model, q, v, tau, f_ext)
+    options = SolveOptions(method, solver)
+    rows = rows_of(model, _several(constraints), states.q, states.v, dense=method == "dense")
+    free = forward_dynamics(tree_of(model), states.q, states.v, states.tau, states.f_ext)
+    targets, acts = rows.accelerations(stabilization, tolerance)
+    solution = solve(options, model, states.q, rows, free, targets, acts)
+    return ConstrainedMotion(**states.shaped(rows, solution), a=solution.x.reshape(*states.batch, model.nv))
 
 
 @public_in("constraints")
@@ -146,13 +146,13 @@ def step_velocity(
     """
     if not step > 0:
         raise ValueError(f"step is {step}, and must be positive")
-    given = _Given.of(model, q, v, tau, f_ext)
-    way = SolveOptions(method, solver)
-    rows = rows_of(model, _several(constraints), given.q, given.v, dense=method == "dense")
-    free = given.v + step * forward_dynamics(tree_of(model), given.q, given.v, given.tau, given.f_ext)
-    wanted = rows.velocities(step, stabilization)
-    found = solve(way, model, given.q, rows, free, wanted, np.ones(wanted.shape, bool))
-    return ConstrainedVelocity(**given.shaped(rows, found), v=found.x.reshape(*given.batch, model.nv))
+    states = _Given.of(model, q, v, tau, f_ext)
+    options = SolveOptions(method, solver)
+    rows = rows_of(model, _several(constraints), states.q, states.v, dense=method == "dense")
+    free = states.v + step * forward_dynamics(tree_of(model), states.q, states.v, states.tau, states.f_ext)
+    targets = rows.velocities(step, stabilization)
+    solution = solve(options, model, states.q, rows, free, targets, np.ones(targets.shape, bool))
+    return ConstrainedVelocity(**states.shaped(rows, solution), v=solution.x.reshape(*states.batch, model.nv))
 
 
 def _several(constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
@@ -193,13 +193,13 @@ class _Given:
         flat = {name: in_one_row(array, batch, shapes[name]) for name, array in arrays.items()}
         return cls(batch, flat["q"], flat["v"], flat["tau"], flat.get("f_ext"))
 
-    def shaped(self, rows: Rows, found: Solution) -> dict[str, Array]:
+    def shaped(self, rows: Rows, solution: Solution) -> dict[str, Array]:
         """The parts of a result, with the batch axes of the arguments."""
-        m, n = found.multipliers.shape[1], found.x.shape[1]
+        m, n = solution.multipliers.shape[1], solution.x.shape[1]
         return {
-            "multipliers": found.multipliers.reshape(*self.batch, m),
-            "forces": rows.transposed(found.multipliers).reshape(*self.batch, n),
-            "active": found.active.reshape(*self.batch, m),
-            "status": found.status.reshape(self.batch),
-            "violation": found.violation.reshape(self.batch),
+            "multipliers": solution.multipliers.reshape(*self.batch, m),
+            "forces": rows.transposed(solution.multipliers).reshape(*self.batch, n),
+            "active": solution.active.reshape(*self.batch, m),
+            "status": solution.status.reshape(self.batch),
+            "violation": solution.violation.reshape(self.batch),
         }

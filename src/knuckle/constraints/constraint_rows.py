@@ -66,14 +66,14 @@ class Rows:
 
     def product(self, x: Array) -> Array:
         """J x (..., m)."""
-        found = np.zeros((*x.shape[:-1], len(self.equality)))
-        found[..., self.on_variables] = np.einsum("...mn,...n->...m", self.G, x)
+        products = np.zeros((*x.shape[:-1], len(self.equality)))
+        products[..., self.on_variables] = np.einsum("...mn,...n->...m", self.G, x)
         if len(self.on_bodies):
             moved = np.asarray(body_jacobian_product(self.model, self.q, x), float)
             moved = np.concatenate([moved, np.zeros_like(moved[..., :1, :])], axis=-2)  # ROOT is the last
             both = moved[..., self.bodies, :].reshape(*moved.shape[:-2], len(self.on_bodies), -1)
-            found[..., self.on_bodies] = (self.wrenches * both).sum(-1)
-        return found
+            products[..., self.on_bodies] = (self.wrenches * both).sum(-1)
+        return products
 
     def transposed(self, y: Array) -> Array:
         """Jᵀ y (..., nv)."""
@@ -127,12 +127,12 @@ def rows_of(model: Model, constraints: tuple[Constraint, ...], q: Array, v: Arra
     owner = np.concatenate([np.full(loops.shape[1], -1), whose, whose_too])
     order = np.argsort(owner, kind="stable")
     measured = np.concatenate([part[..., -3:] for part in (loops, G, W)], axis=1)[:, order]
-    said = [(True, POSITION), *((constraint.is_equality, constraint.level) for constraint in constraints)]
+    equality_and_level = [(True, POSITION), *((constraint.is_equality, constraint.level) for constraint in constraints)]
     pairs = [constraints[i].bodies(tree) or (-1, -1) for i in map(int, whose_too)]
     return Rows(
         tree, q, v, measured,
-        np.array([said[i + 1][0] for i in owner[order]], bool),
-        np.array([said[i + 1][1] for i in owner[order]], int),
+        np.array([equality_and_level[i + 1][0] for i in owner[order]], bool),
+        np.array([equality_and_level[i + 1][1] for i in owner[order]], int),
         np.concatenate([loops[..., :-3], G[..., :-3]], axis=1),
         np.flatnonzero(order < len(owner) - len(whose_too)),
         np.flatnonzero(order >= len(owner) - len(whose_too)),
@@ -149,9 +149,9 @@ def _judged(model: Model, tree: Model, constraints: tuple[Constraint, ...], q: A
         size, doubt = sizes_at(model, q)
         parts.append(size)
     if constraints:
-        found = np.asarray(term_sizes(tree, q, v, constraints=constraints), float)
-        parts.append(found[..., :-1])
-        doubt = np.maximum(doubt, np.sqrt(np.asarray(doubt_of(found[..., -1].sum(-1)), float)))
+        sizes = np.asarray(term_sizes(tree, q, v, constraints=constraints), float)
+        parts.append(sizes[..., :-1])
+        doubt = np.maximum(doubt, np.sqrt(np.asarray(doubt_of(sizes[..., -1].sum(-1)), float)))
     return np.concatenate(parts, axis=1), doubt
 
 
@@ -167,6 +167,6 @@ def _terms(
     """The rows of some constraints (s, m, width + 3), and whose they are."""
     if not which:
         return np.zeros((len(q), 0, width + 3)), np.zeros(0, int)
-    found = np.asarray(text(model, q, v, constraints=tuple(constraints[i] for i in which)), float)
-    numbers = found[0, :, -1].astype(int) if len(found) else np.zeros(found.shape[1], int)
-    return found[..., :-1], np.array(which)[numbers]
+    terms = np.asarray(text(model, q, v, constraints=tuple(constraints[i] for i in which)), float)
+    numbers = terms[0, :, -1].astype(int) if len(terms) else np.zeros(terms.shape[1], int)
+    return terms[..., :-1], np.array(which)[numbers]

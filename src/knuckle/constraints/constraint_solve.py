@@ -53,14 +53,16 @@ class _Found(NamedTuple):
     status: Status
 
 
-def solve(way: SolveOptions, model: Model, q: Array, rows: Rows, free: Array, wanted: Array, acts: Flags) -> Solution:
+def solve(
+    options: SolveOptions, model: Model, q: Array, rows: Rows, free: Array, targets: Array, acts: Flags
+) -> Solution:
     """x with the least ½ (x − free)ᵀ H (x − free), and J x = k or J x ≥ k in the rows that act."""
-    states, m = wanted.shape
+    states, m = targets.shape
     tree = tree_of(model)
-    H = np.asarray(mass_matrix(tree, q), float) if way.method == "dense" else None
+    H = np.asarray(mass_matrix(tree, q), float) if options.method == "dense" else None
     x, lam, status = free.copy(), np.zeros((states, m)), np.full(states, "solved", dtype="<U10")
     for s in range(states):
-        if not (np.isfinite(free[s]).all() and np.isfinite(wanted[s]).all()):
+        if not (np.isfinite(free[s]).all() and np.isfinite(targets[s]).all()):
             x[s], lam[s], status[s] = np.nan, np.nan, "undefined"
             continue
         order = np.flatnonzero(acts[s])
@@ -69,36 +71,36 @@ def solve(way: SolveOptions, model: Model, q: Array, rows: Rows, free: Array, wa
             continue
         equalities = int(rows.equality[order].sum())
         here = rows.at(s)
-        miss = (wanted[s] - here.product(free[s]))[order]
-        if way.method == "dense":
-            found = _dense(here, H[s], order, miss, equalities, way)  # type: ignore[index]
+        miss = (targets[s] - here.product(free[s]))[order]
+        if options.method == "dense":
+            solution = _dense(here, H[s], order, miss, equalities, options)  # type: ignore[index]
         else:
-            found = METHODS[way.method](tree, here, order, miss, equalities, way)
-        x[s], lam[s, order], status[s] = free[s] + found.change, found.multipliers, found.status
-    off = rows.product(x) - wanted
-    size = 1 + np.abs(wanted) + np.abs(off)
+            solution = METHODS[options.method](tree, here, order, miss, equalities, options)
+        x[s], lam[s, order], status[s] = free[s] + solution.change, solution.multipliers, solution.status
+    off = rows.product(x) - targets
+    size = 1 + np.abs(targets) + np.abs(off)
     active = acts & (rows.equality | (np.abs(off) <= MOST * size))
     misses = np.where(acts, np.where(rows.equality, np.abs(off), np.maximum(-off, 0.0)), 0.0)
     return Solution(x, lam, active, status, misses.max(axis=1, initial=0.0))
 
 
-def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
+def _dense(rows: Rows, H: Array, order: Array, miss: Array, equalities: int, options: SolveOptions) -> _Found:
     """By the mass matrix: y = Lᵀ(x − free) (notes 2.101, 2.121)."""
     L, J = np.linalg.cholesky(H), rows.G[order]
     judged = _judged(rows, order, J)
     B, scale = judged.through(np.linalg.solve(L, J.T).T)
-    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
-    return _Found(np.linalg.solve(L.T, found.y), _least(judged, found.multipliers, equalities), found.status)
+    nearest = least_distance(B, miss, equalities, solver_named(options.solver), scale, float(judged.doubt))
+    return _Found(np.linalg.solve(L.T, nearest.y), _least(judged, nearest.multipliers, equalities), nearest.status)
 
 
-def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
+def _dual(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, options: SolveOptions) -> _Found:
     """By J H⁻¹ Jᵀ from a product and two solves for each row (notes 2.119, 2.123): B is a root of it."""
     J = rows.transposed(np.eye(len(rows.equality))[order])
     Y, judged = np.asarray(mass_matrix_inverse_product(tree, rows.q, J), float), _judged(rows, order, J)
     B, scale = judged.through(np.asarray(whitened_force(tree, rows.q, J), float))
-    found = least_distance(B, miss, equalities, solver_named(way.solver), scale, float(judged.doubt))
-    lam = _least(judged, found.multipliers, equalities)
-    return _Found(lam @ Y, lam, found.status)
+    nearest = least_distance(B, miss, equalities, solver_named(options.solver), scale, float(judged.doubt))
+    lam = _least(judged, nearest.multipliers, equalities)
+    return _Found(lam @ Y, lam, nearest.status)
 
 
 def _iterative(tree: Model, rows: Rows, order: Array, miss: Array, equalities: int, way: SolveOptions) -> _Found:
@@ -115,11 +117,11 @@ def _iterative(tree: Model, rows: Rows, order: Array, miss: Array, equalities: i
         return np.where(says, rows.product(change(lam))[order], 0.0)
 
     bounded = np.arange(len(order)) >= equalities
-    found = bounded_gradients(product, np.where(says, miss, 0.0), bounded)
+    multipliers = bounded_gradients(product, np.where(says, miss, 0.0), bounded)
     unmet = np.where(bounded, miss, np.abs(miss))[~says] > MOST
-    bottomless = found.bottomless or bool(unmet.any())
-    status: Status = "infeasible" if bottomless else "solved" if found.converged else "inaccurate"
-    return _Found(change(found.multipliers), np.where(says, found.multipliers, 0.0), status)
+    bottomless = multipliers.bottomless or bool(unmet.any())
+    status: Status = "infeasible" if bottomless else "solved" if multipliers.converged else "inaccurate"
+    return _Found(change(multipliers.multipliers), np.where(says, multipliers.multipliers, 0.0), status)
 
 
 def _judged(rows: Rows, order: Array, J: Array) -> Judged:

@@ -34,24 +34,24 @@ def _measured(number: int, terms: Terms) -> list[tuple[Any, ...]]:
 def dense_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, nv + 4): the rows of Ḡ (notes 2.98); after each φ, φ̇, φ̈ without acceleration, and whose row it is."""
     state = ConstraintState.of(model, q, v)
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for number, constraint in enumerate(constraints):
         terms = constraint.terms(state)
-        found += [[*row, *last] for row, last in zip(jacobian(state, terms), _measured(number, terms), strict=True)]
-    return Matrix(found, model.nv + 4)
+        rows += [[*row, *last] for row, last in zip(jacobian(state, terms), _measured(number, terms), strict=True)]
+    return Matrix(rows, model.nv + 4)
 
 
 @function(q="q", v="v", loops=True)
 def body_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, 16): G_m by rows, as the forces on the two bodies of a constraint; then as `dense_terms`."""
     state = ConstraintState.of(model, q, v)
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for number, constraint in enumerate(constraints):
         terms = constraint.terms(state)
         (_, on), (_, against) = terms.forces
         for f, g, last in zip(on, against, _measured(number, terms), strict=True):
-            found.append([*f.components, *g.components, *last])
-    return Matrix(found, 2 * model.algebra.dimension + 4)
+            rows.append([*f.components, *g.components, *last])
+    return Matrix(rows, 2 * model.algebra.dimension + 4)
 
 
 @public
@@ -72,19 +72,19 @@ def whitened_force(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
         return branch_sparsity.solve_transposed(
             branch_sparsity.ltl(mass_matrix.reference(model, q), parents), parents, as_vector(x)
         )
-    found = inertia_inverse.whitened(model, inertia_inverse.factors(model, model.positions(q)), model.velocities(q, x))
-    return Vector(y for i in range(model.nb) for y in found[i])
+    parts = inertia_inverse.whitened(model, inertia_inverse.factors(model, model.positions(q)), model.velocities(q, x))
+    return Vector(y for i in range(model.nb) for y in parts[i])
 
 
 @function(q="q", v="v", loops=True)
 def term_sizes(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constraints) -> Array:
     """(..., m, nv + 1): the sizes of the terms of the rows; after each the square of how far it is open, or zero."""
     state = ConstraintState.of(model, q, v)
-    found: list[list[Any]] = []
+    rows: list[list[Any]] = []
     for constraint in constraints:
         terms = constraint.terms(state)
-        found += [[*row, d] for row, d in zip(sizes(state, terms), openness(constraint, state, terms), strict=True)]
-    return Matrix(found, model.nv + 1)
+        rows += [[*row, d] for row, d in zip(sizes(state, terms), openness(constraint, state, terms), strict=True)]
+    return Matrix(rows, model.nv + 1)
 
 
 @public_in("constraints")
@@ -127,7 +127,7 @@ def acceleration(
         doubt = maximum(doubt, doubt_of(sum(openness(constraint, state, terms), ZERO)))
         k += corrected(-terms.bias, terms.rate, terms.error, stabilization)
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
-    judged, wanted = Judged(Matrix(rows, model.nv), Matrix(terms_of, model.nv), doubt), Vector(k)
+    judged, targets = Judged(Matrix(rows, model.nv), Matrix(terms_of, model.nv), doubt), Vector(k)
     if method == "kkt":
-        return constrained_motion.kkt(H, judged, wanted, force, redundant=True)[0]
-    return constrained_motion.multipliers(H, tree_parents(model), judged, wanted, force, redundant=True)[0]
+        return constrained_motion.kkt(H, judged, targets, force, redundant=True)[0]
+    return constrained_motion.multipliers(H, tree_parents(model), judged, targets, force, redundant=True)[0]

@@ -40,9 +40,9 @@ class _OnFrames(Constraint):
         if model.algebra is not SPATIAL:
             raise ValueError(f"{type(self).__name__} is a constraint in space, and the model is a planar one")
         frame, other = model.frame(self.frame), model.frame(self.other or model.base.name)
-        found = frame_relations.relation(state.bodies, frame, other, self.condition)
-        forces = (frame.body, found.on), (other.body, found.against)
-        return Terms(found.error, found.rate, found.bias, forces, None)
+        relation = frame_relations.relation(state.bodies, frame, other, self.condition)
+        forces = (frame.body, relation.on), (other.body, relation.against)
+        return Terms(relation.error, relation.rate, relation.bias, forces, None)
 
 
 @dataclass(frozen=True)
@@ -130,8 +130,8 @@ class Pose(_OnFrames):
         object.__setattr__(self, "pose", pose)
 
     def condition(self, X: Transform) -> Iterable[Any]:
-        wanted = Transform.of([[row[j] for row in self.pose[:3]] for j in range(3)], [row[3] for row in self.pose[:3]])
-        return [*unskew(transpose(matmul(X.E, transpose(wanted.E)))), *sub(X.r, wanted.r)]
+        target = Transform.of([[row[j] for row in self.pose[:3]] for j in range(3)], [row[3] for row in self.pose[:3]])
+        return [*unskew(transpose(matmul(X.E, transpose(target.E)))), *sub(X.r, target.r)]
 
 
 @dataclass(frozen=True)

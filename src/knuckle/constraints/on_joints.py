@@ -67,8 +67,8 @@ class JointVelocity(_OnVariables):
     level: ClassVar[int] = VELOCITY
 
     def __post_init__(self) -> None:
-        given: Any = self.coefficients
-        pairs: dict[str, float] = {given: 1.0} if isinstance(given, str) else dict(given)
+        values: Any = self.coefficients
+        pairs: dict[str, float] = {values: 1.0} if isinstance(values, str) else dict(values)
         object.__setattr__(self, "coefficients", tuple((str(name), float(c)) for name, c in pairs.items()))
 
     def reduced(self, state: ConstraintState) -> tuple[Vector, Vector, Vector, Matrix]:
@@ -153,19 +153,19 @@ class CustomVelocity(_OnVariables):
 
 def joint_limits(model: Model, *, velocity: bool = False) -> tuple[Constraint, ...]:
     """The limits of the joints of one freedom as inequalities: where they may be, and if asked for, how fast."""
-    found: list[Constraint] = []
+    limits: list[Constraint] = []
     for joint in model.joints:
         if (joint.type.nq, joint.type.nv) != (1, 1):
             continue
         (low,), (high,), (fast,) = joint.limits.lower, joint.limits.upper, joint.limits.velocity
         if math.isfinite(low):
-            found.append(JointPosition(joint.name, low, bound=">="))
+            limits.append(JointPosition(joint.name, low, bound=">="))
         if math.isfinite(high):
-            found.append(JointPosition(joint.name, high, bound="<="))
+            limits.append(JointPosition(joint.name, high, bound="<="))
         if velocity and math.isfinite(fast):
-            found.append(JointVelocity(((joint.name, 1.0),), -fast, bound=">="))
-            found.append(JointVelocity(((joint.name, 1.0),), fast, bound="<="))
-    return tuple(found)
+            limits.append(JointVelocity(((joint.name, 1.0),), -fast, bound=">="))
+            limits.append(JointVelocity(((joint.name, 1.0),), fast, bound="<="))
+    return tuple(limits)
 
 
 def _dual(x: Any, dx: Any) -> Vector:

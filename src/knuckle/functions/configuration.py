@@ -1,4 +1,4 @@
-"""Positions on their manifold: neutral, random, integrate, difference (RBDA 3.6, 4.5), for people."""
+"""Public functions of positions on their manifold: neutral, random, integrate, difference (RBDA 3.6, 4.5)."""
 
 from __future__ import annotations
 

@@ -34,10 +34,10 @@ def matrix(model: Model, q: ArrayLike) -> Array:
 
     Forces at the tree's joints become τ = Gᵀ τ_tree, and the mass matrix Gᵀ H G.
     """
-    made: list[list[Any]] = []
+    entries: list[list[Any]] = []
     for joint in rows(model, q):
-        made += [[row.get(k, ZERO) for k in range(model.nv)] for row in joint]
-    return Matrix(made, model.nv)
+        entries += [[row.get(k, ZERO) for k in range(model.nv)] for row in joint]
+    return Matrix(entries, model.nv)
 
 
 @public_in("couplings")

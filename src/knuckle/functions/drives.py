@@ -59,8 +59,8 @@ def drive_forces(
     if not any(isinstance(joint.type, Driven) for joint in model.joints):
         raise ModelError("no joint moves by a law of time: its drive is a knuckle.joints.Driven")
     time: Any = Vector((t,)) if is_inside() else np.asarray(t, float)[..., None]
-    given: Any = np.zeros(model.nv) if tau is None else tau
-    return _drive_forces(model, time, q, v, given, f_ext, stabilization=stabilization)
+    applied: Any = np.zeros(model.nv) if tau is None else tau
+    return _drive_forces(model, time, q, v, applied, f_ext, stabilization=stabilization)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The equation of motion τ = H(q) a + C(q, v) (RBDA chapters 5 to 7), for people."""
+"""Public functions of the equation of motion τ = H(q) a + C(q, v) (RBDA chapters 5 to 7)."""
 
 from __future__ import annotations
 

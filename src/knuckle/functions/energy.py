@@ -1,4 +1,4 @@
-"""Energy, mass and momentum, for people."""
+"""Public functions of energy, mass and momentum."""
 
 from __future__ import annotations
 

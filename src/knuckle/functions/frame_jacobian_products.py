@@ -1,4 +1,4 @@
-"""Products with Jacobians in O(n), for people: J x, J̇ x and Jᵀ y without J (notes 2.10)."""
+"""Public functions of products with Jacobians in O(n): J x, J̇ x and Jᵀ y without J (notes 2.10)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hybrid dynamics (RBDA 9.1 and 9.2), for people: some joints with their force given, the others with their motion."""
+"""Hybrid dynamics (RBDA 9.1 and 9.2): some joints with their force given, the others with their motion."""
 
 from __future__ import annotations
 
@@ -86,8 +86,8 @@ def _chosen(model: Model, forced: Iterable[str] | None, prescribed: Iterable[str
     """The numbers of the prescribed joints."""
     if (forced is None) == (prescribed is None):
         raise TypeError("hybrid_dynamics needs either forced or prescribed: the names of joints")
-    given: Any = prescribed if forced is None else forced
-    named = {_number(model, name) for name in ((given,) if isinstance(given, str) else given)}
+    names: Any = prescribed if forced is None else forced
+    named = {_number(model, name) for name in ((names,) if isinstance(names, str) else names)}
     rest = {i for i in range(model.nb) if i not in model.coupled}
     return tuple(sorted(named if forced is None else rest - named))
 
@@ -122,13 +122,13 @@ def _hybrid(
     limbs = floating.limbs_of(model) if method == "aba" and prescribed == tuple(range(1, model.nb)) else None
     if limbs is not None:
         base, needed = floating.inverse_dynamics(model, limbs, Q, V, force[0], A, f)
-        found, needed = {**dict(enumerate(A)), 0: base}, {0: force[0], **needed}
+        accelerations, needed = {**dict(enumerate(A)), 0: base}, {0: force[0], **needed}
     else:
         solve = hybrid.hybrid_dynamics if method == "aba" else hybrid.by_mass_matrix
-        found, needed = solve(model, Q, V, force, A, f, frozenset(range(model.nb)) - set(prescribed))
-    given = model.velocities(q, tau)
-    total = {i: needed[i] + own[i] if i in prescribed else given[i] for i in needed}
-    return Vector((*model.forces(q, found), *model.forces(q, total)))
+        accelerations, needed = solve(model, Q, V, force, A, f, frozenset(range(model.nb)) - set(prescribed))
+    forces_given = model.velocities(q, tau)
+    total = {i: needed[i] + own[i] if i in prescribed else forces_given[i] for i in needed}
+    return Vector((*model.forces(q, accelerations), *model.forces(q, total)))
 
 
 def _by_matrices(
@@ -142,18 +142,18 @@ def _by_matrices(
     stabilization: float | None,
 ) -> tuple[Vector, Vector]:
     """(a, τ) from H₁₁ a₁ = τ₁ − C'₁ + K₁ᵀλ and K₁ a₁ = k − K₂ a₂ (RBDA 9.2 with 8.36; notes 2.102)."""
-    given, forces = as_vector(a), as_vector(tau)
+    prescribed_a, forces = as_vector(a), as_vector(tau)
     two = sorted(k for i in prescribed for k in model.variables(i))
     one = [k for k in range(model.nv) if k not in two]
-    moved = Vector(given[k] if k in two else ZERO for k in range(model.nv))
+    moved = Vector(prescribed_a[k] if k in two else ZERO for k in range(model.nv))
     C = inverse_dynamics.reference(model, q, v, moved, f_ext)
     rows, k = loop_constraints(model, q), stabilized_bias(model, q, v, stabilization)
     left = k - rows.K @ moved
-    found, needed = moved, C
+    accelerations, needed = moved, C
     if one and has_many_constraints(model):
         change, lam = by_bodies(articulated(model, q, prescribed), q, left, forces - C)
-        found = moved + change
-        needed = inverse_dynamics.reference(model, q, v, found, f_ext) - rows.K.T @ lam
+        accelerations = moved + change
+        needed = inverse_dynamics.reference(model, q, v, accelerations, f_ext) - rows.K.T @ lam
     elif one:
         H = mass_matrix.reference(model, q)
         of_forced = rows.of(one)
@@ -163,9 +163,9 @@ def _by_matrices(
             redundant=len(left) >= len(one),
         )  # fmt: skip
         lam = constrained_motion.least_norm(of_forced, lam)
-        found = Vector(a1[one.index(i)] if i in one else given[i] for i in range(model.nv))
-        needed = needed + H @ (found - moved) - rows.K.T @ lam
-    pair = found, Vector(needed[i] if i in two else forces[i] for i in range(model.nv))
+        accelerations = Vector(a1[one.index(i)] if i in one else prescribed_a[i] for i in range(model.nv))
+        needed = needed + H @ (accelerations - moved) - rows.K.T @ lam
+    pair = accelerations, Vector(needed[i] if i in two else forces[i] for i in range(model.nv))
     return _possible(*pair, rows.K, k) if model.loops and two else pair
 
 

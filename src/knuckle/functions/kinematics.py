@@ -1,4 +1,4 @@
-"""Where things are and how they move (RBDA 4.5, 2.45), for people."""
+"""Public functions of kinematics: poses, velocities, accelerations and Jacobians of frames (RBDA 4.5, 2.45)."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class CouplingLaw(ABC):
         return self
 
     def said(self, names: Sequence[str]) -> str:
-        """The law in words, for people."""
+        """The law in words."""
         return f"a function of {', '.join(f'q[{name}]' for name in names)}"
 
 

@@ -152,7 +152,7 @@ class Operator:
         return self.T.matmat(x)
 
     def dense(self) -> Any:
-        """The matrix, for people: as many applications as it has columns."""
+        """The dense matrix: as many applications as it has columns."""
         if isinstance(self.expression, Identity) and self.expression.space is None:
             raise TypeError("I alone has no size: it takes that of the operators beside it")
         if self.expression == symbols.Lambda:

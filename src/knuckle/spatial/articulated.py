@@ -123,5 +123,5 @@ class ArticulatedInertia(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The 6x6 matrix, for people."""
+        """The dense 6x6 matrix."""
         return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)

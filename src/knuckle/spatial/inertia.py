@@ -129,7 +129,7 @@ class Inertia(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The 6x6 matrix (RBDA 2.63), for people."""
+        """The dense 6x6 matrix (RBDA 2.63)."""
         return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)
 
 

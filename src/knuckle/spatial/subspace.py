@@ -128,7 +128,7 @@ class Subspace(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The matrix with these columns, for people."""
+        """The dense matrix with these columns."""
         return Matrix.columns((column.components for column in self.columns), self.dimension)
 
 

@@ -118,7 +118,7 @@ class Transform(_Stepped):
 
     @property
     def matrix(self) -> Matrix:
-        """The 6x6 matrix that transforms motions (RBDA 2.24), for people."""
+        """The dense 6x6 matrix that transforms motions (RBDA 2.24)."""
         return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)
 
     @property

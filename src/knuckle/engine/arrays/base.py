@@ -75,16 +75,16 @@ def apart(values: list[Any], shape: Shape) -> Vector | Matrix:
     return Vector(values) if len(shape) == 1 else Matrix(values, shape[-1])
 
 
-def must_end_in(name: str, found: Shape, shape: Shape) -> None:
+def must_end_in(name: str, actual: Shape, shape: Shape) -> None:
     """An error that names the argument, unless its shape is right."""
-    if len(found) < len(shape) or found[len(found) - len(shape) :] != shape:
-        wanted = ", ".join(["...", *map(str, shape)])
-        raise ValueError(f"{name} has shape {found}, and must have shape ({wanted})")
+    if len(actual) < len(shape) or actual[len(actual) - len(shape) :] != shape:
+        expected = ", ".join(["...", *map(str, shape)])
+        raise ValueError(f"{name} has shape {actual}, and must have shape ({expected})")
 
 
-def common_batch(given: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> Shape:
+def common_batch(values: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> Shape:
     """The batch axes of all arguments together."""
-    batches = {name: array.shape[: array.ndim - len(arrays[name][1])] for name, array in given.items()}
+    batches = {name: array.shape[: array.ndim - len(arrays[name][1])] for name, array in values.items()}
     different = set(batches.values())
     if len(different) == 1:
         return different.pop()

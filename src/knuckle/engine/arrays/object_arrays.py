@@ -16,11 +16,11 @@ class Objects(Container):
     """Arrays of scalars of any kind, with any batch axes, computed one state after the other."""
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
-        given = {name: entries(name, value) for name, (value, _) in arrays.items()}
-        for name, array in given.items():
+        values = {name: entries(name, value) for name, (value, _) in arrays.items()}
+        for name, array in values.items():
             must_end_in(name, array.shape, arrays[name][1])
-        batch = common_batch(given, arrays)
-        full = {name: np.broadcast_to(array, batch + arrays[name][1]) for name, array in given.items()}
+        batch = common_batch(values, arrays)
+        full = {name: np.broadcast_to(array, batch + arrays[name][1]) for name, array in values.items()}
         results = [
             text({name: apart(array[index].tolist(), arrays[name][1]) for name, array in full.items()})
             for index in np.ndindex(batch)

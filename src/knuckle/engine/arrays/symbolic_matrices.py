@@ -32,17 +32,19 @@ class Symbolic(Container):
         return layout.together(scalars, self.together)
 
     def _apart(self, name: str, value: Any, shape: Shape) -> Vector | Matrix:
-        found = matrix_shape(value)
-        if found is None:
+        actual = matrix_shape(value)
+        if actual is None:
             flat: list[Any] = np.asarray(value, dtype=object).ravel().tolist()
-            found = np.shape(value)
-            fits = found == shape
+            actual = np.shape(value)
+            fits = actual == shape
         else:
-            flat = [value[i, j] for i in range(found[0]) for j in range(found[1])]
-            fits = found in ((*shape, 1), (1, *shape)) if len(shape) == 1 else found == shape
+            flat = [value[i, j] for i in range(actual[0]) for j in range(actual[1])]
+            fits = actual in ((*shape, 1), (1, *shape)) if len(shape) == 1 else actual == shape
         if not fits:
-            wanted = f"({shape[0]}, 1)" if len(shape) == 1 else f"{shape}"
-            raise ValueError(f"{name} has shape {found}, and must have shape {wanted}: {self.package} takes no batch")
+            expected = f"({shape[0]}, 1)" if len(shape) == 1 else f"{shape}"
+            raise ValueError(
+                f"{name} has shape {actual}, and must have shape {expected}: {self.package} takes no batch"
+            )
         return Vector(flat) if len(shape) == 1 else Matrix(_rows(flat, shape), shape[1])
 
     def together(self, flat: list[Any], shape: Shape) -> Any:

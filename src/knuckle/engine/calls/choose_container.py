@@ -38,25 +38,25 @@ def container_of(values: Iterable[Any]) -> Container:
     """
     if is_inside():
         return Scalars()
-    found: dict[str, Container] = {}
+    containers: dict[str, Container] = {}
     objects = False
     others = [value for value in values if type(value) is not np.ndarray or value.dtype.hasobject]
     for leaf in (leaf for value in others for leaf in _leaves(value)):
         match package_of(leaf), type(leaf).__name__:
             case "casadi", "SX" | "MX" | "DM" as kind:
-                if kind != "DM" or "casadi" not in found:
-                    found["casadi"] = CasADi(type(leaf))
+                if kind != "DM" or "casadi" not in containers:
+                    containers["casadi"] = CasADi(type(leaf))
             case "sympy", _ if hasattr(leaf, "tolist"):
-                found.setdefault("sympy", SymPy(type(leaf)))
+                containers.setdefault("sympy", SymPy(type(leaf)))
             case "mpmath", _ if hasattr(leaf, "rows"):
-                found.setdefault("mpmath", MPMath())
+                containers.setdefault("mpmath", MPMath())
             case _ if isinstance(leaf, Expression):
                 return Scalars()
             case _:
                 objects = objects or _is_object(leaf)
-    if len(found) > 1:
-        raise TypeError(f"arrays of {' and '.join(found)} do not go into one call")
-    return next(iter(found.values()), Objects() if objects else NumPyArrays())
+    if len(containers) > 1:
+        raise TypeError(f"arrays of {' and '.join(containers)} do not go into one call")
+    return next(iter(containers.values()), Objects() if objects else NumPyArrays())
 
 
 def package_of(x: Any) -> str:

@@ -69,13 +69,13 @@ class NumPyArrays(Container):
 
     def scalars(self, text: Text, arrays: Arrays) -> Computed:
         """The scalars of the results, by native code or by the text itself."""
-        given = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
-        batch = common_batch(given, arrays) if given else ()
-        asked = self.precision(given)
+        values = {name: numbers(name, value, shape) for name, (value, shape) in arrays.items()}
+        batch = common_batch(values, arrays) if values else ()
+        asked = self.precision(values)
         needs_double = isinstance(text, Specialization) and text.needs_double
         dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
-        lanes = {name: array.astype(dtype, copy=False) for name, array in given.items()}
+        lanes = {name: array.astype(dtype, copy=False) for name, array in values.items()}
         try:
             native = self._native(text, lanes, shapes, batch, dtype)
             flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
@@ -96,9 +96,9 @@ class NumPyArrays(Container):
         code = kernels.find(text, shapes, dtype, batch, eager=self.eager)
         return None if code is None else (code(list(lanes.values()), batch), code.layout)
 
-    def precision(self, given: Mapping[str, NumPyArray]) -> np.dtype[Any]:
+    def precision(self, values: Mapping[str, NumPyArray]) -> np.dtype[Any]:
         """The precision of a result for these arguments."""
-        strong = {array.dtype for name, array in given.items() if name not in self.weak}
+        strong = {array.dtype for name, array in values.items() if name not in self.weak}
         if len(strong) == 1 and strong <= DTYPES.keys():
             return strong.pop()
         if not strong:

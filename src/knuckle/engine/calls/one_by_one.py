@@ -51,7 +51,7 @@ class OneByOne:
     def _general(self, *arrays: Any) -> Array:
         """Any arrays, by the kernel for batches or by the text itself."""
         numbers = (np.atleast_1d(np.asarray(x, float)) for x in arrays)
-        given = {name: (x, self.shapes[name]) for name, x in zip(self.shapes, numbers, strict=True)}
-        computed = NumPyArrays().scalars(self._specialization, given)
+        arguments = {name: (x, self.shapes[name]) for name, x in zip(self.shapes, numbers, strict=True)}
+        computed = NumPyArrays().scalars(self._specialization, arguments)
         self._layout = computed.layout
         return np.reshape(computed.flat, (*computed.batch, self._layout.size))

@@ -142,9 +142,9 @@ class Trajectories:
         parts = np.split(self.state, np.cumsum([*self.sizes.values()])[:-1], axis=-1)
         now = self._of_sizes(parts)
         for step in range(self.steps):
-            given = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
-            given |= self.ask(given) if self.ask else {}
-            arrays = {name: (given[name], shape) for name, shape in self.shapes.items()}
+            arguments = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
+            arguments |= self.ask(arguments) if self.ask else {}
+            arrays = {name: (arguments[name], shape) for name, shape in self.shapes.items()}
             now = self._of_sizes(NumPyArrays().compute(self.specialization, arrays))
             if (step + 1) % self.save_every == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):

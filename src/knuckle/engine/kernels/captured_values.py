@@ -122,8 +122,8 @@ class Surroundings:
 
 def surroundings(*texts: Any) -> Surroundings | None:
     """What texts take from around themselves; None if there is nothing that could change."""
-    found = Surroundings(texts)
-    return None if found.is_empty else found
+    around = Surroundings(texts)
+    return None if around.is_empty else around
 
 
 def _package(x: Any) -> str:

@@ -31,13 +31,13 @@ _clock = itertools.count()
 
 
 def _limit_of_environment() -> int:
-    said = os.environ.get("KNUCKLE_KERNEL_LIMIT") or str(DEFAULT)
+    setting = os.environ.get("KNUCKLE_KERNEL_LIMIT") or str(DEFAULT)
     try:
-        if int(said) > 0:
-            return int(said)
+        if int(setting) > 0:
+            return int(setting)
     except ValueError:
         pass
-    warn(f"KNUCKLE_KERNEL_LIMIT is {said!r}, and must be a whole number from 1: taken as {DEFAULT}")
+    warn(f"KNUCKLE_KERNEL_LIMIT is {setting!r}, and must be a whole number from 1: taken as {DEFAULT}")
     return DEFAULT
 
 
@@ -71,13 +71,13 @@ class PerModel(Generic[V]):
 
     def setdefault(self, model: Model, key: Any, make: Callable[[], V]) -> V:
         """The value for a key, made if there is none. Of values that are made at once, one is kept for all."""
-        found = self.get(model, key)
-        if found is None:
-            made = make()
+        stored = self.get(model, key)
+        if stored is None:
+            value = make()
             with self._lock:
                 self._make_room()
-                found = self._mine(model).setdefault(key, _Entry(made, next(_clock))).value
-        return found
+                stored = self._mine(model).setdefault(key, _Entry(value, next(_clock))).value
+        return stored
 
     def put(self, model: Model, key: Any, value: V) -> V:
         """A value in place of what there was."""

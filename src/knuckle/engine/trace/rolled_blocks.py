@@ -42,8 +42,8 @@ class RolledBlock(Block):
             pattern, done = self.program.patterns[instance.pattern], list[Any]()
             read = {"slot": [room[k] for k in instance.slots], "constant": instance.constants, "local": done}
             for op, operands in pattern.steps:
-                given = [read[kind][k] for kind, k in operands]
-                done.append(given[0] if op == "constant" else OPERATIONS[op].value(*given))
+                operand_values = [read[kind][k] for kind, k in operands]
+                done.append(operand_values[0] if op == "constant" else OPERATIONS[op].value(*operand_values))
             for place, k in zip(instance.kept, pattern.kept, strict=True):
                 room[place] = done[k]
         return [room[k] for k in self.program.outputs]

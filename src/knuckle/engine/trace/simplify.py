@@ -176,8 +176,8 @@ def _grouped(graph: Graph, terms: list[Term], depth: int) -> list[Term]:
     if sum(map(len, divisors)) == len(set[object]().union(*divisors)):
         return terms
     having: dict[object, set[int]] = {}
-    for t, found in enumerate(divisors):
-        for factor in found:
+    for t, divisors_of_term in enumerate(divisors):
+        for factor in divisors_of_term:
             having.setdefault(factor, set()).add(t)
     order = {factor: n for n, factor in enumerate(having)}
     heap = [(-len(at), order[factor], factor) for factor, at in having.items() if len(at) > 1]
@@ -208,10 +208,10 @@ def _divisors(term: Term) -> set[object]:
     scaled = abs(coefficient) != 1
     if len(factors) + scaled < 2:
         return set()
-    found: set[object] = set(factors)
+    common: set[object] = set(factors)
     if scaled:
-        found.add((abs(coefficient),))
-    return found
+        common.add((abs(coefficient),))
+    return common
 
 
 def _without(term: Term, factor: object) -> Term:

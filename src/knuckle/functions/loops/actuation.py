@@ -1,4 +1,4 @@
-"""The forces of actuators that give a mechanism with loops a motion (RBDA 8.12), for people."""
+"""The forces of actuators that give a mechanism with loops a motion (RBDA 8.12)."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def actuator_forces(
     free, doubt = _onto_freedoms(loop_constraints(model, q))
     rows, sizes = _actuators(model, q, actuated)
     acting = Constraints(Matrix(map(free, rows), model.nv), Matrix(sizes, model.nv), doubt)
-    made = constrained_motion.orthogonal(Matrix.identity(model.nv), (-1,) * model.nv, acting, redundant=True)
-    return constrained_motion.least_norm(acting, -made.response(Vector.zero(len(rows)), free(tau))[1])
+    solver = constrained_motion.orthogonal(Matrix.identity(model.nv), (-1,) * model.nv, acting, redundant=True)
+    return constrained_motion.least_norm(acting, -solver.response(Vector.zero(len(rows)), free(tau))[1])
 
 
 @public_in("loops")
@@ -115,10 +115,10 @@ def _onto_freedoms(rows: Constraints) -> tuple[Callable[[Vector], Vector], Any]:
     And the square of the part of the size of a force that says nothing.
     """
     n = rows.K.ncols
-    made = constrained_motion.orthogonal(Matrix.identity(n), (-1,) * n, rows, redundant=rows.K.nrows >= n)
+    solver = constrained_motion.orthogonal(Matrix.identity(n), (-1,) * n, rows, redundant=rows.K.nrows >= n)
 
     def free(x: Vector) -> Vector:
-        return made.response(Vector.zero(rows.K.nrows), x)[0]
+        return solver.response(Vector.zero(rows.K.nrows), x)[0]
 
     return free, rows.doubt
 
@@ -132,14 +132,14 @@ def _actuators(model: Model, q: Any, actuated: Iterable[str]) -> tuple[list[Vect
     at_loops = not loops.keys().isdisjoint(names)
     K_a = active_jacobian.reference(model, q) if at_loops else None
     size_a = active_loop_sizes.reference(model, q) if at_loops else None
-    found, sizes = list[Vector](), list[Vector]()
+    directions, sizes = list[Vector](), list[Vector]()
     for name in names:
         if K_a is not None and size_a is not None and name in loops:
-            found += map(Vector, K_a.rows[loops[name]])
+            directions += map(Vector, K_a.rows[loops[name]])
             sizes += map(Vector, size_a.rows[loops[name]])
         else:
             rows = moving[model.joint_index(name)]
             own = [Vector(row.get(k, ZERO) for k in range(model.nv)) for row in rows]
-            found += own
+            directions += own
             sizes += [Vector(map(absolute, row)) for row in own]
-    return found, sizes
+    return directions, sizes

@@ -73,10 +73,10 @@ def close(
     generator = np.random.default_rng(rng)
     best, size, tried = start, math.inf, 0
     for tried in range(1, max(attempts, 1) + 1):
-        found = _descend(model, _beginning(model, start, free, tried, generator), free)
-        found_size = float(np.abs(loop_gap(model, found)).max(initial=0.0))
+        candidate = _descend(model, _beginning(model, start, free, tried, generator), free)
+        found_size = float(np.abs(loop_gap(model, candidate)).max(initial=0.0))
         if found_size < size:
-            best, size = found, found_size
+            best, size = candidate, found_size
         if size <= tolerance:
             break
     misses = np.linalg.norm(np.reshape(loop_gap(model, best), (-1, 6)), axis=-1)

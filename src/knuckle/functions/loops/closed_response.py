@@ -39,8 +39,8 @@ def has_many_constraints(model: Model) -> bool:
 def response(model: Model, q: Any, H: Callable[[], Any]) -> Response:
     """The response at a position; `H` gives the mass matrix of the tree, where it is needed."""
     if has_many_constraints(model):
-        made = articulated(model, q)
-        return partial(by_bodies, made, q)
+        factors = articulated(model, q)
+        return partial(by_bodies, factors, q)
     rows = loop_constraints(model, q)
     return constrained_motion.orthogonal(H(), tree_parents(model), rows, redundant=is_redundant(model)).response
 
@@ -72,13 +72,13 @@ def _loop_rows(model: Model, Q: Any) -> tuple[list[LoopRows], Any]:
     return rows, constraint_rank.doubt_of(openness)
 
 
-def by_bodies(made: ArticulatedLoops, q: Any, k: Vector, force: Vector | None = None) -> tuple[Vector, Vector]:
+def by_bodies(factors: ArticulatedLoops, q: Any, k: Vector, force: Vector | None = None) -> tuple[Vector, Vector]:
     """(a, λ) of joint forces alone: no velocities and no gravity."""
-    model = made.model
+    model = factors.model
     nothing = Vector.zero(model.nv) if force is None else force
     still = dict.fromkeys(range(model.nb), model.zero_motion)
     weightless = dict.fromkeys(range(model.nb), model.zero_force)
-    a, lam = made.response(by_loop(model, k), model.velocities(q, nothing), weightless, still, model.zero_motion)
+    a, lam = factors.response(by_loop(model, k), model.velocities(q, nothing), weightless, still, model.zero_motion)
     return model.forces(q, a), Vector(x for part in lam for x in part)
 
 
@@ -86,16 +86,16 @@ def closed_by_bodies(
     model: Model, q: Any, v: Any, tau: Any, f_ext: Any, stabilization: float | None
 ) -> tuple[Vector, Vector]:
     """(a, λ) under joint forces, gravity and velocities: the articulated-body algorithm with closed loops."""
-    made, k = articulated(model, q), by_loop(model, stabilized_bias(model, q, v, stabilization))
+    factors, k = articulated(model, q), by_loop(model, stabilized_bias(model, q, v, stabilization))
     Q, V = model.positions(q), model.velocities(q, v)
     force = minus(model.velocities(q, tau), joint_passive_force.resistance(model, Q, V))
     f, speed, c, p = wrenches(model, f_ext), {ROOT: model.zero_motion}, dict[int, Any](), dict[int, Any]()
     for i, parent, joint in model.outward():
         _, _, vJ, cJ = joint.motion(Q[i], V[i])
-        speed[i] = made.X[i] @ speed[parent] + vJ
+        speed[i] = factors.X[i] @ speed[parent] + vJ
         c[i] = cJ + speed[i].cross(vJ)
         p[i] = speed[i].cross(model.I[i] @ speed[i]) - f[i]
-    a, lam = made.response(k, force, p, c, -model.g)
+    a, lam = factors.response(k, force, p, c, -model.g)
     return model.forces(q, a), Vector(x for part in lam for x in part)
 
 

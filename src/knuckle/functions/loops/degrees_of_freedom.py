@@ -86,11 +86,11 @@ def degrees_of_freedom(model: Model, q: ArrayLike) -> DegreesOfFreedom:
 
 def _nearby(model: Model, q: NDArray[Any], rows: Judged, rng: np.random.Generator) -> list[NDArray[Any]]:
     """Closed positions around q: moved a little within the freedoms, and closed again."""
-    found: list[NDArray[Any]] = []
+    positions: list[NDArray[Any]] = []
     for _ in range(3):
         v = rows.factor.freed(rng.standard_normal(model.nv))
         try:
-            found.append(project(model, integrate(model, q, NEARBY * v))[0])
+            positions.append(project(model, integrate(model, q, NEARBY * v))[0])
         except ValueError:  # moved off along a freedom that is none: no closed position there
             continue
-    return found
+    return positions

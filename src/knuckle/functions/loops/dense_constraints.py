@@ -65,8 +65,8 @@ class DenseConstraints:
         assert self._choice is not None
         G, well = self._G
         g = np.zeros(np.broadcast_shapes(k.shape[:-1], self.H.shape[:-2]) + self.H.shape[-1:], np.result_type(k, G))
-        wanted = k[..., list(self._choice.constraints), None]
-        g[..., list(self._choice.dependent)] = _solved(self._square, wanted)[..., 0]
+        right_side = k[..., list(self._choice.constraints), None]
+        g[..., list(self._choice.dependent)] = _solved(self._square, right_side)[..., 0]
         rest = -(self.H @ g[..., None]) if force is None else force[..., None] - self.H @ g[..., None]
         a = g + (G @ _solved(self._reduced, np.swapaxes(G, -1, -2) @ rest))[..., 0]
         K = self.rows.K
@@ -116,9 +116,9 @@ class DenseConstraints:
             return self._complex_step(k, force)
         n = self.H.shape[-1]
         y = np.zeros((*self.H.shape[:-2], n)) if force is None else _solved(self._L, force[..., None])[..., 0]
-        wanted = self._factor.nearest(k)
+        right_side = self._factor.nearest(k)
         for _ in range(2):
-            y = y + self._factor.least(wanted - (self._B @ y[..., None])[..., 0])
+            y = y + self._factor.least(right_side - (self._B @ y[..., None])[..., 0])
         return _solved(np.swapaxes(self._L, -1, -2), y[..., None])[..., 0]
 
     def _complex_step(self, k: Array, force: Array | None) -> Array:

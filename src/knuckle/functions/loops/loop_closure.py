@@ -1,4 +1,4 @@
-"""Loop-closure functions q = γ(y), for people (RBDA 8.11): written by the user, or found by Newton's method."""
+"""Public functions of loop closure, q = γ(y) (RBDA 8.11): written by the user, or found by Newton's method."""
 
 from __future__ import annotations
 
@@ -88,32 +88,32 @@ def with_closure_function(model: Model, gamma: Gamma, joints: Iterable[str], at:
         raise ValueError(
             f"at has shape {y.shape}, and must have shape ({len(names)},): a position of {', '.join(names)}"
         )
-    said = gamma(*y.tolist())
-    if not isinstance(said, dict) or not said:
-        raise TypeError(f"gamma returns a {type(said).__name__}, and must return the positions of joints by name")
-    follow = tuple(Coupling(model.joint_index(name), sources, ClosureLaw(gamma, name)) for name in said)
-    made = model.replace(loops=(), couplings=(*model.couplings, *follow))
+    followers = gamma(*y.tolist())
+    if not isinstance(followers, dict) or not followers:
+        raise TypeError(f"gamma returns a {type(followers).__name__}, and must return the positions of joints by name")
+    follow = tuple(Coupling(model.joint_index(name), sources, ClosureLaw(gamma, name)) for name in followers)
+    coupled = model.replace(loops=(), couplings=(*model.couplings, *follow))
     rng = np.random.default_rng(0)
     for away in (0.0, NEARBY, -NEARBY):
-        _must_close(model, made, sources, y + away * rng.uniform(0.5, 1.0, len(y)))
-    return made
+        _must_close(model, coupled, sources, y + away * rng.uniform(0.5, 1.0, len(y)))
+    return coupled
 
 
-def _must_close(model: Model, made: Model, sources: tuple[int, ...], y: NDArray[Any]) -> None:
-    position = neutral(made)
+def _must_close(model: Model, coupled: Model, sources: tuple[int, ...], y: NDArray[Any]) -> None:
+    position = neutral(coupled)
     for s, value in zip(sources, y, strict=True):
-        position[made.q_slices[s]] = value
-    gaps = np.abs(loop_gap(model, np.array([float(x) for x in _independent(model, made, position)]))).max(axis=-1)
+        position[coupled.q_slices[s]] = value
+    gaps = np.abs(loop_gap(model, np.array([float(x) for x in _independent(model, coupled, position)]))).max(axis=-1)
     worst = int(np.argmax(gaps))
     if not gaps[worst] <= CLOSED:
-        where = ", ".join(f"{made.joint_names[s]} = {value:.6g}" for s, value in zip(sources, y, strict=True))
+        where = ", ".join(f"{coupled.joint_names[s]} = {value:.6g}" for s, value in zip(sources, y, strict=True))
         raise ModelError(
             f"gamma leaves it open by {gaps[worst]:.3g} (m, rad) at {where}; give at= where it is meant to hold",
             element=model.loops[worst].name,
         )
 
 
-def _independent(model: Model, made: Model, position: NDArray[Any]) -> Vector:
+def _independent(model: Model, coupled: Model, position: NDArray[Any]) -> Vector:
     """The independent variables of the first mechanism for a position of the second."""
-    parts = made.positions(position.tolist())
+    parts = coupled.positions(position.tolist())
     return Vector(x for i in range(model.nb) if i not in model.coupled for x in parts[i])

@@ -1,4 +1,4 @@
-"""Closed loops (RBDA chapter 8), for people."""
+"""Public functions of closed loops (RBDA chapter 8): constraint Jacobians, biases and errors."""
 
 from __future__ import annotations
 
@@ -119,9 +119,9 @@ def constraint_sizes(model: Model, q: ArrayLike) -> Array:
 
 def sizes_at(model: Model, q: ArrayLike) -> tuple[Any, Any]:
     """The sizes of the terms of K in numbers (..., nc, nv), and the part of them that says nothing (...)."""
-    found = np.real(constraint_sizes(model, q))
-    doubt = found[..., 0, -1] if found.shape[-2] else np.full(found.shape[:-2], constraint_rank.ROUNDING)
-    return found[..., :-1], doubt
+    columns = np.real(constraint_sizes(model, q))
+    doubt = columns[..., 0, -1] if columns.shape[-2] else np.full(columns.shape[:-2], constraint_rank.ROUNDING)
+    return columns[..., :-1], doubt
 
 
 def judged_constraints(model: Model, q: ArrayLike) -> Judged:
@@ -222,11 +222,11 @@ def independent_variables(model: Model, q: ArrayLike, joints: Iterable[str] = ()
     Raises:
         ValueError: the variables of these joints cannot all be independent; the message says which can.
     """
-    wanted = tuple(k for name in joints for k in _variables(model, name))
+    preferred = tuple(k for name in joints for k in _variables(model, name))
     rows = judged_constraints(model, q)
     if rows.K.ndim != 2:
         raise ValueError(f"q has shape {np.shape(q)}: variables are chosen at one position, of shape ({model.nq},)")
-    choice = choice_of(rows, wanted)
+    choice = choice_of(rows, preferred)
     lost = [name for name in joints if not set(_variables(model, name)) <= set(choice.independent)]
     if lost:
         able = [model.joint_names[i] for i in range(model.nb) if set(_indices(model, i)) & set(choice.independent)]

@@ -1,4 +1,4 @@
-"""What loop joints transmit (RBDA 8.2), for people."""
+"""The wrenches that loop joints transmit (RBDA 8.2)."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def wrenches(
     acting = as_vector(tau)
     if tau_loop is not None:
         acting = acting + active_jacobian.reference(model, q).T @ as_vector(tau_loop)
-    found = closed_loop_dynamics(model, q, v, acting, f_ext, stabilization)[1]
+    multipliers = closed_loop_dynamics(model, q, v, acting, f_ext, stabilization)[1]
     lam, own = (
-        list(constrained_motion.least_norm(loop_constraints(model, q), found)),
+        list(constrained_motion.least_norm(loop_constraints(model, q), multipliers)),
         None if tau_loop is None else list(as_vector(tau_loop)),
     )
     Q = model.positions(q)

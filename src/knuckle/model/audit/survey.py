@@ -1,4 +1,4 @@
-"""A model in plain numbers, for people: masses, principal moments, sizes, and its inertia matrix at a position."""
+"""A model in plain numbers: masses, principal moments, sizes, and its inertia matrix at a position."""
 
 from __future__ import annotations
 

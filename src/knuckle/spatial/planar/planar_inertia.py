@@ -102,7 +102,7 @@ class PlanarInertia(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The 3x3 matrix (RBDA A.1, mcI), for people."""
+        """The dense 3x3 matrix (RBDA A.1, mcI)."""
         return Matrix.columns(((self @ e).components for e in PlanarMotion.basis()), 3)
 
 
@@ -135,7 +135,7 @@ class PlanarInverseInertia(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The 3x3 matrix, for people."""
+        """The dense 3x3 matrix."""
         return Matrix.columns(((self @ e).components for e in PlanarForce.basis()), 3)
 
 

@@ -187,7 +187,7 @@ class PlanarTransform(MadeOfScalars):
 
     @property
     def matrix(self) -> Matrix:
-        """The 3x3 matrix that transforms motions (RBDA A.1, Xpln), for people."""
+        """The 3x3 matrix that transforms motions (RBDA A.1, Xpln), dense."""
         return Matrix.columns(((self @ e).components for e in PlanarMotion.basis()), 3)
 
     @property
