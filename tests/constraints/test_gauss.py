@@ -16,7 +16,7 @@ T = 0.3
 
 
 @cache
-def solved(seed: int, **options: str) -> kn.ConstrainedMotion:
+def solved(seed: int, **options: str) -> kn.constraints.ConstrainedMotion:
     """The motion of a subject, computed once for all tests."""
     s = subject(seed)
     return kn.constraints.dynamics(s.model, s.q, s.v, s.tau, s.constraints, stabilization=T, **options)

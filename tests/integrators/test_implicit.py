@@ -1,11 +1,15 @@
 """Stiff springs, dampers and gains: implicit integrators do not need small steps for them."""
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.integrators import (
     BDF1,
     BDF2,
@@ -176,10 +180,18 @@ def branched(sprung_ball: bool = False) -> kn.Model:
     return builder.build()
 
 
+@contextmanager
+def slopes(found: Callable[..., Any]) -> Iterator[None]:
+    """Steps that ask `found` for local slopes; by the text itself, as no code of other steps may stand for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(implicit_euler, "local_slopes", found)
+        patch.setattr(kernels, "policy", "never")
+        yield
+
+
 def by_matrices(model: kn.Model, dt: float, **forces: object) -> State:
     """One step by the matrices of the equation."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(implicit_euler, "local_slopes", lambda *_: None)
+    with slopes(lambda *_: None):
         return run(model, ImplicitEuler(), dt, 1, **forces)
 
 
@@ -205,8 +217,7 @@ def test_a_step_by_forward_dynamics_is_the_step_by_matrices(what: str, dt: float
         q, v = kn.loops.project(model, kn.loops.close(model, kn.neutral(model)).q, np.ones(model.nv))
         stepping = stepper(model, ImplicitEuler())
         fast = stepping.step(0.0, stepping.start(0.0, q, v, dt), dt)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(implicit_euler, "local_slopes", lambda *_: None)
+        with slopes(lambda *_: None):
             slow = stepper(model, ImplicitEuler())
             slow = slow.step(0.0, slow.start(0.0, q, v, dt), dt)
     else:
@@ -223,8 +234,7 @@ def test_which_slopes_are_local():
             found.append(local_slopes(system, t, q, v) is not None)
             return None
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(implicit_euler, "local_slopes", look)
+        with slopes(look):
             run(model, ImplicitEuler(), 0.01, 1, controller=controller, parameters=parameters)
         return found[-1]
 

@@ -81,7 +81,7 @@ def test_projection(linkage: Linkage, rng: np.random.Generator):
 
 def test_projection_that_cannot_close_says_so():
     model = four_bar().model
-    with pytest.raises(ValueError, match="close_loops"):
+    with pytest.raises(ValueError, match=r"kn\.loops\.close"):
         kn.loops.project(model.replace(loops=(_torn(model.loops[0]),)), kn.neutral(model))
 
 

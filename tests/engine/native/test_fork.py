@@ -1,5 +1,6 @@
 """Processes that are forked while other threads compile, load, look up and dispose of code."""
 
+import gc
 import os
 import subprocess
 import sys
@@ -108,3 +109,16 @@ def test_code_that_is_let_go_of_waits_for_nobody():
     may_go.set()
     thread.join()
     assert native._disused == []
+
+
+def test_code_in_a_cycle_is_disposed_of_once(monkeypatch: pytest.MonkeyPatch):
+    """The collector finalizes all that a cycle holds, in any order: the engine itself is never among it."""
+    loaded = native.Loaded(native.compile_text("define i32 @f() {\n  ret i32 7\n}\n"))
+    finalized: list[bool] = []
+    engine = native._engines[loaded._number]  # type: ignore[index]
+    monkeypatch.setattr(type(engine), "__del__", lambda self: finalized.append(self.closed), raising=False)
+    cycle: list[object] = [loaded]
+    cycle.append(cycle)
+    del loaded, cycle, engine
+    gc.collect()
+    assert finalized == [True]

@@ -20,6 +20,7 @@ from knuckle.engine.kernels import fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import disk_cache
 from knuckle.engine.native import machine_code as native
+from knuckle.engine.native.python_abi import python_abi
 
 from ..calls.mechanisms import chain
 
@@ -38,7 +39,8 @@ def place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, _plain: None) -> Path
 
 @pytest.fixture
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The texts that were compiled."""
+    """The texts that were compiled, without that of the entry for Python, which a process has once."""
+    python_abi()
     texts: list[str] = []
     compile_text = native.compile_text
     monkeypatch.setattr(native, "compile_text", lambda text: texts.append(text) or compile_text(text))

@@ -75,7 +75,7 @@ class Function(Generic[P, R]):
     def __call__(self, model: Model, *args: P.args, **kwargs: P.kwargs) -> R:
         return self._general(model, *args, **kwargs)
 
-    def _general(self, model: Model, /, *args: Any, **kwargs: Any) -> Any:
+    def _general(self, model: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Any call, by way of Python."""
         return self._evaluated(self._learned, model, model, self._arguments, args, kwargs)
 

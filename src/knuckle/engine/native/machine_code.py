@@ -23,8 +23,12 @@ work, nor a lock of llvmlite's that nobody is left to open: llvmlite is called u
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
-_disused: list[Any] = []
-"""Engines that nobody refers to, until the lock is free. Lists change in one step, so that finalizers need no lock."""
+_engines: dict[int, Any] = {}
+"""The engines of the code in memory, by number. Nothing else refers to them, so that no collector finalizes one: it
+would do so without the lock, and a second time."""
+
+_disused: list[int] = []
+"""Engines to close when the lock is free. Lists change in one step, so that finalizers need no lock."""
 
 
 @contextlib.contextmanager
@@ -41,7 +45,7 @@ def _dispose() -> None:
     """Gives the memory of disused engines back; under the lock."""
     while _disused:
         with contextlib.suppress(IndexError):  # a finalizer that ran meanwhile was faster
-            _disused.pop().close()
+            _engines.pop(_disused.pop()).close()
 
 
 @dataclass(frozen=True)
@@ -103,19 +107,23 @@ class Loaded:
     """Object code in memory, for as long as this object lives."""
 
     def __init__(self, code: bytes) -> None:
-        self._engine: Any = None
+        self._number: int | None = None
         with _llvm():
-            self._engine = _loaded(code)
+            engine = _loaded(code)
+            self._number = id(engine)
+            _engines[self._number] = engine
+            del engine
 
     def address(self, name: str) -> int:
         """Where a function begins."""
         with _llvm():
-            return self._engine.get_function_address(name)
+            assert self._number is not None
+            return _engines[self._number].get_function_address(name)
 
-    def __del__(self, disused: list[Any] = _disused, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
-        if self._engine is None:
+    def __del__(self, disused: list[int] = _disused, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if self._number is None:
             return
-        disused.append(self._engine)
+        disused.append(self._number)
         if not is_ending() and _LOCK.acquire(blocking=False):  # else whoever has it will see to the engine
             try:
                 _dispose()

@@ -1,1 +1,0 @@
-from ..engine.calls.conftest import _plain, compilation, model, public  # noqa: F401 - fixtures
