@@ -1,4 +1,4 @@
-"""How far a motion may be off: computed again in steps of other lengths, all of it or, of a long one, some stretches."""
+"""How far a motion may be off: computed again in steps of other lengths, wholly or, if long, in some stretches."""
 
 from __future__ import annotations
 
