@@ -21,13 +21,17 @@ from knuckle.scalar import (
     absolute,
     arctan2,
     cos,
+    exp,
+    functions_of,
     kind_of,
     less,
+    log,
     maximum,
     minimum,
     select,
     sin,
     sqrt,
+    tanh,
     value_of,
 )
 
@@ -37,6 +41,9 @@ UNARY: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
     "sin": (sin, math.sin),
     "cos": (cos, math.cos),
     "sqrt": (sqrt, math.sqrt),
+    "exp": (exp, math.exp),
+    "log": (log, math.log),
+    "tanh": (tanh, math.tanh),
 }
 REAL = [name for name in ZOO if "complex" not in name and name != "mpc"]
 X = 0.6875
@@ -133,6 +140,9 @@ def test_structural_arguments():
     assert cos(ZERO) is ONE
     assert sqrt(ZERO) is ZERO
     assert sqrt(ONE) is ONE
+    assert exp(ZERO) is ONE
+    assert log(ONE) is ZERO
+    assert tanh(ZERO) is ZERO
     assert absolute(ZERO) is ZERO
     assert sin(ONE) == math.sin(1)
     assert arctan2(ONE, ZERO) == math.pi / 2
@@ -226,7 +236,7 @@ def test_a_class_brings_its_own_kind():
             def apply(f: Callable[..., Any]) -> Callable[..., Any]:
                 return lambda *args: Logged(f(*(a.x if isinstance(a, Logged) else a for a in args)))
 
-            return Kind("logged", 7, apply(math.sin), apply(math.cos), apply(math.sqrt), apply(math.atan2),
+            return Kind("logged", 7, {name: apply(f) for name, f in functions_of(math).items()},
                         lambda a, b: a < b, lambda c, a, b: a if c else b, lambda a: a.x)  # fmt: skip
 
     assert sin(Logged(0.5)).x == math.sin(0.5)
@@ -272,6 +282,9 @@ COMPLEX: dict[str, tuple[Callable[[Any], Any], float, float]] = {
     "sin": (sin, 0.7, math.cos(0.7)),
     "cos": (cos, 0.7, -math.sin(0.7)),
     "sqrt": (sqrt, 0.7, 0.5 / math.sqrt(0.7)),
+    "exp": (exp, 0.7, math.exp(0.7)),
+    "log": (log, 0.7, 1 / 0.7),
+    "tanh": (tanh, 0.7, 1 - math.tanh(0.7) ** 2),
     "arctan2 y": (lambda x: arctan2(x, 0.3), 0.7, 0.3 / (0.49 + 0.09)),
     "arctan2 x": (lambda x: arctan2(0.3, x), 0.7, -0.3 / (0.49 + 0.09)),
     "arctan2 behind": (lambda x: arctan2(x, -0.3), 0.7, -0.3 / (0.49 + 0.09)),

@@ -5,9 +5,24 @@ arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or 
 """
 
 from .dual import Dual, derivative, parts
-from .elementary import absolute, arctan2, cos, less, maximum, minimum, select, sign, sin, sqrt, value_of
+from .elementary import (
+    absolute,
+    arctan2,
+    cos,
+    exp,
+    less,
+    log,
+    maximum,
+    minimum,
+    select,
+    sign,
+    sin,
+    sqrt,
+    tanh,
+    value_of,
+)
 from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state, running_texts
-from .kinds import Kind, kind_of
+from .kinds import Kind, functions_of, kind_of
 from .structural import ONE, ZERO, MadeOfScalars, StructuralDivisionError, constant
 
 __all__ = [
@@ -22,11 +37,14 @@ __all__ = [
     "constant",
     "cos",
     "derivative",
+    "exp",
+    "functions_of",
     "inside_a_kernel",
     "is_inside",
     "is_of_one_state",
     "kind_of",
     "less",
+    "log",
     "maximum",
     "minimum",
     "parts",
@@ -35,5 +53,6 @@ __all__ = [
     "sign",
     "sin",
     "sqrt",
+    "tanh",
     "value_of",
 ]

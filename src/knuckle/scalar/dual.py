@@ -11,6 +11,7 @@ from typing import Any
 
 from . import elementary
 from .kinds import Kind
+from .operations import FUNCTIONS, Operation
 from .structural import ZERO, MadeOfScalars, _Structural
 
 _OTHERS = (MadeOfScalars, _Structural)
@@ -87,7 +88,7 @@ class Dual:
 
     @staticmethod
     def scalar_kind() -> Kind:
-        return Kind("dual", 9, _sin, _cos, _sqrt, _arctan2, _less, _select, _value)
+        return Kind("dual", 9, {f.name: _carried(f) for f in FUNCTIONS}, _less, _select, _value)
 
 
 def _lift(x: Any) -> Dual:
@@ -106,26 +107,17 @@ def _value(x: Any) -> Any:
     return elementary.value_of(_lift(x).value)
 
 
-def _sin(x: Any) -> Dual:
-    x = _lift(x)
-    return Dual(elementary.sin(x.value), elementary.cos(x.value) * x.derivative)
+def _carried(f: Operation) -> Callable[..., Dual]:
+    """A function of the table, with its derivative."""
+    of_values: Callable[..., Any] = getattr(elementary, f.name)
 
+    def apply(*args: Any) -> Dual:
+        duals = [_lift(x) for x in args]
+        values = [x.value for x in duals]
+        result = of_values(*values)
+        return Dual(result, f.tangent(result, values, [x.derivative for x in duals]))
 
-def _cos(x: Any) -> Dual:
-    x = _lift(x)
-    return Dual(elementary.cos(x.value), -(elementary.sin(x.value) * x.derivative))
-
-
-def _sqrt(x: Any) -> Dual:
-    x = _lift(x)
-    root = elementary.sqrt(x.value)
-    return Dual(root, x.derivative / (2 * root))
-
-
-def _arctan2(y: Any, x: Any) -> Dual:
-    y, x = _lift(y), _lift(x)
-    squared = x.value * x.value + y.value * y.value
-    return Dual(elementary.arctan2(y.value, x.value), (x.value * y.derivative - y.value * x.derivative) / squared)
+    return apply
 
 
 def _less(x: Any, y: Any) -> Any:

@@ -12,24 +12,43 @@ def _plain(x: Any) -> Any:
     return x.value if isinstance(x, _Structural) else x
 
 
+def _applied(name: str, *args: Any) -> Any:
+    return kind_of(*args).functions[name](*map(_plain, args))
+
+
 def sin(x: Any) -> Any:
     """Sine."""
-    return ZERO if x is ZERO else kind_of(x).sin(_plain(x))
+    return ZERO if x is ZERO else _applied("sin", x)
 
 
 def cos(x: Any) -> Any:
     """Cosine."""
-    return ONE if x is ZERO else kind_of(x).cos(_plain(x))
+    return ONE if x is ZERO else _applied("cos", x)
 
 
 def sqrt(x: Any) -> Any:
     """Square root."""
-    return x if isinstance(x, _Structural) else kind_of(x).sqrt(x)
+    return x if isinstance(x, _Structural) else _applied("sqrt", x)
 
 
 def arctan2(y: Any, x: Any) -> Any:
     """The angle of the point (x, y)."""
-    return kind_of(y, x).arctan2(_plain(y), _plain(x))
+    return _applied("arctan2", y, x)
+
+
+def exp(x: Any) -> Any:
+    """The exponential."""
+    return ONE if x is ZERO else _applied("exp", x)
+
+
+def log(x: Any) -> Any:
+    """The natural logarithm."""
+    return ZERO if x is ONE else _applied("log", x)
+
+
+def tanh(x: Any) -> Any:
+    """The hyperbolic tangent."""
+    return ZERO if x is ZERO else _applied("tanh", x)
 
 
 def less(x: Any, y: Any) -> Any:

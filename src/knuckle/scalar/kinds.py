@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -17,19 +17,16 @@ from .structural import _Structural
 class Kind:
     """The functions of one kind of scalar. `rank` decides which kind computes a mixed expression: the highest.
 
-    Two kinds of the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the
-    real part of a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others
-    they are made of `less` and `select`. A kind that records what is done to it may keep a piece of text that is
-    `called` or `repeated` as one operation (`spatial.pieces`), and equations of many unknowns as loops
-    (`spatial.elimination`).
+    `functions` has all of `operations.FUNCTIONS` by their names; `functions_of` takes them from a module. Two kinds of
+    the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of
+    a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
+    of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
+    `repeated` as one operation (`spatial.pieces`), and equations of many unknowns as loops (`spatial.elimination`).
     """
 
     name: str
     rank: int
-    sin: Callable[[Any], Any]
-    cos: Callable[[Any], Any]
-    sqrt: Callable[[Any], Any]
-    arctan2: Callable[[Any, Any], Any]
+    functions: Mapping[str, Callable[..., Any]]
     less: Callable[[Any, Any], Any]
     select: Callable[[Any, Any, Any], Any]
     value: Callable[[Any], Any]
@@ -41,8 +38,21 @@ class Kind:
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
 
 
-def _no_trigonometry(*_: Any) -> Any:
-    raise TypeError("a fraction has no exact sine, cosine, square root or arctangent: use floats, mpmath or SymPy here")
+def functions_of(module: Any, **own: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
+    """The functions as a module has them, but for some of the kind's own."""
+    from .operations import FUNCTIONS
+
+    return {f.name: own.get(f.name) or getattr(module, f.library) for f in FUNCTIONS}
+
+
+def _on_floats() -> dict[str, Callable[..., Any]]:
+    from .operations import FUNCTIONS
+
+    return {f.name: f.value for f in FUNCTIONS}
+
+
+def _refused(*_: Any) -> Any:
+    raise TypeError("a fraction has no exact sine, square root or other function: use floats, mpmath or SymPy here")
 
 
 def _complex_arctan2(y: Any, x: Any) -> Any:
@@ -66,24 +76,25 @@ def _itself(x: Any) -> Any:
 
 @cache
 def _integer() -> Kind:
-    return Kind("integer", 0, math.sin, math.cos, math.sqrt, math.atan2, _less, _choose, _itself)
+    return Kind("integer", 0, _on_floats(), _less, _choose, _itself)
 
 
 @cache
 def _fraction() -> Kind:
-    refuse = _no_trigonometry
-    return Kind("fraction", 1, refuse, refuse, refuse, refuse, _less, _choose, _itself)
+    from .operations import FUNCTIONS
+
+    return Kind("fraction", 1, {f.name: _refused for f in FUNCTIONS}, _less, _choose, _itself)
 
 
 @cache
 def _float() -> Kind:
-    return Kind("float", 2, math.sin, math.cos, math.sqrt, math.atan2, _less, _choose, _itself)
+    return Kind("float", 2, _on_floats(), _less, _choose, _itself)
 
 
 @cache
 def _complex() -> Kind:
     return Kind(
-        "complex", 3, cmath.sin, cmath.cos, cmath.sqrt, _complex_arctan2,
+        "complex", 3, functions_of(cmath, arctan2=_complex_arctan2),
         lambda a, b: a.real < b.real, _choose, lambda x: x.real,
     )  # fmt: skip
 
@@ -102,7 +113,7 @@ def _numpy() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return np.real(a) < np.real(b)
 
-    return Kind("numpy", 4, np.sin, np.cos, np.sqrt, arctan2, less, np.where, np.real)
+    return Kind("numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real)
 
 
 @cache
@@ -118,7 +129,7 @@ def _mpmath() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return mp.re(a) < mp.re(b)
 
-    return Kind("mpmath", 5, mp.sin, mp.cos, mp.sqrt, arctan2, less, _choose, mp.re)
+    return Kind("mpmath", 5, functions_of(mp, arctan2=arctan2), less, _choose, mp.re)
 
 
 @cache
@@ -131,14 +142,14 @@ def _sympy() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return sp.StrictLessThan(a, b)
 
-    return Kind("sympy", 6, sp.sin, sp.cos, sp.sqrt, sp.atan2, less, select, _itself)
+    return Kind("sympy", 6, functions_of(sp), less, select, _itself)
 
 
 @cache
 def _casadi() -> Kind:
     import casadi as ca  # pyright: ignore[reportMissingTypeStubs]
 
-    return Kind("casadi", 6, ca.sin, ca.cos, ca.sqrt, ca.atan2, ca.lt, ca.if_else, _itself)
+    return Kind("casadi", 6, functions_of(ca), ca.lt, ca.if_else, _itself)
 
 
 _BUILTIN: dict[type, Callable[[], Kind]] = {int: _integer, Fraction: _fraction, float: _float, complex: _complex}

@@ -6,12 +6,12 @@ before any simplification.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, Kind
+from knuckle.scalar.operations import FUNCTIONS, Operation
 
 
 @dataclass
@@ -90,15 +90,14 @@ class Counted:
     def scalar_kind() -> Kind:
         """The functions of a counting number; a comparison and a choice cost nothing."""
         return Kind(
-            "counted", 5, _function(math.sin, "trig"), _function(math.cos, "trig"), _function(math.sqrt, "sqrt"),
-            _arctan2, lambda a, b: float(a) < float(b), lambda condition, a, b: a if condition else b, float,
+            "counted", 5, {f.name: _counted(f) for f in FUNCTIONS},
+            lambda a, b: float(a) < float(b), lambda condition, a, b: a if condition else b, float,
         )  # fmt: skip
 
 
-def _function(f: Callable[[float], float], operation: str) -> Callable[[Counted], Counted]:
-    return lambda x: x._make(f(x.value), operation)
+def _counted(f: Operation) -> Callable[..., Any]:
+    def apply(*args: Any) -> Any:
+        tally = next(x.tally for x in args if isinstance(x, Counted))
+        return Counted(0.0, tally)._make(f.value(*map(float, args)), f.counts_as)
 
-
-def _arctan2(y: Any, x: Any) -> Any:
-    counting = y if isinstance(y, Counted) else x
-    return counting._make(math.atan2(float(y), float(x)), "trig")
+    return apply

@@ -17,9 +17,9 @@ from knuckle.engine.kernels import batch_code
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import rolled_code
 from knuckle.engine.native.rolled_code import compile_rolled, rolled_entry
-from knuckle.engine.trace.operations import OPERATIONS
 from knuckle.engine.trace.regions import MarkedGraph, Rolled, marked, trace_rolled
 from knuckle.functions.per_joint import as_vector
+from knuckle.scalar.operations import OPERATIONS
 from knuckle.testing import auto_tree, general_chain, random_state, random_tree
 
 Call = Callable[[list[np.ndarray]], np.ndarray]

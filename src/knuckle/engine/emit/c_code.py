@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
 from knuckle.engine.trace import Block, Called, Eliminate, Program, Repeated, Substitute
-from knuckle.engine.trace.operations import CONDITIONS
+from knuckle.scalar.operations import CONDITIONS, FUNCTIONS, OPERATIONS
 
 from .single_precision import single
 
@@ -25,10 +25,10 @@ RESERVED = frozenset(
         """
         auto break case char const continue default do double else enum extern float for goto if inline int long
         register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-        sin cos sqrt atan2 fabs sinf cosf sqrtf atan2f fabsf NAN INFINITY main
+        fabs fabsf NAN INFINITY main
         """,
     )
-)
+) | {f.library + suffix for f in FUNCTIONS for suffix in ("", "f")}
 """Words of C and of this printer."""
 LONGEST = 2500
 """The most variables in one function."""
@@ -55,35 +55,6 @@ class Type:
 
 
 TYPES = {"f64": Type("double", ""), "f32": Type("float", "f")}
-
-
-def _infix(symbol: str) -> Callable[..., str]:
-    return lambda t, x, y: f"{x} {symbol} {y}"
-
-
-def _called(function: str) -> Callable[..., str]:
-    return lambda t, *args: f"{function}{t.suffix}({', '.join(args)})"
-
-
-TEXT: dict[str, Callable[..., str]] = {
-    "add": _infix("+"),
-    "sub": _infix("-"),
-    "mul": _infix("*"),
-    "div": _infix("/"),
-    "neg": lambda t, x: f"-{x}",
-    "sqrt": _called("sqrt"),
-    "sin": _called("sin"),
-    "cos": _called("cos"),
-    "arctan2": _called("atan2"),
-    "abs": _called("fabs"),
-    "min": lambda t, x, y: f"({x} < {y} || {x} != {x}) ? {x} : {y}",
-    "max": lambda t, x, y: f"({y} < {x} || {x} != {x}) ? {x} : {y}",
-    "less": _infix("<"),
-    "at_most": _infix("<="),
-    "equal": _infix("=="),
-    "select": lambda t, c, x, y: f"{c} ? {x} : {y}",
-}
-"""How each operation is written."""
 
 
 def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str = "") -> str:
@@ -184,7 +155,7 @@ class _Printer:
             return self._call(i)
         if node.op == "part":
             return f"const {self.kind.name} {self.names[i]} = {self.names[node.a]}_out[{node.b}];"
-        text = TEXT[node.op](self.kind, *(self.names[k] for k in self._operands(i)))
+        text = OPERATIONS[node.op].in_c(self.kind.suffix, *(self.names[k] for k in self._operands(i)))
         return f"const {self._type(i)} {self.names[i]} = {text};"
 
     def _call(self, i: int) -> str:
@@ -323,7 +294,7 @@ def _head(program: Program, name: str, arguments: list[str], out: str, about: st
     lines += [f"  {a}[{size}]" for a, (_, size) in zip(arguments, program.arguments, strict=True)]
     lines += [f"  {out}[{len(program.outputs)}], written: {shape}, row by row", ""]
     lines += [f"{count.mul} multiplications, {count.add} additions, {count.div} divisions, {count.sqrt} square roots,"]
-    lines += [f"{count.trig} sines, cosines and arctangents. C99, no state, no allocation."]
+    lines += [f"{count.trig} other functions. C99, no state, no allocation."]
     safe = [re.sub(r"[^\x20-\x7e]", "?", line).replace("*/", "* /").replace("/*", "/ *") for line in lines]
     comment = "\n".join(f" * {line}".rstrip() for line in safe)
     return f"/*\n{comment}\n */\n#include <math.h>\n"

@@ -1,12 +1,13 @@
 """Symbolic execution (RBDA 10.4): an algorithm run on symbols leaves the scalar operations that it needs."""
 
+from knuckle.scalar.operations import OPERATIONS, Operation
+
 from .blocks import Block, Called, Repeated
 from .count import Count
 from .dense_blocks import Eliminate, Substitute
 from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
-from .operations import OPERATIONS, Operation
 from .program import Program
 from .regions import Rolled
 from .rolled_blocks import RolledBlock

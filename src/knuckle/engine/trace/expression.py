@@ -7,9 +7,9 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from knuckle.scalar import ONE, ZERO, Dual, Kind
+from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .expression_graph import Graph
-from .operations import OPERATIONS
 
 INSTEAD = "its value is not known while code is made of the text; kn.where(condition, x, y) chooses in the code"
 
@@ -211,7 +211,7 @@ def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
 
 
 KIND = Kind(
-    "expression", 8, _apply("sin"), _apply("cos"), _apply("sqrt"), _apply("arctan2"), _less, _select, lambda x: x,
+    "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
     called=_called, repeated=_repeated, looped=_looped,
 )  # fmt: skip

@@ -15,7 +15,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .operations import CONDITIONS, OPERATIONS
+from knuckle.scalar.operations import CONDITIONS, OPERATIONS
 
 if TYPE_CHECKING:
     from .blocks import Block

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from knuckle.scalar.operations import OPERATIONS
+
 from .blocks import Block
 from .count import Count
 from .expression_graph import Graph, Node
-from .operations import OPERATIONS
 
 Shape = tuple[int, ...]
 

@@ -15,10 +15,10 @@ from typing import Any
 
 from knuckle.joints import Joint
 from knuckle.model import Model
+from knuckle.scalar.operations import TABLE
 
 from .execute import node_of, sizes_of, symbols_for
 from .expression_graph import Graph, Node
-from .operations import TABLE
 
 Shape = tuple[int, ...]
 

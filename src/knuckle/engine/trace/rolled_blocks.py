@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.model import Model
+from knuckle.scalar.operations import OPERATIONS
 
 from .blocks import Block
 from .count import Count
 from .execute import node_of, sizes_of, symbols_for
 from .expression_graph import Graph, Node
 from .inline import inlined
-from .operations import OPERATIONS
 from .program import Program, Shape, compact
 from .regions import MarkedGraph, Rolled, marked, roll
 from .simplify import simplify

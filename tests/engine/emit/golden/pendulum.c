@@ -7,7 +7,7 @@
  *   out[1], written: 1, row by row
  *
  * 3 multiplications, 2 additions, 0 divisions, 0 square roots,
- * 1 sines, cosines and arctangents. C99, no state, no allocation.
+ * 1 other functions. C99, no state, no allocation.
  */
 #include <math.h>
 

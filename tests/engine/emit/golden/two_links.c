@@ -7,7 +7,7 @@
  *   out[2], written: 2, row by row
  *
  * 11 multiplications, 7 additions, 0 divisions, 0 square roots,
- * 2 sines, cosines and arctangents. C99, no state, no allocation.
+ * 2 other functions. C99, no state, no allocation.
  */
 #include <math.h>
 

@@ -18,6 +18,7 @@ from typing import ClassVar
 
 from knuckle.engine.emit.sincos import TWO_OVER_PI
 from knuckle.engine.trace import Block, Node, Program
+from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .block_texts import BlockTexts
 from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
@@ -136,7 +137,9 @@ class Printer:
             name = self.body.arithmetic(BINARY[node.op], *args)
             self._note_sum(name, node)
             return name
-        return self.OTHERS[node.op](self, *args)
+        if node.op in self.OTHERS:
+            return self.OTHERS[node.op](self, *args)
+        return self.by_library(OPERATIONS[node.op].library, *args)
 
     def _note_sum(self, name: str, node: Node) -> None:
         """A sum with a constant is an angle that counts from elsewhere: its sine wants to know what rounding took."""
@@ -202,20 +205,18 @@ class Printer:
     def cos(self, x: str) -> str:
         return self._pair(x)[1]
 
-    def arctan2(self, y: str, x: str) -> str:
-        """Lane by lane through the C library: rare, and never in a dynamics loop."""
-        T, result = self.lanes.scalar, "undef"
-        name = "atan2" if self.lanes.dtype == "f64" else "atan2f"
+    def by_library(self, name: str, *args: str) -> str:
+        """Lane by lane through the C library."""
+        V, T, result = self.lanes.vector, self.lanes.scalar, "undef"
         for k in range(self.lanes.width):
-            a = self.body.put(f"extractelement {self.lanes.vector} {y}, i32 {k}")
-            b = self.body.put(f"extractelement {self.lanes.vector} {x}, i32 {k}")
-            angle = self.body.put(f"call {T} @{name}({T} {a}, {T} {b})")
-            result = self.body.put(f"insertelement {self.lanes.vector} {result}, {T} {angle}, i32 {k}")
+            one = [self.body.put(f"extractelement {V} {x}, i32 {k}") for x in args]
+            value = self.body.put(f"call {T} @{name}{library_suffix(self.lanes)}({', '.join(f'{T} {x}' for x in one)})")
+            result = self.body.put(f"insertelement {V} {result}, {T} {value}, i32 {k}")
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
         "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
-        "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos, "arctan2": arctan2,
+        "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos,
     }  # fmt: skip
 
     def load(self, number: int) -> str:
@@ -311,10 +312,19 @@ def declarations(lanes: Lanes) -> str:
     """What code with these vectors calls."""
     V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
     one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
-    atan2 = "atan2" if lanes.dtype == "f64" else "atan2f"
+    library = "\n".join(
+        f"declare {T} @{f.library}{library_suffix(lanes)}({', '.join([T] * f.arity)})"
+        for f in FUNCTIONS
+        if f.name not in Printer.OTHERS
+    )
     return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
-declare {T} @{atan2}({T}, {T})"""
+{library}"""
+
+
+def library_suffix(lanes: Lanes) -> str:
+    """What the functions of the C library end with for these numbers."""
+    return "" if lanes.dtype == "f64" else "f"
 
 
 def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:
