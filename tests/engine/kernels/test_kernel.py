@@ -363,7 +363,13 @@ def test_the_policy_is_checked():
 
 
 @pytest.mark.parametrize(
-    ("said", "policy"), [("never", "never"), ("always", "always"), ("", "auto"), ("nonsense", "auto")]
+    ("said", "policy"),
+    [
+        ("always", "always"),
+        ("nonsense", "auto"),
+        pytest.param("never", "never", marks=pytest.mark.slow),
+        pytest.param("", "auto", marks=pytest.mark.slow),
+    ],
 )
 def test_the_policy_of_the_environment(said: str, policy: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KNUCKLE_COMPILATION", said)
