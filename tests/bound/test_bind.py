@@ -122,6 +122,7 @@ def close(found: Any, wanted: Any, eps: float = 2.3e-16) -> bool:
     return np.shape(found) == np.shape(wanted) and bool(np.all(np.abs(np.asarray(found) - wanted) <= 1e4 * eps * size))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CALLS)
 def test_every_method_gives_what_the_function_gives(name: str, model: Model) -> None:
     fast = kn.bind(model)
@@ -305,6 +306,7 @@ def test_options_in_every_spelling(model: Model) -> None:
         assert close(fast.pose(frame="tool", q=s.q), kn.pose(model, s.q, "tool"))
 
 
+@pytest.mark.parametrize("model", [arm(), pytest.param(MODELS["tree"], marks=pytest.mark.slow)], ids=["arm", "tree"])
 def test_without_an_entry_all_methods_work(model: Model, no_entry: None) -> None:
     fast, s = kn.bind(model), states(model)
     for call in CALLS.values():

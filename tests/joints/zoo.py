@@ -150,8 +150,8 @@ ZOO: dict[str, Joint] = {
     "reversed own": Wobble().reversed(),
 }
 
-ALIKE = {"revolute x", "revolute -y", "prismatic y", "helical z", "cylindrical x", "planar local z", "euler yxz", "rack z",
-         "spline curve", "spline surface 4x5", "composite free", "reversed exponential", "reversed planar",
+ALIKE = {"revolute x", "revolute -y", "prismatic y", "helical z", "cylindrical x", "planar local z", "euler yxz",
+         "rack z", "spline curve", "spline surface 4x5", "composite free", "reversed exponential", "reversed planar",
          "reversed free", "reversed universal", "reversed translational", "reversed spline curve"}  # fmt: skip
 """Further axes, sizes and reversals of types that the zoo has besides."""
 FEW = [name for name in ZOO if name not in ALIKE]

@@ -33,8 +33,9 @@ def test_linkages(name: str, method: str):
     close(operators.forward_dynamics(model, q, v, tau), wanted)
 
 
-def test_ladder_of_fifty_loops():
-    linkage = ladder(50)
+@pytest.mark.parametrize("rungs", quick([20, 50], [20]))
+def test_a_long_ladder(rungs: int):
+    linkage = ladder(rungs)
     model, q = linkage.model, linkage.q
     v, tau = moving(model, q, 2)
     close(operators.forward_dynamics(model, q, v, tau), kn.forward_dynamics(model, q, v, tau))
