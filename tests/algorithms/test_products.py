@@ -53,7 +53,11 @@ MODELS = {
     "planar": flat(),
     "loops": LINKAGES["leg"]().model,
 }
-each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+MORE_TREES = ("tree 1", "tree 2", "tree 3")
+each_model = pytest.mark.parametrize(
+    "model",
+    [pytest.param(MODELS[name], id=name, marks=[pytest.mark.slow] * (name in MORE_TREES)) for name in MODELS],
+)
 
 
 @each_model

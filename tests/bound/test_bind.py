@@ -32,6 +32,7 @@ from knuckle.model import Model
 from knuckle.public_names import everything
 
 from ..engine.calls.mechanisms import MODELS, State, arm, chain, closed, geared, states
+from ..seeds import quick
 
 HAS_ENTRY = (
     sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -327,7 +328,7 @@ LARGE = ("gravity_force", "inverse_dynamics", "inverse_dynamics with f_ext", "fo
 
 
 @pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_large_mechanisms_have_a_short_way(
     dtype: Any, no_python: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 import knuckle as kn
 from knuckle.constraints.constraint_rows import rows_of
 
-from ..seeds import seeds
+from ..seeds import quick, seeds
 from .subjects import subject
 
 METHODS = ["dense", "dual", "iterative"]
@@ -68,7 +68,7 @@ def test_most_of_them_have_a_solution(count: int, feasible: int, pushing: int):
     assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= pushing
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [0, 3]))
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s, found = subject(seed), solved(seed)
