@@ -166,3 +166,22 @@ def test_the_limit_of_the_environment(monkeypatch: pytest.MonkeyPatch):
     with pytest.warns(RuntimeWarning, match="KNUCKLE_KERNEL_LIMIT is 'few', and must be a whole number from 1"):
         kn.compilation.set_kernel_limit(None)
     assert per_model._Limit.count == per_model.DEFAULT
+
+
+def test_models_may_go_while_others_are_counted():
+    """The collector runs where it likes, and drops models in the middle of a look at all of them."""
+    kept: PerModel[int] = PerModel()
+    threshold = gc.get_threshold()
+    try:
+        for _ in range(200):
+            gc.set_threshold(100_000)
+            for _ in range(20):
+                model = kn.Model((), ())
+                kept.put(model, "key", 1)
+                cycle: list[object] = [model]
+                cycle.append(cycle)
+                del model, cycle
+            gc.set_threshold(1)
+            assert len(kept.all()) <= len(kept) + 20
+    finally:
+        gc.set_threshold(*threshold)

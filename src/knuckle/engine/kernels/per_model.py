@@ -52,7 +52,10 @@ class _Entry(Generic[V]):
 
 
 class PerModel(Generic[V]):
-    """Values by model object and key. `forget` is called with a value that is no longer kept."""
+    """Values by model object and key. `forget` is called with a value that is no longer kept.
+
+    Models may go at any moment, also while something is looked through: what is, is a copy made in one step.
+    """
 
     def __init__(self, forget: Callable[[V], None] | None = None) -> None:
         self._lock, self._forget = threading.RLock(), forget
@@ -89,11 +92,11 @@ class PerModel(Generic[V]):
     def values(self, model: Model) -> list[V]:
         """All of a model."""
         _, mine = self._of.get(id(model), (None, dict[Any, _Entry[V]]()))
-        return [entry.value for entry in tuple(mine.values())]
+        return [entry.value for entry in mine.copy().values()]
 
     def all(self) -> list[V]:
         """All there are."""
-        return [entry.value for _, mine in tuple(self._of.values()) for entry in tuple(mine.values())]
+        return [entry.value for _, mine in self._of.copy().values() for entry in mine.copy().values()]
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -104,7 +107,7 @@ class PerModel(Generic[V]):
         return number in self._of
 
     def __len__(self) -> int:
-        return sum(len(mine) for _, mine in tuple(self._of.values()))
+        return sum(len(mine) for _, mine in self._of.copy().values())
 
     def _mine(self, model: Model) -> dict[Any, _Entry[V]]:
         number = id(model)
@@ -126,7 +129,7 @@ class PerModel(Generic[V]):
         """Forgets what was not used for longest, if there are too many."""
         if len(self) < _Limit.count:
             return
-        every = [(entry.used, mine, key) for _, mine in tuple(self._of.values()) for key, entry in tuple(mine.items())]
+        every = [(entry.used, mine, key) for _, mine in self._of.copy().values() for key, entry in mine.copy().items()]
         every.sort(key=operator.itemgetter(0))
         for _, mine, key in every[: len(every) - _Limit.count + max(1, _Limit.count // SHARE)]:
             self._forgotten(mine.pop(key, None))
