@@ -111,25 +111,26 @@ def test_methods_agree(seed: int):
         assert (way.active == ways[0].active).all()
 
 
+@pytest.mark.parametrize("seed", quick([0, 1, 2, 3], [2, 3]))
 @pytest.mark.parametrize("solver", ["quadprog", "clarabel"])
-def test_solvers_agree(solver: str):
+def test_solvers_agree(solver: str, seed: int):
+    """Also about a problem without solution, which is that of seed 2."""
     pytest.importorskip(solver)
-    for seed in range(3):
-        one, two = solved(seed), solved(seed, solver=solver)
-        assert one.status == two.status
-        assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())
+    one, two = solved(seed), solved(seed, solver=solver)
+    assert one.status == two.status
+    assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())
 
 
 def test_batches_are_their_states():
     s = subject(3)
     rng = np.random.default_rng(0)
-    q = np.stack([[kn.random_configuration(s.model, rng) for _ in range(2)] for _ in range(3)])
-    v, tau = rng.standard_normal((3, 1, s.model.nv)), s.tau
+    q = np.stack([[kn.random_configuration(s.model, rng) for _ in range(2)] for _ in range(2)])
+    v, tau = rng.standard_normal((2, 1, s.model.nv)), s.tau
     whole = kn.constraints.dynamics(s.model, q, v, tau, s.constraints, stabilization=T)
-    assert whole.a.shape == (3, 2, s.model.nv)
-    assert whole.status.shape == (3, 2)
+    assert whole.a.shape == (2, 2, s.model.nv)
+    assert whole.status.shape == (2, 2)
     assert whole.active.shape == whole.multipliers.shape
-    for i in range(3):
+    for i in range(2):
         for j in range(2):
             one = kn.constraints.dynamics(s.model, q[i, j], v[i, 0], tau, s.constraints, stabilization=T)
             assert one.status == whole.status[i, j]
