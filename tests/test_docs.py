@@ -23,7 +23,15 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 LONG = {
     ROOT / "examples" / name
-    for name in ("pass_the_object.py", "somersault.py", "payloads.py", "satellite.py", "quadruped_turning.py")
+    for name in (
+        "pass_the_object.py",
+        "somersault.py",
+        "payloads.py",
+        "satellite.py",
+        "quadruped_turning.py",
+        "bouncing_arm.py",
+        "arm_reaching.py",
+    )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
 

@@ -14,6 +14,8 @@ from knuckle.cli.commands import bench as bench_module
 from knuckle.cli.commands.bench import FUNCTIONS, measured
 from knuckle.cli.commands.rivals import States
 
+from ..seeds import quick
+
 
 def run(*arguments: Any, code: int = 0) -> Result:
     result = CliRunner().invoke(app, ["bench", *map(str, arguments)], env={"COLUMNS": "200"})
@@ -25,7 +27,7 @@ def run(*arguments: Any, code: int = 0) -> Result:
 QUICK = ("--seconds", "0.001", "--batch", "5")
 
 
-@pytest.mark.parametrize("name", ["arm", "quadruped", "satellite", "pendulum"])
+@pytest.mark.parametrize("name", quick(["arm", "quadruped", "satellite", "pendulum"], ["arm", "satellite"]))
 def test_every_number_is_there_and_all_compute_the_same(name: str):
     pytest.importorskip("pinocchio")
     pytest.importorskip("mujoco")

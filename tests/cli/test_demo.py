@@ -119,10 +119,12 @@ def test_it_fails_if_the_energy_is_not_kept(monkeypatch: pytest.MonkeyPatch):
         return done._replace(motion=dataclasses.replace(done.motion, v=v))
 
     monkeypatch.setattr(demo_module, "_timed", leaking)
+    monkeypatch.setattr(demo_module, "can_plot", lambda: False)
     run(code=1)
 
 
 @pytest.mark.usefixtures("short")
 def test_it_fails_if_the_arm_does_not_arrive(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(demo_module, "ARRIVED", 1e-3)
+    monkeypatch.setattr(demo_module, "can_plot", lambda: False)
     run(code=1)

@@ -1,5 +1,6 @@
 """Gauss's principle: of the accelerations that constraints allow, the one that deviates least from free motion."""
 
+from collections.abc import Iterable
 from functools import cache
 
 import numpy as np
@@ -13,6 +14,7 @@ from .subjects import subject
 
 METHODS = ["dense", "dual", "iterative"]
 T = 0.3
+QUICK = (0, 2, 3, 4)
 
 
 @cache
@@ -33,7 +35,7 @@ def terms(s, found):
     return H, f, J, k[0], rows.equality, condition
 
 
-@pytest.mark.parametrize("seed", seeds(9, quick=5))
+@pytest.mark.parametrize("seed", quick(range(9), QUICK))
 def test_karush_kuhn_tucker(seed: int):
     """H a = f + Jᵀλ; rows hold; λ ≥ 0; and λ is zero where a row is not tight."""
     s, found = subject(seed), solved(seed)
@@ -60,10 +62,12 @@ def _infeasible(s, found):
     assert found.violation > 1e-6
 
 
-@pytest.mark.parametrize(("count", "feasible", "pushing"), [(5, 4, 7), pytest.param(9, 6, 8, marks=pytest.mark.slow)])
-def test_most_of_them_have_a_solution(count: int, feasible: int, pushing: int):
+@pytest.mark.parametrize(
+    ("which", "feasible", "pushing"), [(QUICK, 3, 5), pytest.param(range(9), 6, 8, marks=pytest.mark.slow)]
+)
+def test_most_of_them_have_a_solution(which: Iterable[int], feasible: int, pushing: int):
     """The test above is about something: of its problems most are feasible, with inequalities that push."""
-    found = [solved(seed) for seed in range(count)]
+    found = [solved(seed) for seed in which]
     assert sum(x.solved for x in found) >= feasible
     assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= pushing
 
@@ -111,25 +115,26 @@ def test_methods_agree(seed: int):
         assert (way.active == ways[0].active).all()
 
 
+@pytest.mark.parametrize("seed", quick([0, 1, 2, 3], [2, 3]))
 @pytest.mark.parametrize("solver", ["quadprog", "clarabel"])
-def test_solvers_agree(solver: str):
+def test_solvers_agree(solver: str, seed: int):
+    """Also about a problem without solution, which is that of seed 2."""
     pytest.importorskip(solver)
-    for seed in range(3):
-        one, two = solved(seed), solved(seed, solver=solver)
-        assert one.status == two.status
-        assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())
+    one, two = solved(seed), solved(seed, solver=solver)
+    assert one.status == two.status
+    assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())
 
 
 def test_batches_are_their_states():
     s = subject(3)
     rng = np.random.default_rng(0)
-    q = np.stack([[kn.random_configuration(s.model, rng) for _ in range(2)] for _ in range(3)])
-    v, tau = rng.standard_normal((3, 1, s.model.nv)), s.tau
+    q = np.stack([[kn.random_configuration(s.model, rng) for _ in range(2)] for _ in range(2)])
+    v, tau = rng.standard_normal((2, 1, s.model.nv)), s.tau
     whole = kn.constraints.dynamics(s.model, q, v, tau, s.constraints, stabilization=T)
-    assert whole.a.shape == (3, 2, s.model.nv)
-    assert whole.status.shape == (3, 2)
+    assert whole.a.shape == (2, 2, s.model.nv)
+    assert whole.status.shape == (2, 2)
     assert whole.active.shape == whole.multipliers.shape
-    for i in range(3):
+    for i in range(2):
         for j in range(2):
             one = kn.constraints.dynamics(s.model, q[i, j], v[i, 0], tau, s.constraints, stabilization=T)
             assert one.status == whole.status[i, j]
@@ -137,7 +142,7 @@ def test_batches_are_their_states():
 
 
 def test_a_state_that_is_not_finite_stays_alone():
-    s = subject(1)
+    s = subject(3)
     tau = np.stack([s.tau, np.full(s.model.nv, np.nan), s.tau])
     found = kn.constraints.dynamics(s.model, s.q, s.v, tau, s.constraints, stabilization=T)
     assert found.status[1] == "undefined"

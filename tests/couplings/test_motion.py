@@ -7,6 +7,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.native import rolled_code
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model, solid_box
 from knuckle.testing.compare import close
@@ -81,9 +82,10 @@ def test_kernels_are_the_text(name: str):
         close(a[k], text, 1e5)
 
 
-def test_a_long_snake_of_two_freedoms():
+def test_a_long_snake_of_two_freedoms(monkeypatch: pytest.MonkeyPatch):
     """More bodies than straight-line code is made for: rolled code, with couplings around it."""
-    model = snake(61)
+    monkeypatch.setattr(rolled_code, "BODIES", 10)
+    model = snake(14)
     assert model.nv == 2
     q, v, a = np.array([0.01, 0.02]), np.array([0.3, -0.2]), np.array([0.5, 0.1])
     G, g = kn.couplings.matrix(model, q), kn.couplings.bias(model, q, v)

@@ -151,7 +151,7 @@ ZOO: dict[str, Joint] = {
 }
 
 ALIKE = {"revolute x", "revolute -y", "prismatic y", "helical z", "cylindrical x", "planar local z", "euler yxz",
-         "rack z", "spline curve", "spline surface 4x5", "composite free", "reversed exponential", "reversed planar",
+         "rack z", "spline curve 7", "spline surface 4x5", "composite free", "reversed exponential", "reversed planar",
          "reversed free", "reversed universal", "reversed translational", "reversed spline curve"}  # fmt: skip
 """Further axes, sizes and reversals of types that the zoo has besides."""
 FEW = [name for name in ZOO if name not in ALIKE]

@@ -80,9 +80,9 @@ def _traced_once() -> Iterator[None]:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", quick(MECHANISMS, ("arm", "floating", "mimic")))
+@pytest.mark.parametrize("name", quick(MECHANISMS, ("arm", "floating")))
 @pytest.mark.parametrize("dtype", PRECISIONS)
-@pytest.mark.parametrize("batch", SHAPES)
+@pytest.mark.parametrize("batch", quick(SHAPES, [(), (7,)]))
 def test_laws_hold_on_kernels(name: str, dtype: Precision, batch: tuple[int, ...]) -> None:
     with computed_by(InBatches(dtype, batch)):
         found = errors(mechanism(name), dtype)
@@ -90,7 +90,7 @@ def test_laws_hold_on_kernels(name: str, dtype: Precision, batch: tuple[int, ...
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", quick(MECHANISMS, MECHANISMS.keys() - {"arm", "floating", "mimic", "surface"}))
+@pytest.mark.parametrize("name", quick(MECHANISMS, MECHANISMS.keys() - {"arm", "floating", "surface"}))
 @pytest.mark.parametrize("dtype", PRECISIONS)
 @pytest.mark.parametrize("batch", SHAPES)
 def test_joints_of_every_type_in_kernels(name: str, dtype: Precision, batch: tuple[int, ...]) -> None:

@@ -168,7 +168,7 @@ def stretched_arm(bend: float) -> tuple[Model, np.ndarray]:
     return b.build(), q
 
 
-@pytest.mark.parametrize("bend", quick([1e-2, 1e-3, 1e-4, 1e-5, 1e-7], [1e-2, 1e-5]))
+@pytest.mark.parametrize("bend", quick([1e-2, 1e-3, 1e-4, 1e-5, 1e-7], [1e-5]))
 def test_near_singular_positions(bend: float):
     """The constraints hold as well as they can, and the motion is the one of the null space: nothing is squared."""
     model, q = stretched_arm(bend)

@@ -50,7 +50,7 @@ def test_near_multiples_of_a_right_angle(pair: Vectors):
     """The numbers nearest to k π/2 and their neighbours: there a result is small, and all of it is what π/2 lost."""
     with mp.workprec(200):
         last = int(reach(pair) / (mp.pi / 2))
-        ks = np.unique(np.concatenate([np.arange(1, 600), np.geomspace(600, last, 600).astype(int)]))
+        ks = np.unique(np.concatenate([np.arange(1, 300), np.geomspace(300, last, 300).astype(int)]))
         exact = np.array([float(int(k) * mp.pi / 2) for k in ks])
     x = exact.astype(pair.dtype)
     x = np.concatenate([x, np.nextafter(x, pair.dtype(0)), np.nextafter(x, pair.dtype(1e20))])

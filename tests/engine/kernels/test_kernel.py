@@ -457,6 +457,7 @@ class Terminal(io.StringIO):
         return True
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("slow", [True, False])
 def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool, monkeypatch: pytest.MonkeyPatch):

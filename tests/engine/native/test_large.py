@@ -69,10 +69,10 @@ CASES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "coriolis_matrix": (kn.coriolis_matrix, ("q", "v")),
 }
 MODELS = [
-    auto_tree(24, 1.0, 0.3, 0.99),
-    auto_tree(24, 2.0, 0.3, 0.95),
-    general_chain(12),
-    random_tree(4, 8),
+    auto_tree(14, 1.0, 0.3, 0.99),
+    auto_tree(15, 2.0, 0.3, 0.95),
+    general_chain(9),
+    random_tree(4, 6),
     random_tree(5, 6, floating=True),
 ]
 
