@@ -13,7 +13,7 @@ from knuckle.testing import general_chain, random_tree
 from knuckle.viewer.scene.figure import MISSING, Figure, figure
 from knuckle.viewer.scene.mesh_file import read
 from knuckle.viewer.scene.skeleton import joint_axes
-from knuckle.viewer.scene.surface import box
+from knuckle.viewer.scene.triangles import box
 
 
 def with_visuals(*visuals: Geometry) -> Model:

@@ -12,7 +12,7 @@ from .ellipsoids import principal
 from .mesh_file import Color, UnreadableMeshError, read
 from .poses import matrix, poses
 from .skeleton import skeleton
-from .surface import Array, Surface, box, decimated, primitive
+from .triangles import Array, Triangles, box, decimated, primitive
 
 NEUTRAL: tuple[Color, ...] = ((0.80, 0.81, 0.83, 1.0), (0.62, 0.65, 0.70, 1.0))
 """For visuals without a colour: body by body in turn, so that neighbours can be told apart."""
@@ -26,7 +26,7 @@ class Part:
 
     body: int
     name: str
-    surface: Surface
+    surface: Triangles
     color: Color
 
 
@@ -89,7 +89,7 @@ def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
     return parts
 
 
-def _surfaces(visual: Geometry) -> list[tuple[Surface, Color | None]]:
+def _surfaces(visual: Geometry) -> list[tuple[Triangles, Color | None]]:
     """The surfaces of one visual in its own coordinates. A colour in the mesh file counts before the model's."""
     color = visual.material.color if visual.material else None
     if not isinstance(visual.shape, Mesh):

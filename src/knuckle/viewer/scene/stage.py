@@ -9,7 +9,7 @@ import numpy as np
 
 from .figure import Figure
 from .poses import upright
-from .surface import Array
+from .triangles import Array
 
 _FIELD_OF_VIEW = 0.62
 ELEVATION = float(np.radians(18.0))

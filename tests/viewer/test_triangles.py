@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
-from knuckle.viewer.scene.surface import (
-    Surface,
+from knuckle.viewer.scene.triangles import (
+    Triangles,
     box,
     creased,
     cylinder,
@@ -21,7 +21,7 @@ _ROUND = 0.02
 """A polygon of 40 sides has 0.4 % less area than its circle; a ball of 20 rings 1 % less volume."""
 
 
-def volume(surface: Surface) -> float:
+def volume(surface: Triangles) -> float:
     """By Gauss: a sixth of the sum of triple products, positive if the triangles look outwards."""
     a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
     return float(np.einsum("fi,fi->", a, np.cross(b, c))) / 6
@@ -85,7 +85,7 @@ def test_a_strut_goes_from_point_to_point():
 def test_creases_are_sharp_and_the_rest_is_smooth():
     """A cylinder given as loose triangles: the wall shares its vertices, the lids have their own."""
     loose = cylinder(0.5, 2.0)
-    loose = Surface(loose.vertices[loose.faces].reshape(-1, 3), np.arange(3 * len(loose.faces)).reshape(-1, 3))
+    loose = Triangles(loose.vertices[loose.faces].reshape(-1, 3), np.arange(3 * len(loose.faces)).reshape(-1, 3))
     tidy = creased(loose)
     assert volume(tidy) == pytest.approx(volume(loose))
     rim = tidy.vertices[np.isclose(np.hypot(*tidy.vertices[:, :2].T), 0.5) & (tidy.vertices[:, 2] > 0)]
