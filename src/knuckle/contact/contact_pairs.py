@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from knuckle.algorithms.contact.shape_gaps import is_known
 from knuckle.errors import ModelError
 from knuckle.model import ROOT, Body, Geometry, Model
 from knuckle.model.surfaces import Surface
+
+from .detection import is_known
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms.contact.shape_gaps import Place, axes_at, places
+from knuckle.algorithms.contact.plane_gaps import TouchPoint
+from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
@@ -14,13 +15,14 @@ from knuckle.public_names import public_in
 from knuckle.spatial import Matrix, Vector
 
 from .contact_pairs import ContactPair, contact_pairs
+from .detection import places
 
 
 class Candidate(NamedTuple):
     """A place at which two shapes may touch."""
 
     pair: ContactPair
-    place: Place
+    place: TouchPoint
 
 
 def candidates(model: Model, X0: Any) -> list[Candidate]:
@@ -57,7 +59,7 @@ def normals(model: Model, q: ArrayLike) -> Array:
     return Matrix([candidate.place.normal for candidate in _here(model, q)], 3)
 
 
-def frame_axes(pair: ContactPair, place: Place) -> Any:
+def frame_axes(pair: ContactPair, place: TouchPoint) -> Any:
     """The directions of the rows of a contact: its normal and, where there is friction, two across it."""
     axes = axes_at(place.normal)
     return axes if pair.surface.friction > 0 else axes[:1]

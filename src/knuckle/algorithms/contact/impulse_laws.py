@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, less, maximum, minimum, select, sqrt
 
 Scalars = list[Any]
+Velocity = Callable[[int, Scalars], Any]
+"""The velocity of a row under impulses."""
 
 
 def in_disc(x: Scalars, radius: Any) -> Scalars:
@@ -23,6 +26,14 @@ class Cone:
     """A contact with friction."""
 
     mu: Any
+
+    rows = 3
+
+    def swept(self, impulses: Scalars, n: int, normal: Any, across: Any, velocity: Velocity) -> None:
+        """Its impulses, from row n on, where the others stay: the normal one first, then those across it."""
+        impulses[n] = maximum(impulses[n] - normal * velocity(n, impulses), 0.0)
+        trial = [impulses[k] - across * velocity(k, impulses) for k in (n + 1, n + 2)]
+        impulses[n + 1 : n + 3] = in_disc(trial, self.mu * impulses[n])
 
     def projected(self, trial: Scalars) -> Scalars:
         """Π: the normal part not below zero, the others in the disc that it allows."""
@@ -54,6 +65,12 @@ class Bounds:
 
     lower: Any = None
     upper: Any = None
+
+    rows = 1
+
+    def swept(self, impulses: Scalars, n: int, normal: Any, _: Any, velocity: Velocity) -> None:
+        """Its impulse, where the others stay."""
+        (impulses[n],) = self.projected([impulses[n] - normal * velocity(n, impulses)])
 
     def projected(self, trial: Scalars) -> Scalars:
         """Π: the nearest impulse between the bounds."""

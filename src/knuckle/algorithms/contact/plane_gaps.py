@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from knuckle.model.parts import Box, Capsule, Cylinder, Ellipsoid, Sphere
@@ -11,7 +10,7 @@ from knuckle.spatial import Transform
 from knuckle.spatial.three import Vec3, add, cross, dot, matvec, scale, sub, tmatvec
 
 
-class Place(NamedTuple):
+class TouchPoint(NamedTuple):
     """Where two shapes are nearest, in base coordinates.
 
     `gap` is negative where they overlap, `point` lies half-way, and `normal` goes from the second shape to the first.
@@ -22,7 +21,7 @@ class Place(NamedTuple):
     normal: Vec3
 
 
-Places = list[Place]
+Places = list[TouchPoint]
 
 
 def chosen(condition: Any, a: Vec3, b: Vec3) -> Vec3:
@@ -31,14 +30,14 @@ def chosen(condition: Any, a: Vec3, b: Vec3) -> Vec3:
     return x, y, z
 
 
-def _above(plane: Transform, point: Vec3, radius: Any = ZERO) -> Place:
+def _above(plane: Transform, point: Vec3, radius: Any = ZERO) -> TouchPoint:
     """A ball and a half-space."""
     n = plane.E[2]
     height = dot(n, sub(point, plane.r))
-    return Place(height - radius, sub(point, scale((height + radius) / 2, n)), n)
+    return TouchPoint(height - radius, sub(point, scale((height + radius) / 2, n)), n)
 
 
-def _sphere_on_plane(sphere: Sphere, X: Transform, plane: Transform) -> Places:
+def sphere_on_plane(sphere: Sphere, X: Transform, plane: Transform) -> Places:
     return [_above(plane, X.r, sphere.radius)]
 
 
@@ -47,11 +46,11 @@ def _ends(capsule: Capsule, X: Transform) -> tuple[Vec3, Vec3]:
     return sub(X.r, half), add(X.r, half)
 
 
-def _capsule_on_plane(capsule: Capsule, X: Transform, plane: Transform) -> Places:
+def capsule_on_plane(capsule: Capsule, X: Transform, plane: Transform) -> Places:
     return [_above(plane, end, capsule.radius) for end in _ends(capsule, X)]
 
 
-def _box_on_plane(box: Box, X: Transform, plane: Transform) -> Places:
+def box_on_plane(box: Box, X: Transform, plane: Transform) -> Places:
     """The corners of the face that looks down most: the lowest corner is among them."""
     n = plane.E[2]
     down = [dot(n, axis) for axis in X.E]
@@ -66,7 +65,7 @@ def _box_on_plane(box: Box, X: Transform, plane: Transform) -> Places:
     return [_above(plane, add(centre, add(scale(a, side), scale(b, other)))) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
 
 
-def _cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Places:
+def cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Places:
     """Three points of the lower rim, the lowest one first, and the lowest point of the upper rim."""
     n, axis = plane.E[2], X.E[2]
     rise = dot(n, axis)
@@ -83,7 +82,7 @@ def _cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Pl
     return [_above(plane, point) for point in (*rim, add(upper, scale(r, steepest)))]
 
 
-def _ellipsoid_on_plane(ellipsoid: Ellipsoid, X: Transform, plane: Transform) -> Places:
+def ellipsoid_on_plane(ellipsoid: Ellipsoid, X: Transform, plane: Transform) -> Places:
     """The point whose normal is that of the plane."""
     n = plane.E[2]
     m = matvec(X.E, n)
@@ -91,13 +90,3 @@ def _ellipsoid_on_plane(ellipsoid: Ellipsoid, X: Transform, plane: Transform) ->
     reach = sqrt(dot(m, (a, b, c)))
     lowest = sub(X.r, scale(1 / reach, tmatvec(X.E, (a, b, c))))
     return [_above(plane, lowest)]
-
-
-ON_PLANE: dict[type, Callable[..., Places]] = {
-    Sphere: _sphere_on_plane,
-    Capsule: _capsule_on_plane,
-    Box: _box_on_plane,
-    Cylinder: _cylinder_on_plane,
-    Ellipsoid: _ellipsoid_on_plane,
-}
-"""The text of each shape that a plane may touch."""

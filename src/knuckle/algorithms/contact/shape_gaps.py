@@ -6,18 +6,18 @@ axes are the rows of E, its origin is r.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from knuckle.model.parts import Box, Capsule, Plane, Shape, Sphere
+from knuckle.model.parts import Box, Capsule, Sphere
 from knuckle.scalar import absolute, less, maximum, minimum, select, sqrt
 from knuckle.spatial import Transform
 from knuckle.spatial.three import Vec3, add, dot, matvec, scale, sub, tmatvec
 
-from .plane_gaps import ON_PLANE, Place, Places, chosen
+from .plane_gaps import Places, TouchPoint, chosen
 
 
-def _balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> Place:
+def _balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> TouchPoint:
     """Two balls; one that is centred in the other is pushed upwards."""
     d = sub(first, second)
     squared = dot(d, d)
@@ -25,20 +25,20 @@ def _balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> Place:
     length = sqrt(select(is_centred, 1.0, squared))
     normal = chosen(is_centred, (0.0, 0.0, 1.0), scale(1 / length, d))
     gap = select(is_centred, 0.0, length) - radius - other
-    return Place(gap, add(second, scale(other + gap / 2, normal)), normal)
+    return TouchPoint(gap, add(second, scale(other + gap / 2, normal)), normal)
 
 
-def _sphere_on_sphere(first: Sphere, X: Transform, second: Sphere, Y: Transform) -> Places:
+def sphere_on_sphere(first: Sphere, X: Transform, second: Sphere, Y: Transform) -> Places:
     return [_balls(X.r, first.radius, Y.r, second.radius)]
 
 
-def _sphere_on_capsule(sphere: Sphere, X: Transform, capsule: Capsule, Y: Transform) -> Places:
+def sphere_on_capsule(sphere: Sphere, X: Transform, capsule: Capsule, Y: Transform) -> Places:
     half = capsule.length / 2
     along = maximum(-half, minimum(half, dot(Y.E[2], sub(X.r, Y.r))))
     return [_balls(X.r, sphere.radius, add(Y.r, scale(along, Y.E[2])), capsule.radius)]
 
 
-def _sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Places:
+def sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Places:
     """The nearest point of the box; from within, the way out through the nearest face."""
     c = matvec(Y.E, sub(X.r, Y.r))
     half = [size / 2 for size in box.size]
@@ -54,10 +54,10 @@ def _sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Plac
     depth = minimum(depths[0], minimum(depths[1], depths[2]))
     normal = tmatvec(Y.E, chosen(is_within, out, scale(1 / length, away)))
     gap = select(is_within, -depth, length) - sphere.radius
-    return [Place(gap, sub(X.r, scale(sphere.radius + gap / 2, normal)), normal)]
+    return [TouchPoint(gap, sub(X.r, scale(sphere.radius + gap / 2, normal)), normal)]
 
 
-def _capsule_on_capsule(first: Capsule, X: Transform, second: Capsule, Y: Transform) -> Places:
+def capsule_on_capsule(first: Capsule, X: Transform, second: Capsule, Y: Transform) -> Places:
     """The nearest points of the two axes; where these are parallel, in the middle of what they share."""
     p, s = X.E[2], Y.E[2]
     d, h, k = sub(X.r, Y.r), first.length / 2, second.length / 2
@@ -71,27 +71,6 @@ def _capsule_on_capsule(first: Capsule, X: Transform, second: Capsule, Y: Transf
     y = maximum(-k, minimum(k, b * x + f))
     x = maximum(-h, minimum(h, b * y - e))
     return [_balls(add(X.r, scale(x, p)), first.radius, add(Y.r, scale(y, s)), second.radius)]
-
-
-_PAIRS: dict[tuple[type, type], Callable[..., Places]] = {
-    (Sphere, Sphere): _sphere_on_sphere,
-    (Sphere, Capsule): _sphere_on_capsule,
-    (Sphere, Box): _sphere_on_box,
-    (Capsule, Capsule): _capsule_on_capsule,
-}
-
-
-def is_known(first: Shape, second: Shape) -> bool:
-    """Whether there is a text for two shapes, in this order."""
-    on_plane = isinstance(second, Plane) and type(first) in ON_PLANE
-    return on_plane or (type(first), type(second)) in _PAIRS
-
-
-def places(first: Shape, X: Transform, second: Shape, Y: Transform) -> Places:
-    """Where two shapes are nearest. `is_known` says whether there is a text for them."""
-    if isinstance(second, Plane):
-        return ON_PLANE[type(first)](first, X, Y)
-    return _PAIRS[type(first), type(second)](first, X, second, Y)
 
 
 def axes_at(normal: Vec3) -> Sequence[Vec3]:

@@ -32,7 +32,7 @@ RECOVERY = 0.2
 
 @dataclass(frozen=True)
 class ContactSteps(Integrator):
-    """v' = v + dt a + H⁻¹ Tλ, q' = q ⊕ dt v', with contact impulses λ such that no gap closes beyond zero.
+    """v' = v + dt a + H⁻¹ Tλ, and q moves with v', under contact impulses λ such that no gap closes beyond zero.
 
     Friction is Coulomb's with its round cone: what sticks stands still, what slides is not lifted. A pair that
     approaches with u and will touch within the step leaves with −e u. Of an overlap a step takes back a fifth. Dry
@@ -45,7 +45,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 12
-    tolerance: float = 1e-11
+    tolerance: float = 1e-12
 
     evaluates_forces_once = True
     solves_friction = True
@@ -65,12 +65,12 @@ class ContactSteps(Integrator):
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         impulses, worst = state.memory
-        free = state.v + dt * _smooth(system).acceleration(t, state.q, state.v)
-        v, impulses, residual = with_contacts(
-            system.at_time(t), state.q, state.v, free, impulses, dt,
+        a = _smooth(system).acceleration(t, state.q, state.v)
+        q, v, impulses, residual = with_contacts(
+            system.at_time(t), state.q, state.v, a, impulses, dt,
             joint_limits=self.joint_limits, rounds=self.rounds, tolerance=self.tolerance,
         )  # fmt: skip
-        return State(system.moved(state.q, dt * v), v, (impulses, maximum(worst, residual)))
+        return State(q, v, (impulses, maximum(worst, residual)))
 
 
 def _smooth(system: System) -> System:
@@ -125,34 +125,33 @@ def impulse_count(model: Model, joint_limits: bool) -> int:
 
 @kernel
 def with_contacts(
-    model: Model,
-    q: Any,
-    v: Any,
-    free: Any,
-    impulses: Any,
-    dt: Any,
-    *,
-    joint_limits: bool,
-    rounds: int,
-    tolerance: float,
+    model: Model, q: Any, v: Any, a: Any, impulses: Any, dt: Any, *, joint_limits: bool, rounds: int, tolerance: float
 ) -> Any:
-    """(v', impulses, residual): what contacts make of the velocity that a step would have without them."""
-    at, old, new = model.positions(q), model.velocities(q, v), model.velocities(q, free)
-    X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, new)
+    """(q', v', impulses, residual) of a step that begins with the acceleration a.
+
+    Velocities change in the axes that bodies have at its beginning; what goes anywhere goes straight ahead with them.
+    """
+    at, old = model.positions(q), model.velocities(q, v)
+    pulled = model.velocities(q, a)
+    free = [
+        u + dt * (x - joint.coasting_rate(u)) for (_, _, joint), u, x in zip(model.outward(), old, pulled, strict=True)
+    ]
+    X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, free)
     shared = factors(model, at)
     root = roots(model, shared)
     contacts = list(contacts_of(model, at, X0, dt, joint_limits))
     b: list[Any] = []
     for contact in contacts:
-        rates = [rate(after, new, x) for x in contact.rows]
+        rates = [rate(after, free, x) for x in contact.rows]
         b += [rates[0] + _slack(contact, rate(before, old, contact.rows[0]), dt), *rates[1:]]
     y = [whitened_row(model, shared, root, x) for contact in contacts for x in contact.rows]
     A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
     found, residual = solved(problem, list(impulses), rounds, tolerance)
     change = velocity_change(model, shared, root, y, found)
-    moved = (x for i in range(model.nb) for x in change[i])
-    return Vector(x + d for x, d in zip(free, moved, strict=True)), Vector(found), residual
+    new = [joint.coasted(at[i], free[i] + change[i], dt) for i, _, joint in model.outward()]
+    q, v = (Vector(x for state in new for x in state[part]) for part in (0, 1))
+    return q, v, Vector(found), residual
 
 
 def _slack(contact: Contact, approach: Any, dt: Any) -> Any:
