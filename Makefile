@@ -8,7 +8,7 @@ PIP_ARGS    ?= -qq
 PYTEST_ARGS ?=
 
 BIN     := $(VENV)/bin
-INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_ARGS)
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_ARGS)
 PYTEST  := $(BIN)/python -m pytest -q -n 2 --dist worksteal
 
 export MPLBACKEND ?= Agg
@@ -30,10 +30,10 @@ help: ## this list
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
-test: ruff $(VENV)/.installed-docs ## everything CI runs: lint, docs, tests but the slow ones
+test: ruff ## everything CI runs: lint, docs, tests but the slow ones
 	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
 
-test-all: ruff $(VENV)/.installed-docs ## the same with the slow tests
+test-all: ruff $(VENV)/.installed-browser ## the same with the slow tests
 	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
 
 # pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.
@@ -58,7 +58,7 @@ docs: $(VENV)/.installed-docs ## the documentation, into site/
 	@echo "== mkdocs"
 	@$(BIN)/mkdocs build --strict --quiet
 
-pictures: $(VENV)/.installed-test ## the pictures of the gallery, in a Chromium that is installed
+pictures: $(VENV)/.installed-test $(VENV)/.installed-browser ## the pictures of the gallery, in a Chromium that is installed
 	@$(BIN)/python docs/gallery/make_pictures.py
 
 bench: $(VENV)/.installed-test ## the benchmarks
@@ -69,11 +69,17 @@ clean: ## remove the .venv and everything built
 	rm -rf $(VENV) site dist build .pytest_cache .ruff_cache .hypothesis
 	find src tests docs -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# One stamp per extra; a change of pyproject.toml installs again.
+# One stamp per extra; a change of pyproject.toml installs again. Bytecode comes when a module is first imported.
 $(VENV)/.installed-%: pyproject.toml | $(VENV)/.created
 	@echo "== installing knuckle[$*] into $(VENV)"
 	@$(INSTALL) -e '.[$*]'
 	@touch $@
+
+# Those of the tests and of the docs together: pip takes as long for both as for one.
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/.created
+	@echo "== installing knuckle[test,docs] into $(VENV)"
+	@$(INSTALL) -e '.[test,docs]'
+	@touch $(VENV)/.installed-docs $@
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and \

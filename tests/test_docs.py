@@ -21,8 +21,11 @@ from .seeds import quick
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-LONG = {ROOT / "examples" / name for name in ("pass_the_object.py", "somersault.py")}
-"""Examples that run in `make test-all` only."""
+LONG = {
+    ROOT / "examples" / name
+    for name in ("pass_the_object.py", "somersault.py", "payloads.py", "satellite.py", "quadruped_turning.py")
+}
+"""Examples that run in `make test-all` only; what all examples name is looked for below."""
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?P<target>[^)\s]+)\)")

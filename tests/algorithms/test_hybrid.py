@@ -300,7 +300,7 @@ def test_accelerations_that_the_loops_do_not_have_give_nan_in_their_rows():
 
 
 def test_many_loops(monkeypatch: pytest.MonkeyPatch):
-    """A ladder of fifty goes by matrices of numbers; a short one by both ways."""
+    """A long ladder goes by matrices of numbers; a short one by both ways."""
     made = ladder(3)
     model = made.model
     q, v = closed(made, 4)
@@ -311,7 +311,7 @@ def test_many_loops(monkeypatch: pytest.MonkeyPatch):
         patched.setattr(closed_response, "FEW", 0)
         by_bodies = kn.hybrid_dynamics(model, q, v, tau, a, prescribed=names, stabilization=0.1)
     close(np.concatenate(by_bodies), np.concatenate(plain), 1e4)
-    made = ladder(50)
+    made = ladder(20)
     q, v = closed(made, 6)
     tau, a = np.random.default_rng(7).normal(size=(2, made.model.nv))
     names = independent(made.model, q)[:1]

@@ -19,7 +19,7 @@ from knuckle.testing.oracles.serial_chain import links
 
 from ..seeds import seeds
 
-MANY = seeds(25, quick=8)
+MANY = seeds(25, quick=5)
 
 
 def condition(model, q):

@@ -32,6 +32,7 @@ from knuckle.model import Model
 from knuckle.public_names import everything
 
 from ..engine.calls.mechanisms import MODELS, State, arm, chain, closed, geared, states
+from ..seeds import quick
 
 HAS_ENTRY = (
     sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -122,6 +123,7 @@ def close(found: Any, wanted: Any, eps: float = 2.3e-16) -> bool:
     return np.shape(found) == np.shape(wanted) and bool(np.all(np.abs(np.asarray(found) - wanted) <= 1e4 * eps * size))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CALLS)
 def test_every_method_gives_what_the_function_gives(name: str, model: Model) -> None:
     fast = kn.bind(model)
@@ -305,6 +307,7 @@ def test_options_in_every_spelling(model: Model) -> None:
         assert close(fast.pose(frame="tool", q=s.q), kn.pose(model, s.q, "tool"))
 
 
+@pytest.mark.parametrize("model", [arm(), pytest.param(MODELS["tree"], marks=pytest.mark.slow)], ids=["arm", "tree"])
 def test_without_an_entry_all_methods_work(model: Model, no_entry: None) -> None:
     fast, s = kn.bind(model), states(model)
     for call in CALLS.values():
@@ -325,7 +328,7 @@ LARGE = ("gravity_force", "inverse_dynamics", "inverse_dynamics with f_ext", "fo
 
 
 @pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_large_mechanisms_have_a_short_way(
     dtype: Any, no_python: Callable[[], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

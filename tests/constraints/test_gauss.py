@@ -8,7 +8,7 @@ import pytest
 import knuckle as kn
 from knuckle.constraints.constraint_rows import rows_of
 
-from ..seeds import seeds
+from ..seeds import quick, seeds
 from .subjects import subject
 
 METHODS = ["dense", "dual", "iterative"]
@@ -33,7 +33,7 @@ def terms(s, found):
     return H, f, J, k[0], rows.equality, condition
 
 
-@pytest.mark.parametrize("seed", range(9))
+@pytest.mark.parametrize("seed", seeds(9, quick=5))
 def test_karush_kuhn_tucker(seed: int):
     """H a = f + Jᵀλ; rows hold; λ ≥ 0; and λ is zero where a row is not tight."""
     s, found = subject(seed), solved(seed)
@@ -60,14 +60,15 @@ def _infeasible(s, found):
     assert found.violation > 1e-6
 
 
-def test_most_of_them_have_a_solution():
+@pytest.mark.parametrize(("count", "feasible", "pushing"), [(5, 4, 7), pytest.param(9, 6, 8, marks=pytest.mark.slow)])
+def test_most_of_them_have_a_solution(count: int, feasible: int, pushing: int):
     """The test above is about something: of its problems most are feasible, with inequalities that push."""
-    found = [solved(seed) for seed in range(9)]
-    assert sum(x.solved for x in found) >= 6
-    assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= 8
+    found = [solved(seed) for seed in range(count)]
+    assert sum(x.solved for x in found) >= feasible
+    assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= pushing
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3, 4])
+@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [0, 3]))
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s, found = subject(seed), solved(seed)
@@ -92,7 +93,7 @@ def test_nothing_allowed_deviates_less(seed: int):
     assert tried or (lam[~equal] > 0).any()
 
 
-@pytest.mark.parametrize("seed", seeds(4, quick=2))
+@pytest.mark.parametrize("seed", seeds(4, quick=1))
 def test_methods_agree(seed: int):
     """The mass matrix, solves in O(n), and products with conjugate gradients give one acceleration and one force."""
     s = subject(seed, inequalities=4)

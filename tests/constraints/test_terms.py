@@ -43,7 +43,7 @@ def test_rates_are_derivatives_in_time(kind: str):
     assert np.abs(rate).max() > 1e-6, "the test sees something move"
 
 
-@pytest.mark.parametrize("seed", seeds(4, quick=2))
+@pytest.mark.parametrize("seed", seeds(4, quick=1))
 def test_products_are_those_of_the_rows(seed: int):
     """J x and Jᵀ y through the velocities of bodies and forces on them (notes 2.10) against the rows themselves."""
     rng = np.random.default_rng(seed)

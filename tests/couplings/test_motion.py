@@ -83,7 +83,7 @@ def test_kernels_are_the_text(name: str):
 
 def test_a_long_snake_of_two_freedoms():
     """More bodies than straight-line code is made for: rolled code, with couplings around it."""
-    model = snake(100)
+    model = snake(61)
     assert model.nv == 2
     q, v, a = np.array([0.01, 0.02]), np.array([0.3, -0.2]), np.array([0.5, 0.1])
     G, g = kn.couplings.matrix(model, q), kn.couplings.bias(model, q, v)

@@ -58,9 +58,7 @@ def test_the_two_models_start_alike():
     assert apart(q, v, other_q, other_v) < 1e-14
 
 
-@pytest.mark.parametrize(
-    "name", quick(sorted(set(INTEGRATORS) - {"adaptive"}), ["heun", "implicit", "bdf2", "variational"])
-)
+@pytest.mark.parametrize("name", quick(sorted(set(INTEGRATORS) - {"adaptive"}), ["heun", "implicit", "variational"]))
 def test_every_integrator_keeps_its_order_across_the_ends_of_charts(name: str, exact: tuple[Any, Any]):
     """In 0.4 s the ball joint turns half around, across the end of its chart."""
     errors = list[float]()
@@ -82,7 +80,7 @@ def test_adaptive_steps_across_the_ends_of_charts(exact: tuple[Any, Any]):
     assert apart(motion.q[-1], motion.v[-1], *exact) < 1e-6
 
 
-@pytest.mark.parametrize("name", ["heun", "rk4", "adaptive", "implicit", "bdf2"])
+@pytest.mark.parametrize("name", quick(["heun", "rk4", "adaptive", "implicit", "bdf2"], ["rk4", "adaptive"]))
 def test_the_dense_output_crosses_the_ends_of_charts(name: str):
     """Within the step that crosses, states are those of the same step on quaternions, but for the error of the step."""
     (q, v), other = starts()

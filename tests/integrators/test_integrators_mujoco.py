@@ -8,12 +8,14 @@ from knuckle.formats import adapters, to_mjcf
 from knuckle.integrators import RungeKutta4
 from knuckle.simulation.steps.stepper import stepper
 
+from ..seeds import quick
+
 mujoco = pytest.importorskip("mujoco")
 
 DT, STEPS = 1e-3, 1000
 
 
-@pytest.mark.parametrize("name", ["arm", "humanoid"])
+@pytest.mark.parametrize("name", quick(["arm", "quadruped", "humanoid"], ["arm", "quadruped"]))
 def test_a_second_of_motion(name: str):
     """Both round differently in 10⁴ operations a step; the motions are far from chaotic within a second."""
     model = kn.robots.load(name).without_friction()

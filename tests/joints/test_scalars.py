@@ -16,7 +16,8 @@ from knuckle.joints import Composite, Driven, Fixed, Joint, Polynomial, Prismati
 from knuckle.scalar import Dual, value_of
 from knuckle.spatial import Transform, Vector
 
-from .zoo import ZOO, close, control_frames, leaves, numbers, state
+from ..seeds import quick
+from .zoo import FEW, ZOO, close, control_frames, leaves, numbers, state
 
 SEARCHED = ("composite", "spline", "own", "function")  # joints whose `loop` is a search: long to write out as symbols
 
@@ -106,7 +107,7 @@ def evaluated(f: Callable[..., list[Any]], joint: Joint, q: Vector, v: Vector) -
     return np.array(function(np.array(list(q)), np.array(list(v)))).ravel()
 
 
-@pytest.mark.parametrize("name", ZOO)
+@pytest.mark.parametrize("name", quick(ZOO, FEW))
 def test_casadi(name: str):
     """SX symbols: the recorded expressions, evaluated."""
     joint = ZOO[name]
@@ -115,7 +116,7 @@ def test_casadi(name: str):
     close(evaluated(f, joint, q, v), f(joint, q, v), 1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if "spline" not in name])
+@pytest.mark.parametrize("name", quick([name for name in ZOO if "spline" not in name], FEW))
 def test_sympy(name: str):
     """Symbols, evaluated afterwards; choices become Piecewise."""
     joint = ZOO[name]
@@ -127,7 +128,7 @@ def test_sympy(name: str):
     close([float(x) for x in function(*q, *v)], (joint.motion(q, v), joint.rate(q, v)), 1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in ZOO if "spline" in name])
+@pytest.mark.parametrize("name", quick([name for name in ZOO if "spline" in name], FEW))
 def test_sympy_numbers(name: str):
     """Splines as SymPy numbers: their symbols would fill pages."""
     joint = ZOO[name]

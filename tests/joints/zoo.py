@@ -150,6 +150,12 @@ ZOO: dict[str, Joint] = {
     "reversed own": Wobble().reversed(),
 }
 
+ALIKE = {"revolute x", "revolute -y", "prismatic y", "helical z", "cylindrical x", "planar local z", "euler yxz",
+         "rack z", "spline curve", "spline surface 4x5", "composite free", "reversed exponential", "reversed planar",
+         "reversed free", "reversed universal", "reversed translational", "reversed spline curve"}  # fmt: skip
+"""Further axes, sizes and reversals of types that the zoo has besides."""
+FEW = [name for name in ZOO if name not in ALIKE]
+
 
 def state(joint: Joint, seed: int) -> tuple[Vector, Vector]:
     """A position from the joint's range and velocity variables of size one."""

@@ -18,7 +18,7 @@ def one_loop(request: pytest.FixtureRequest) -> Linkage:
 CHEAP = [name for name in JOINTS if name not in ("composite", "spline_curve", "spline_surface")]
 
 
-@pytest.fixture(params=seeds(10, quick=4))
+@pytest.fixture(params=seeds(10, quick=3))
 def several_loops(request: pytest.FixtureRequest) -> Linkage:
     """A random tree with three loop joints, which may depend on each other."""
     rng = np.random.default_rng([request.param, 3])

@@ -49,7 +49,7 @@ def test_choices_determine_the_others_well(name: str):
 
 
 def test_batches_of_a_long_mechanism(rng: np.random.Generator):
-    made = ladder(30)
+    made = ladder(12)
     model, q = made.model, made.q
     v = np.array([allowed(model, q, rng) for _ in range(3)])
     tau = rng.standard_normal((3, model.nv))

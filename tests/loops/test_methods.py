@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.testing.loops.linkages import Linkage, ladder
+from knuckle.testing.loops.linkages import LINKAGES, Linkage, ladder
 
+from ..seeds import quick
 from .oracle import accelerations, allowed
 
 METHODS = ["aba", "kkt", "independent"]
@@ -91,6 +92,7 @@ def test_external_forces_count(linkage: Linkage, rng: np.random.Generator):
 @pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 5)])
+@pytest.mark.parametrize("linkage", quick(sorted(LINKAGES), LINKAGES.keys() - {"Stewart", "Delta"}), indirect=True)
 def test_kernels_are_the_text(linkage: Linkage, shape: tuple[int, ...], dtype: type, rng: np.random.Generator):
     """Native code of either precision, for any batch: to the precision times the condition of the problem."""
     model, q = linkage.model, linkage.q

@@ -11,8 +11,10 @@ from knuckle.testing.loops.loop_methods import METHODS, compared
 from knuckle.testing.loops.random_loops import FAMILIES, random_closed
 from knuckle.testing.oracles.null_space import NullSpace
 
+from ..seeds import seeds
+
 SIDE_BY_SIDE = [("vacuous", "nearly singular", "Bennett"), ("redundant", "crank and slider", "planar polygon")]
-MANY = ("planar four-bar", "vacuous", "redundant", "spherical", "nearly singular", "planar polygon") * 3
+MANY = ("planar four-bar", "vacuous", "redundant", "spherical", "nearly singular", "planar polygon") * 2
 LIMIT = 1e-8
 
 
@@ -39,10 +41,10 @@ def test_alone(family: str, seed: int, plain: None):
     assert check((family,), seed).keys() == set(METHODS)
 
 
+@pytest.mark.parametrize("seed", seeds(2, quick=1))
 @pytest.mark.parametrize("families", SIDE_BY_SIDE)
-def test_side_by_side(families: tuple[str, ...], plain: None):
-    for seed in range(2):
-        check(families, seed)
+def test_side_by_side(families: tuple[str, ...], seed: int, plain: None):
+    check(families, seed)
 
 
 def test_many(plain: None):

@@ -78,7 +78,7 @@ def test_a_planar_loop_in_any_plane_through_time():
         np.testing.assert_allclose(path.q[-1], right.q[-1], atol=1e-6)
 
 
-@pytest.mark.parametrize("count", quick([4, 16], [4]))
+@pytest.mark.parametrize("count", quick([2, 16], [2]))
 def test_many_planar_loops_in_any_plane(count: int, monkeypatch: pytest.MonkeyPatch):
     """By matrices of numbers, as all are when few are many."""
     if count < 16:
@@ -89,7 +89,7 @@ def test_many_planar_loops_in_any_plane(count: int, monkeypatch: pytest.MonkeyPa
     q, v, tau = np.zeros(3 * count), np.zeros(3 * count), np.tile([1.0, 0, 0], count)
     right = kn.forward_dynamics(one, q[:3], v[:3], tau[:3])
     np.testing.assert_allclose(kn.forward_dynamics(many, q, v, tau), np.tile(right, count), rtol=1e-12)
-    a, needed = kn.hybrid_dynamics(many, q, v, tau, np.tile(right, count), prescribed=["crank3_joint"])
+    a, needed = kn.hybrid_dynamics(many, q, v, tau, np.tile(right, count), prescribed=["crank1_joint"])
     np.testing.assert_allclose(a, np.tile(right, count), rtol=1e-10)
     np.testing.assert_allclose(needed, tau, atol=1e-10)
     path = kn.simulate(many, q, None, 0.003, progress=False)
@@ -217,7 +217,7 @@ def test_closing_never_raises():
 
 
 def test_many_constraints_check_their_arguments():
-    made = ladder(30)
+    made = ladder(12)
     model, q = made.model, made.q
     zero = np.zeros(model.nv)
     with pytest.raises(ValueError, match=r"tau has shape \(5,\)"):
@@ -232,7 +232,7 @@ def test_many_constraints_check_their_arguments():
 
 def test_states_that_are_not_finite_change_no_others():
     """To the last bit, by every way through matrices of numbers."""
-    made = ladder(30)
+    made = ladder(12)
     model, rng = made.model, np.random.default_rng(0)
     q, v, tau = np.tile(made.q, (4, 1)), np.zeros((4, model.nv)), rng.normal(size=(4, model.nv))
     bad_q, bad_tau = q.copy(), tau.copy()
@@ -268,7 +268,7 @@ def test_complex_steps_through_many_constraints(way: str, monkeypatch: pytest.Mo
 
 def test_many_constraints_in_single_precision():
     """Computed in double precision, as all loops are: rounding could not be told from constraints."""
-    made = ladder(30)
+    made = ladder(12)
     model, rng = made.model, np.random.default_rng(0)
     q, v, tau = made.q, np.zeros(model.nv), rng.normal(size=model.nv)
     single = [x.astype(np.float32) for x in (q, v, tau)]

@@ -8,7 +8,9 @@ import pytest
 import knuckle as kn
 from knuckle.integrators import DormandPrince
 from knuckle.testing.loops.linkages import ladder
-from knuckle.testing.loops.moving_linkages import MOVING
+from knuckle.testing.loops.moving_linkages import MOVING, light, moving
+
+from ..seeds import quick
 
 
 def error(model: kn.Model, q: np.ndarray) -> float:
@@ -17,7 +19,11 @@ def error(model: kn.Model, q: np.ndarray) -> float:
 
 @pytest.mark.parametrize(
     ("name", "integrator"),
-    [("Stewart", "heun"), pytest.param("Delta", DormandPrince(rtol=1e-8), marks=pytest.mark.slow)],
+    [
+        ("leg", "heun"),
+        pytest.param("Stewart", "heun", marks=pytest.mark.slow),
+        pytest.param("Delta", DormandPrince(rtol=1e-8), marks=pytest.mark.slow),
+    ],
 )
 def test_parallel_robots(name: str, integrator: Any):
     """A step in one piece of native code, and one that is put together from pieces."""
@@ -29,9 +35,10 @@ def test_parallel_robots(name: str, integrator: Any):
     assert np.abs(kn.loops.error_rate(made.model, path.q, path.v)).max() < 1e-13
 
 
-def test_a_ladder_of_fifty():
-    """250 constraints on 150 variables: a step is one piece of code, whose loops go over the bodies."""
-    made = MOVING["ladder of fifty"]()
+@pytest.mark.parametrize("rungs", quick([22, 50], [22]))
+def test_a_long_ladder(rungs: int):
+    """Up to 250 constraints on 150 variables: a step is one piece of code, whose loops go over the bodies."""
+    made = moving(light(ladder(rungs)), 0.0)
     path = kn.simulate(made.model, made.q, made.v, 0.05, dt=2.5e-3)
     assert made.energy_error(path.q, path.v) < 1e-6
     assert error(made.model, path.q) < 1e-14

@@ -28,6 +28,8 @@ from knuckle.model.canonical.canonical_form import canonical
 from knuckle.model.canonical.frame_reach import GROWTH, LOSS, reach
 from knuckle.spatial import Inertia
 
+from ..seeds import quick
+
 EPS = np.finfo(float).eps
 SLANTED = (0.6, 0.0, 0.8)
 USUAL = [Revolute("x"), Revolute("y"), Revolute("z"), Continuous("z"), Revolute(SLANTED)]
@@ -89,7 +91,7 @@ def sensitivity(model: Model, q: np.ndarray) -> float:
     return max(1.0, max(changes) / STEP)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 10))
+@pytest.mark.parametrize("first", quick(range(0, 100, 10), [0, 10, 20]))
 def test_long_chains_keep_their_digits(first: int):
     for seed in range(first, first + 10):
         model = long_chain(seed)
@@ -124,6 +126,7 @@ def test_how_far_a_body_may_be_looked_at():
     assert reach(rod) == pytest.approx(GROWTH * 0.5)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("kind", [Planar("z"), Planar("x"), PlanarLocal("z"), Translational(), Prismatic("z")])
 @pytest.mark.parametrize(
     "rpy", [(0, 0, np.pi), (np.pi, 0, 0), (0, np.pi / 2, np.pi), (0, 0, np.pi / 2), (0.3, 0.2, 3.0)]

@@ -37,14 +37,14 @@ def test_there_are_robots() -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("path", FILES, ids=name)
+@pytest.mark.parametrize("path", quick(FILES, FILES[::2]), ids=name)
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_agrees_with_pinocchio(path: Path, base: str) -> None:
     result = outcome(lambda: against_pinocchio(path, base, states=1))  # type: ignore[arg-type]
     assert small(result), result
 
 
-@pytest.mark.parametrize("path", FILES, ids=name)
+@pytest.mark.parametrize("path", quick(FILES, FILES[1::2]), ids=name)
 def test_agrees_with_mujoco(path: Path) -> None:
     result = outcome(lambda: against_mujoco(path, states=1))
     assert small(result), result

@@ -65,6 +65,7 @@ def test_a_policy_that_explodes_stays_in_native_code_and_is_reported():
 
 
 @pytest.mark.usefixtures("no_python")
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("integrator", ["euler", "rk4", "heun"])
 def test_each_trajectory_has_its_time(integrator: str, dtype: Any):

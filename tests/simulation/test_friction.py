@@ -16,7 +16,7 @@ from knuckle.model import Linear, solid_box
 from knuckle.solvers.complementarity import boxed
 from knuckle.spatial import Vector
 
-from ..seeds import seeds
+from ..seeds import quick, seeds
 
 Array = np.ndarray[Any, Any]
 MASS, FRICTION = 2.0, 3.0
@@ -119,14 +119,22 @@ def test_a_sprung_block_loses_the_same_every_swing():
     assert motion.q[-1, 0] == pytest.approx(swings[-1], abs=1e-7)
 
 
-def test_the_arm_sticks_forever_where_gravity_is_too_weak():
-    rng = np.random.default_rng(3)
-    q = rng.uniform(-1, 1, ARM.nq)
-    strong = dry(ARM, 1.001 * float(np.abs(kn.gravity_force(ARM, q)).max()))
-    for integrator in ("rk4", "implicit", "adaptive"):
-        motion = run(strong, q, None, 2.0, integrator=integrator, save_every=100)
-        assert np.all(motion.q == q)
-        assert np.all(motion.v == 0)
+def stuck_arm() -> tuple[kn.Model, Array]:
+    """With friction that holds it against gravity where it is."""
+    q = np.random.default_rng(3).uniform(-1, 1, ARM.nq)
+    return dry(ARM, 1.001 * float(np.abs(kn.gravity_force(ARM, q)).max())), q
+
+
+@pytest.mark.parametrize("integrator", quick(["rk4", "implicit", "adaptive"], ["adaptive"]))
+def test_the_arm_sticks_forever_where_gravity_is_too_weak(integrator: str):
+    strong, q = stuck_arm()
+    motion = run(strong, q, None, 2.0, integrator=integrator, save_every=100)
+    assert np.all(motion.q == q)
+    assert np.all(motion.v == 0)
+
+
+def test_the_arm_sticks_in_a_rollout():
+    strong, q = stuck_arm()
     found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, save_every=500, integrator="rk4")
     assert np.all(found.q == q)
 
@@ -150,7 +158,11 @@ def test_energy_lost_is_the_work_of_friction():
 
 @pytest.mark.parametrize(
     ("name", "integrator"),
-    [pytest.param("arm", "rk4", marks=pytest.mark.slow), ("chain", "heun"), ("chain", "variational")],
+    [
+        pytest.param("arm", "rk4", marks=pytest.mark.slow),
+        ("chain", "heun"),
+        pytest.param("chain", "variational", marks=pytest.mark.slow),
+    ],
 )
 def test_every_method_agrees_with_a_converged_one(name: str, integrator: str):
     tight = kn.integrators.DormandPrince(rtol=1e-11, atol_q=1e-11, atol_v=1e-11)
@@ -187,7 +199,7 @@ def test_joints_that_stop_each_other():
     model, q, v = chain(), np.array([1.2, 0.3, -0.8]), np.array([0.0, 4.0, -6.0])
     f = np.array([joint.friction[0] for joint in model.joints])
     motion = run(model, q, v, 1.0)
-    coarse, fine = (moreau(model, q, v, f, 1.0, n) for n in (2000, 4000))
+    coarse, fine = (moreau(model, q, v, f, 1.0, n) for n in (1000, 2000))
     assert motion.q[-1] == pytest.approx(2 * fine - coarse, abs=3e-3)
     assert kn.rollout(model, q, v, None, 1e-3, steps=1000, integrator="rk4").q[-1] == pytest.approx(
         motion.q[-1], abs=3e-4
@@ -314,7 +326,7 @@ def test_a_run_goes_on_from_a_checkpoint(tmp_path: Any):
     np.testing.assert_array_equal(again.q, whole.q)
 
 
-@pytest.mark.parametrize("integrator", ["implicit", "euler", "bdf2", "variational"])
+@pytest.mark.parametrize("integrator", quick(["implicit", "euler", "bdf2", "variational"], ["euler", "bdf2"]))
 def test_python_controllers_meet_friction(integrator: str):
     """A force by a function of arrays does what the same force as an array does."""
     model, q, tau = chain(), [1.2, 0.3, -0.8], np.array([-6.0, 0.5, 2.0])

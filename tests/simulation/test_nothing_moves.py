@@ -44,9 +44,19 @@ MIDDLE = built(("a", None, Revolute("y"), 0.0), ("b", "a", Revolute("x"), 1.0))
 TIMES = {"duration": 0.04, "dt": 0.01}
 
 
-@pytest.fixture(autouse=True, params=["never", "always"])
+@pytest.fixture(params=["never", "always"])
 def compilation(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernels, "policy", request.param)
+
+
+@pytest.fixture
+def never(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "policy", "never")
+
+
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernels, "policy", "always")
 
 
 def q(m: kn.Model) -> np.ndarray:
@@ -174,9 +184,26 @@ def test_every_public_function_is_here():
     assert plain == settings | {"constraints.joint_limits", "save"}
 
 
-@pytest.mark.parametrize("model", [*NOTHING.values(), WITH_FIXED, MIDDLE], ids=[*NOTHING, "with fixed", "middle"])
+SOUND = pytest.mark.parametrize(
+    "model", [*NOTHING.values(), WITH_FIXED, MIDDLE], ids=[*NOTHING, "with fixed", "middle"]
+)
+WITHOUT_MASS = pytest.mark.parametrize("model", MASSLESS.values(), ids=MASSLESS)
+
+
+@SOUND
 @pytest.mark.parametrize("name", EVERYTHING)
-def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
+def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path, never: None):
+    must_not_crash(name, model, tmp_path)
+
+
+@SOUND
+@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.sampled
+def test_nothing_crashes_in_native_code(name: str, model: kn.Model, tmp_path: Path, always: None):
+    must_not_crash(name, model, tmp_path)
+
+
+def must_not_crash(name: str, model: kn.Model, tmp_path: Path) -> None:
     told = said(name, model, tmp_path)
     allowed = {
         "floating_jacobian": "floating",
@@ -189,9 +216,22 @@ def test_nothing_crashes(name: str, model: kn.Model, tmp_path: Path):
     assert told is None or allowed.get(name, "no error") in told, told
 
 
-@pytest.mark.parametrize("model", MASSLESS.values(), ids=MASSLESS)
+@WITHOUT_MASS
 @pytest.mark.parametrize("name", EVERYTHING)
-def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_path: Path):
+def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_path: Path, never: None):
+    must_name_the_joint(name, model, tmp_path)
+
+
+@WITHOUT_MASS
+@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.sampled
+def test_a_joint_that_moves_no_inertia_is_named_in_native_code(
+    name: str, model: kn.Model, tmp_path: Path, always: None
+):
+    must_name_the_joint(name, model, tmp_path)
+
+
+def must_name_the_joint(name: str, model: kn.Model, tmp_path: Path) -> None:
     """Whatever needs its acceleration raises the error of `forward_dynamics`, and nothing raises another."""
     told = said(name, model, tmp_path)
     asked_for_more = name in ("floating_jacobian", "drive_forces", "model.to_planar")
@@ -199,6 +239,7 @@ def test_a_joint_that_moves_no_inertia_is_named(name: str, model: kn.Model, tmp_
 
 
 @pytest.mark.parametrize("run", RUNS)
+@pytest.mark.usefixtures("compilation")
 def test_simulate_says_what_forward_dynamics_says(run: dict[str, Any]):
     with pytest.raises(kn.ModelError, match="a joint that moves no inertia") as said:
         kn.forward_dynamics(MASSLESS["one massless body"], [0.0], [0.0], [0.0])
@@ -209,6 +250,7 @@ def test_simulate_says_what_forward_dynamics_says(run: dict[str, Any]):
     assert str(told.value) == str(said.value) or "a joint that moves no inertia" in str(told.value)
 
 
+@pytest.mark.usefixtures("compilation")
 def test_a_users_own_division_by_zero_is_the_users():
     own = kn.kernel(lambda model, q: q * (1 / int(model.nb - model.nb)))
     with pytest.raises(ZeroDivisionError, match=r"^division by zero$"):
@@ -216,6 +258,7 @@ def test_a_users_own_division_by_zero_is_the_users():
 
 
 @pytest.mark.parametrize("model", NOTHING.values(), ids=NOTHING)
+@pytest.mark.usefixtures("compilation")
 def test_what_nothing_has(model: kn.Model):
     empty, weight = np.zeros(0), 9.81 * sum(float(I.mass) * (0.3 * (k + 1) + 0.2) for k, I in enumerate(model.I))
     assert kn.kinetic_energy(model, empty, empty) == 0.0

@@ -39,12 +39,12 @@ def exact_log_factor(x: Any) -> Any:
         return (1 - t / 2 * mp.cot(t / 2)) / mp.mpf(x) if x else mp.mpf(1) / 12
 
 
-@pytest.mark.parametrize("x", POINTS)
 @pytest.mark.parametrize("name", SUMS)
-def test_forty_digits(name: str, x: float):
+def test_forty_digits(name: str):
     """No cancellation anywhere: 39 digits of 40, of numbers no smaller than 1/120."""
-    f, first = SUMS[name]
-    assert abs(f(mp.mpf(x)) - exact(first, x)) <= mp.mpf(10) ** -39 * abs(exact(first, 0))
+    for x in POINTS:
+        f, first = SUMS[name]
+        assert abs(f(mp.mpf(x)) - exact(first, x)) <= mp.mpf(10) ** -39 * abs(exact(first, 0))
 
 
 @pytest.mark.parametrize("x", POINTS)
@@ -85,17 +85,17 @@ def test_log_factor_and_half_angle_are_continuous(edge: float):
         assert abs(a - b) <= 1e-15
 
 
-@pytest.mark.parametrize("x", POINTS[:-1])
 @pytest.mark.parametrize("name", SUMS)
-def test_derivatives_by_complex_step(name: str, x: float):
+def test_derivatives_by_complex_step(name: str):
     """Analytic in x: also at zero and on either side of the switches."""
-    f, first = SUMS[name]
-    with mp.workdps(120):
-        X = mp.mpf(x)
-        slope = -sum((k * (-X) ** (k - 1) / mp.factorial(2 * k + first) for k in range(1, 80)), mp.mpf(0))
-    size = float(abs(exact(first, 0)))
-    assert abs(f(x + 1e-30j).imag / 1e-30 - slope) <= 8 * EPS * size
-    assert abs(derivative(f, x)[1] - slope) <= 8 * EPS * size
+    for x in POINTS[:-1]:
+        f, first = SUMS[name]
+        with mp.workdps(120):
+            X = mp.mpf(x)
+            slope = -sum((k * (-X) ** (k - 1) / mp.factorial(2 * k + first) for k in range(1, 80)), mp.mpf(0))
+        size = float(abs(exact(first, 0)))
+        assert abs(f(x + 1e-30j).imag / 1e-30 - slope) <= 8 * EPS * size
+        assert abs(derivative(f, x)[1] - slope) <= 8 * EPS * size
 
 
 def test_second_derivative_through_zero():

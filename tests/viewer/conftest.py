@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
     program = chromium()
     if program is None:
         pytest.skip("no Chromium here: install one, or name it in the environment variable CHROMIUM")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser")
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs the extra `browser`: playwright")
     with playwright.sync_playwright() as driver:
         running = driver.chromium.launch(executable_path=program, headless=True, args=_FLAGS)
         yield running

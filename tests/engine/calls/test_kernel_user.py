@@ -21,7 +21,7 @@ from knuckle.public_names import everything
 from knuckle.scalar import cos, select
 from knuckle.scalar import less as is_less
 from knuckle.spatial import Matrix, Vector
-from knuckle.testing.loops.linkages import leg
+from knuckle.testing.loops.linkages import bennett
 
 from .mechanisms import MODELS, chain, slides, states
 
@@ -377,7 +377,7 @@ def test_every_public_function_has_a_program(name: str):
     if name.startswith("couplings."):
         models = (kn.model.edit.couple(ARM, "hand_joint", "upper_joint", lambda x: x * x),)
     if name.startswith("loops."):
-        made = leg()
+        made = bennett()
         models = (made.model,)
         if "choice" in needed:
             options["choice"] = kn.loops.independent_variables(made.model, made.q)

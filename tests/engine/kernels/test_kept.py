@@ -166,3 +166,25 @@ def test_the_limit_of_the_environment(monkeypatch: pytest.MonkeyPatch):
     with pytest.warns(RuntimeWarning, match="KNUCKLE_KERNEL_LIMIT is 'few', and must be a whole number from 1"):
         kn.compilation.set_kernel_limit(None)
     assert per_model._Limit.count == per_model.DEFAULT
+
+
+def test_models_may_go_while_others_are_counted():
+    """The collector may drop models at any allocation in the middle of a look at all of them: at each of the first."""
+    threshold = gc.get_threshold()
+    try:
+        for later in range(40):
+            kept: PerModel[int] = PerModel()
+            gc.collect()
+            gc.disable()
+            for _ in range(20):
+                model = kn.Model((), ())
+                kept.put(model, "key", 1)
+                cycle: list[object] = [model]
+                cycle.append(cycle)
+                del model, cycle
+            gc.set_threshold(gc.get_count()[0] + later)
+            gc.enable()
+            assert len(kept) in (0, 20)
+    finally:
+        gc.set_threshold(*threshold)
+        gc.enable()

@@ -24,6 +24,7 @@ from knuckle.model import Builder, Model
 from knuckle.spatial import Vector
 from knuckle.testing import auto_tree
 
+from ...seeds import quick
 from ..calls.mechanisms import MODELS, Public, State, arm, chain, states
 
 TREE = MODELS["tree"]
@@ -252,7 +253,7 @@ def spied(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
     return seen
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_straight_and_rolled_code_are_equal(dtype: Any, monkeypatch: pytest.MonkeyPatch):
     model, again = chain(5), chain(5)
     s = as_dtype(states(model, (6,)), dtype)
@@ -363,7 +364,13 @@ def test_the_policy_is_checked():
 
 
 @pytest.mark.parametrize(
-    ("said", "policy"), [("never", "never"), ("always", "always"), ("", "auto"), ("nonsense", "auto")]
+    ("said", "policy"),
+    [
+        ("always", "always"),
+        ("nonsense", "auto"),
+        pytest.param("never", "never", marks=pytest.mark.slow),
+        pytest.param("", "auto", marks=pytest.mark.slow),
+    ],
 )
 def test_the_policy_of_the_environment(said: str, policy: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("KNUCKLE_COMPILATION", said)

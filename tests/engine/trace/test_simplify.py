@@ -200,7 +200,7 @@ def long_product(x: Any, n: int) -> list[Any]:
 @pytest.mark.parametrize("text", [chain, long_sum, long_product])
 def test_the_cost_is_linear(text: Text):
     """Ten times the operations in about ten times the lines run, and no depth that recursion would not bear."""
-    small, large = _lines(text, 400), _lines(text, 4_000)
+    small, large = _lines(text, 200), _lines(text, 2_000)
     assert large <= 12 * small
 
 

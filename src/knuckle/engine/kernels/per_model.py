@@ -6,6 +6,7 @@ many, those that were not used for longest are forgotten. What somebody still ho
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import operator
@@ -51,8 +52,21 @@ class _Entry(Generic[V]):
     used: int
 
 
+T = TypeVar("T")
+
+
+def _now(table: dict[Any, T]) -> list[T]:
+    """The values at this moment; again from the beginning where some went meanwhile."""
+    while True:
+        with contextlib.suppress(RuntimeError):
+            return list(table.values())
+
+
 class PerModel(Generic[V]):
-    """Values by model object and key. `forget` is called with a value that is no longer kept."""
+    """Values by model object and key. `forget` is called with a value that is no longer kept.
+
+    Models may go at any moment, also while all are looked through: the collector runs where it likes.
+    """
 
     def __init__(self, forget: Callable[[V], None] | None = None) -> None:
         self._lock, self._forget = threading.RLock(), forget
@@ -89,11 +103,11 @@ class PerModel(Generic[V]):
     def values(self, model: Model) -> list[V]:
         """All of a model."""
         _, mine = self._of.get(id(model), (None, dict[Any, _Entry[V]]()))
-        return [entry.value for entry in tuple(mine.values())]
+        return [entry.value for entry in _now(mine)]
 
     def all(self) -> list[V]:
         """All there are."""
-        return [entry.value for _, mine in tuple(self._of.values()) for entry in tuple(mine.values())]
+        return [entry.value for _, mine in _now(self._of) for entry in _now(mine)]
 
     def clear(self) -> None:
         """Forgets everything."""
@@ -104,7 +118,7 @@ class PerModel(Generic[V]):
         return number in self._of
 
     def __len__(self) -> int:
-        return sum(len(mine) for _, mine in tuple(self._of.values()))
+        return sum(len(mine) for _, mine in _now(self._of))
 
     def _mine(self, model: Model) -> dict[Any, _Entry[V]]:
         number = id(model)
@@ -126,7 +140,7 @@ class PerModel(Generic[V]):
         """Forgets what was not used for longest, if there are too many."""
         if len(self) < _Limit.count:
             return
-        every = [(entry.used, mine, key) for _, mine in tuple(self._of.values()) for key, entry in tuple(mine.items())]
+        every = [(entry.used, mine, key) for _, mine in _now(self._of) for key, entry in mine.copy().items()]
         every.sort(key=operator.itemgetter(0))
         for _, mine, key in every[: len(every) - _Limit.count + max(1, _Limit.count // SHARE)]:
             self._forgotten(mine.pop(key, None))
