@@ -142,10 +142,9 @@ class ContactRules:
         """These rules and others: equal surfaces and pairs are one; those of one name that differ are an error."""
         surfaces = {surface.name: surface for surface in self.surfaces}
         for surface in other.surfaces:
-            if surfaces.setdefault(surface.name, surface) != surface:
-                raise ValueError(
-                    f"both have a surface {surface.name!r}, {_difference(surfaces[surface.name], surface)}"
-                )
+            mine = surfaces.setdefault(surface.name, surface)
+            if mine != surface:
+                raise ValueError(f"both have a surface {surface.name!r}, {_difference(mine, surface)}")
         pairs = {pair.names: pair for pair in self.pairs}
         for pair in other.pairs:
             mine = pairs.setdefault(pair.names, pair).contact

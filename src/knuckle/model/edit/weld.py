@@ -22,7 +22,8 @@ def merge_fixed(model: Model) -> Model:
     """Every body on a fixed joint merged into its parent.
 
     The parent gets its inertia and shapes, and what it never touches; its name stays as a frame; its children, frames
-    and loop joints are re-attached. The other bodies keep their order, so q and v keep their meaning. The provenance gets a note per body.
+    and loop joints are re-attached. The other bodies keep their order, so q and v keep their meaning. The provenance
+    gets a note per body.
     """
     places = {ROOT: Place(ROOT, model.algebra.Transform.identity())}
     bodies, joints = [model.base], list[TreeJoint]()
