@@ -26,7 +26,7 @@ def contact_candidates(model: Model) -> tuple[tuple[ShapeOn, ShapeOn], ...]:
     ignore their bodies, or their bodies are one or joined (`joined_bodies`). Planes and height fields of the base are
     ground: they touch what the base carries too.
     """
-    weld, joined = _welded(model), joined_bodies(model)
+    weld, joined = welds(model), joined_bodies(model)
     names = {ROOT: model.base.name, **dict(enumerate(model.body_names))}
     ignored = {frozenset(pair) for pair in model.contact.ignored}
     shapes = [ShapeOn(i, k, x) for i, body in _bodies(model) for k, x in enumerate(body.collisions)]
@@ -46,7 +46,7 @@ def joined_bodies(model: Model) -> set[frozenset[int]]:
     Bodies on fixed joints count as the body that carries them, and bodies without mass and shapes, which stand between
     the joints of one place, as parts of the joint.
     """
-    weld = _welded(model)
+    weld = welds(model)
     filled = {weld[i] for i, body in _bodies(model) if body.collisions or body.inertia.mass != 0}
     joined = {frozenset((weld[loop.predecessor], weld[loop.successor])) for loop in model.loops}
     for i, joint in enumerate(model.joints):
@@ -63,7 +63,7 @@ def _bodies(model: Model) -> list[tuple[int, Body]]:
     return [(ROOT, model.base), *enumerate(model.bodies)]
 
 
-def _welded(model: Model) -> dict[int, int]:
+def welds(model: Model) -> dict[int, int]:
     """The body, or ROOT, that each body is part of, fixed joints being none."""
     weld = {ROOT: ROOT}
     for i, joint in enumerate(model.joints):
