@@ -110,8 +110,9 @@ class ContactRules:
 
     def between(self, first: str, second: str) -> Surface:
         """What holds where two surfaces touch."""
+        names = frozenset((first or DEFAULT, second or DEFAULT))
         for pair in self.pairs:
-            if pair.names == {first or DEFAULT, second or DEFAULT}:
+            if pair.names == names:
                 return pair.contact
         return self.surface(first).against(self.surface(second))
 

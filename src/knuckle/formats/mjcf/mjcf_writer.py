@@ -31,12 +31,13 @@ _PIN = 0.1
 
 
 def to_mjcf(model: Model, *, lossy: bool = False) -> str:
-    """The MJCF text of a model: what MuJoCo moves in the same way, without contacts and with its soft constraints.
+    """The MJCF text of a model: what MuJoCo moves in the same way, with its soft constraints and contacts.
 
     Bodies nest, frames become sites, a base with a name or a mass becomes a body that stands still, couplings become
     joint equalities, and loop joints welds or points that coincide. Shapes to draw are in MuJoCo's group 2 and collide
-    with nothing; shapes to collide are in group 3, with their friction; ground is on the world. `lossy=True` writes a model of which MJCF cannot say everything, and
-    lists what was left out in a comment; without it that is an error.
+    with nothing; shapes to collide are in group 3, with their friction; planes and height fields are on the world.
+    `lossy=True` writes a model of which MJCF cannot say everything, and lists what was left out in a comment; without
+    it that is an error.
 
     Raises:
         ModelError: MJCF cannot say it: a joint of another type, a planar model, numbers that are symbols.

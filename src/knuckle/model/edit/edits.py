@@ -109,8 +109,8 @@ def with_ground(
     stated = {key: x for key, x in (("friction", friction), ("restitution", restitution)) if x is not None}
     rules = model.contact
     if stated:
-        values = dataclasses.asdict(rules.surface(DEFAULT)) | stated
-        own = surface_from(*{**values, "name": name}.values())
+        unsaid = rules.surface(DEFAULT)
+        own = surface_from(name, *(stated.get(x.name, getattr(unsaid, x.name)) for x in dataclasses.fields(unsaid)[1:]))
         stated = {key: getattr(own, key) for key in stated}
         others = dict.fromkeys((DEFAULT, *(surface.name for surface in rules.surfaces)))
         rules = dataclasses.replace(rules, surfaces=(*rules.surfaces, own))

@@ -26,9 +26,8 @@ def shapes(
         shape, X = _shape(source, g, X, file)
         name = source.mujoco.mj_id2name(m, source.mujoco.mjtObj.mjOBJ_GEOM, g) or ""
         if shape is None:
-            source.note(
-                "info", name or f"geom{g}", "a signed distance or flex shape, or a large height field: left out"
-            )
+            what = "a signed distance or flex shape, or a height field of millions of places"
+            source.note("info", name or f"geom{g}", f"{what}: left out")
             continue
         geometry = Geometry(shape, X, name, _material(source, g))
         if int(m.geom_group[g]) in _DRAWN_GROUPS:
