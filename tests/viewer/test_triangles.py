@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
 from knuckle.viewer.scene.triangles import (
     Triangles,
     box,
@@ -63,6 +63,20 @@ def test_planes_and_meshes():
     assert np.allclose(np.ptp(plane.vertices, axis=0), [2.0, 4.0, 0.0])
     assert primitive(Plane((0.0, 0.0))) is None
     assert primitive(Mesh("a.stl")) is None
+
+
+def test_terrain_is_where_its_heights_are_and_looks_up():
+    heights = ((0.0, 1.0, 2.0), (5.0, 4.0, 3.0))
+    surface = primitive(HeightField(heights, (0.5, 2.0)))
+    assert surface is not None
+    rows = surface.vertices.reshape(2, 3, 3)
+    assert rows[..., 2].tolist() == [list(row) for row in heights]
+    assert rows[0, :, 0].tolist() == [-0.5, 0.0, 0.5]
+    assert rows[:, 1, 1].tolist() == [-1.0, 1.0]
+    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    assert len(normals) == 4
+    assert normals[:, 2] == pytest.approx(1.0)
 
 
 def test_a_mirror_image_still_looks_outwards():

@@ -83,7 +83,9 @@ class HeightField:
         rows = {len(row) for row in self.heights}
         if len(self.heights) < 2 or len(rows) != 1 or min(rows) < 2:
             raise ValueError("a height field needs at least two rows of two heights, and all rows of one length")
-        if not all(d > 0 for d in self.spacing):
+        if not all(math.isfinite(h) for row in self.heights for h in row):
+            raise ValueError("the heights of a height field are finite numbers, and one of these is not")
+        if len(self.spacing) != 2 or not all(0 < d < math.inf for d in self.spacing):
             raise ValueError(f"the spacing of a height field is two lengths above zero, not {self.spacing}")
 
 

@@ -50,8 +50,13 @@ def _check_contact(model: Model) -> None:
         for name in pair:
             if name not in names:
                 raise ModelError(f"bodies that never touch: no body is called {name!r}", element=name)
+    for surface in model.contact.surfaces:
+        check_name(surface.name, "surface")
+    known = {"", *(surface.name for surface in model.contact.surfaces)}
     for body in (model.base, *model.bodies):
         for geometry in body.collisions:
+            if geometry.surface in known:
+                continue
             try:
                 model.contact.surface(geometry.surface)
             except ValueError as error:

@@ -50,16 +50,15 @@ class Figure:
 
 
 def figure(model: Model, most_faces: int | None = None) -> Figure:
-    """The figure of a model: its visuals, or, for a model that has none, a skeleton of joint axes and inertia.
+    """The figure of a model: its visuals, and, where no moving body has any, a skeleton of joint axes and inertia.
 
     Args:
         model: the mechanism.
         most_faces: meshes are made coarser until the figure has about this many triangles; None leaves them alone.
     """
     bodies = list(enumerate((model.base, *model.bodies), ROOT))
-    if not any(body.visuals for _, body in bodies):
-        return Figure(model, tuple(Part(*part) for part in skeleton(model)))
-    parts: list[Part] = []
+    bare = not any(body.visuals for body in model.bodies)
+    parts = [Part(*part) for part in skeleton(model)] if bare else []
     problems: dict[str, None] = {}
     for i, body in bodies:
         parts += _drawn(i, body, problems)

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from knuckle.viewer.extras import need
 
 Array: TypeAlias = NDArray[Any]
@@ -71,8 +71,21 @@ def primitive(shape: Shape) -> Triangles | None:
         case Plane((x, y)) if x > 0 and y > 0:
             corners = np.array([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)], float)
             return Triangles(corners, np.array([(0, 1, 2), (0, 2, 3)]))
+        case HeightField():
+            return terrain(shape)
         case _:
             return None
+
+
+def terrain(field: HeightField) -> Triangles:
+    """A height field as two triangles for each of its cells, seen from above."""
+    heights = np.array(field.heights, float)
+    ny, nx = heights.shape
+    x, y = ((np.arange(n) - (n - 1) / 2) * d for n, d in zip((nx, ny), field.spacing, strict=True))
+    vertices = np.stack([*np.meshgrid(x, y), heights], axis=-1).reshape(-1, 3)
+    i, k = np.meshgrid(np.arange(ny - 1), np.arange(nx - 1), indexing="ij")
+    a, b, c, d = (((i + di) * nx + k + dk).ravel() for di, dk in ((0, 0), (0, 1), (1, 1), (1, 0)))
+    return Triangles(vertices, np.concatenate([np.stack([a, b, c], -1), np.stack([a, c, d], -1)]))
 
 
 def box(size: Iterable[float]) -> Triangles:
