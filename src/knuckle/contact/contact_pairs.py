@@ -1,17 +1,19 @@
-"""Which shapes of a mechanism may touch."""
+"""The shapes of a mechanism that may touch, in pairs whose contact can be computed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 
 from knuckle.errors import ModelError
 from knuckle.model import ROOT, Body, Geometry, Model
+from knuckle.model.contact.contact_candidates import ShapeOn, contact_candidates
 from knuckle.model.surfaces import Surface
+from knuckle.public_names import public_in
 
 from .detection import is_known
 
 
+@public_in("contact")
 @dataclass(frozen=True)
 class ContactPair:
     """Two shapes that may touch, the bodies that they are on, and what holds between their surfaces."""
@@ -31,36 +33,22 @@ def _body(model: Model, i: int) -> Body:
     return model.base if i == ROOT else model.bodies[i]
 
 
+@public_in("contact")
 def contact_pairs(model: Model) -> tuple[ContactPair, ...]:
-    """All pairs of shapes that may touch, in the order of their bodies.
+    """All pairs of shapes that may touch (`kn.model.contact_candidates`), in the order in which gaps are computed.
 
-    Shapes of one body never do, nor those of a body and the body that carries it, unless that is the base. Shapes on
-    the base do not touch each other. An error names two shapes whose contact cannot be computed.
+    Some pairs have several places: a box on a plane has four. An error names shapes whose contact cannot be computed.
     """
-    pairs: list[ContactPair] = []
-    for i, j in combinations(range(ROOT, model.nb), 2):
-        if (i != ROOT and model.parents[j] == i) or model.contact.is_ignored(
-            _body(model, i).name, _body(model, j).name
-        ):
-            continue
-        for one in _body(model, i).collisions:
-            for other in _body(model, j).collisions:
-                if _may_touch(one, other):
-                    pairs.append(_pair(model, (i, one), (j, other)))
-    return tuple(pairs)
+    return tuple(_pair(model, one, other) for one, other in contact_candidates(model))
 
 
-def _may_touch(one: Geometry, other: Geometry) -> bool:
-    return bool(one.contact_type & other.contact_affinity or other.contact_type & one.contact_affinity)
-
-
-def _pair(model: Model, one: tuple[int, Geometry], other: tuple[int, Geometry]) -> ContactPair:
-    surface = model.contact.between(one[1].surface, other[1].surface)
-    for (i, a), (j, b) in ((other, one), (one, other)):
-        if is_known(a.shape, b.shape):
-            return ContactPair(i, j, a, b, surface)
+def _pair(model: Model, one: ShapeOn, other: ShapeOn) -> ContactPair:
+    surface = model.contact.between(one.geometry.surface, other.geometry.surface)
+    for a, b in ((other, one), (one, other)):
+        if is_known(a.geometry.shape, b.geometry.shape):
+            return ContactPair(a.body, b.body, a.geometry, b.geometry, surface)
     kinds = " and ".join(
-        f"a {type(geometry.shape).__name__.lower()} of {_body(model, i).name!r}" for i, geometry in (one, other)
+        f"a {type(x.geometry.shape).__name__.lower()} of {_body(model, x.body).name!r}" for x in (one, other)
     )
     raise ModelError(
         f"the contact of {kinds} cannot be computed: give them simpler shapes, or take the bodies out of contact"

@@ -5,10 +5,10 @@ slides λ_t = −μ λ_n u_t/|u_t|. The cone is round, and nothing lifts what sl
 itself, not its convex relaxation). Everything else is a row between bounds, λ = Π(λ − ρ u): a contact without friction
 (0, ∞), dry friction at a joint (−f dt, f dt), a joint at its limit.
 
-A round is one step of Newton's method on the equations of Alart and Curnier, λ = Π(λ − ρ u), and where that does not
-help at once a few sweeps of Gauss and Seidel over the contacts. Newton's step is projected onto the cones: impulses
-that do no work between contacts that seem to stick grow to where one of them slides. The residual |λ − Π(λ − ρ u)|/ρ is
-a velocity.
+A round is a step of Newton's method on the equations of Alart and Curnier, λ = Π(λ − ρ u), projected onto the cones:
+impulses that do no work between contacts that seem to stick grow to where one of them slides. Where several steps find
+nothing better than before, sweeps of Gauss and Seidel over the contacts go on from the best. The residual,
+|λ − Π(λ − ρ u)|/ρ, is a velocity.
 """
 
 from __future__ import annotations
@@ -23,28 +23,24 @@ from knuckle.spatial.linear.elimination import solve
 
 from .impulse_laws import Bounds, Cone, Scalars
 
-SWEEPS = 4
-"""Sweeps in a round."""
-TRIES, MORE_SWEEPS = 3, 20
-"""Rounds without success before sweeps go on from the best, and how many these are."""
-HELPS = 0.3
-"""The part of a residual that a step of Newton's method leaves at most where no sweeps follow it."""
+TRIES, SWEEPS = 6, 20
+"""Steps of Newton's method without success before sweeps go on from the best, and how many these are."""
 SLIGHT = 1e-6
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 
 
 @dataclass(frozen=True)
 class ImpulseBlock:
-    """The rows of one contact or bound, and what solvers divide by."""
+    """The rows of one contact or bound, and what solvers multiply with: one over its responses to unit impulses.
+
+    `rho` is for the sum of all its rows, `normal` for the first one, `across` for the stiffest way across.
+    """
 
     rows: range
     law: Cone | Bounds
     rho: Any
-    """ρ: one over the sum of its responses to unit impulses on it"""
     normal: Any
-    """One over the response of the normal velocity to the normal impulse"""
     across: Any
-    """One over the largest response across the normal"""
 
 
 @dataclass(frozen=True)
@@ -93,34 +89,29 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     for x in problem.b:
         largest = maximum(largest, absolute(x))
     enough = tolerance * largest
-    begun, n = residual(problem, start), len(start)
+    begun, n = residual(problem, start) - enough, len(start)
     state = repeated(
-        lambda left, now, tries, *x: _round(problem, (left, now, tries), x[:n], list(x[n:]), enough),
-        (begun - enough, begun, 0.0, *start, *start),
+        lambda left, tries, *x: _round(problem, left, tries, x[:n], list(x[n:]), enough),
+        (begun, 0.0, *start, *start),
         rounds,
     )
-    return list(state[3 : 3 + n]), state[0] + enough
+    return list(state[2 : 2 + n]), state[0] + enough
 
 
 def _round(
-    problem: ConeProblem, numbers: tuple[Any, Any, Any], best: Sequence[Any], impulses: Scalars, enough: Any
+    problem: ConeProblem, left: Any, tries: Any, best: Sequence[Any], impulses: Scalars, enough: Any
 ) -> tuple[Any, ...]:
-    """A step of Newton's method, and sweeps where that leaves much: other contacts slide then, or open.
-
-    After `TRIES` rounds that found nothing better, a round of sweeps goes on from the best.
-    """
-    left, now, tries = numbers
-    is_new = less(tries, TRIES - 0.5)
+    """A step of Newton's method; after `TRIES` of them that found nothing better, sweeps from the best."""
+    is_stuck = less(TRIES - 0.5, tries)
     newton = _newton(problem, impulses)
-    impulses = [select(is_new, a, b) for a, b in zip(newton, best, strict=True)]
-    helps = select(less(residual(problem, impulses), HELPS * now), 1.0, 0.0)
-    sweeps = select(less(0.5, helps), 0.0, select(is_new, float(SWEEPS), float(MORE_SWEEPS)))
-    _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MORE_SWEEPS)
-    now = residual(problem, impulses)
-    is_better = less(now - enough, left)
+    impulses = [select(is_stuck, a, b) for a, b in zip(best, newton, strict=True)]
+    sweeps = select(is_stuck, float(SWEEPS), 0.0)
+    _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), SWEEPS)
+    now = residual(problem, impulses) - enough
+    is_better = less(now, left)
     best = [select(is_better, a, b) for a, b in zip(impulses, best, strict=True)]
-    tries = select(is_better, 0.0, select(is_new, tries + 1, 0.0))
-    return select(is_better, now - enough, left), now, tries, *best, *impulses
+    tries = select(is_better, 0.0, select(is_stuck, 0.0, tries + 1))
+    return select(is_better, now, left), tries, *best, *impulses
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:

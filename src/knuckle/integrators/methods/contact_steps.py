@@ -44,7 +44,7 @@ class ContactSteps(Integrator):
     """
 
     joint_limits: bool = False
-    rounds: int = 12
+    rounds: int = 40
     tolerance: float = 1e-12
 
     evaluates_forces_once = True
