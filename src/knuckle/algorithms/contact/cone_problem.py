@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select, sqrt
+from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, repeated
 from knuckle.spatial.linear.elimination import solve
 
-from .impulse_laws import Bounds, Cone, Scalars
+from .impulse_laws import Bounds, Cone, Scalars, stiffest
 
 TRIES, SWEEPS = 6, 20
 """Steps of Newton's method without success before sweeps go on from the best, and how many these are."""
@@ -58,7 +58,7 @@ class ConeProblem:
         for law in laws:
             rows = range(n, n + law.rows)
             rho = 1 / sum((A[i][i] for i in rows), ZERO)
-            across = 1 / _stiffest(A, n + 1) if law.rows == 3 else ZERO
+            across = 1 / stiffest(A, n + 1) if law.rows == 3 else ZERO
             blocks.append(ImpulseBlock(rows, law, rho, 1 / A[n][n], across))
             n = rows.stop
         return cls(A, b, tuple(blocks))
@@ -72,29 +72,23 @@ class ConeProblem:
         return [impulses[i] - block.rho * self.velocity(i, impulses) for i in block.rows]
 
 
-def _stiffest(A: Sequence[Sequence[Any]], i: int) -> Any:
-    """The larger eigenvalue of two rows."""
-    mean, half = (A[i][i] + A[i + 1][i + 1]) / 2, (A[i][i] - A[i + 1][i + 1]) / 2
-    return mean + sqrt(half * half + A[i][i + 1] * A[i + 1][i])
-
-
 def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) -> tuple[Scalars, Any]:
     """Impulses and the residual that is left, from a guess, by at most so many rounds: the best that were found.
 
     `tolerance` is relative to the largest velocity without impulses.
     """
-    if not start:
-        return [], ZERO
     largest: Any = ZERO
     for x in problem.b:
         largest = maximum(largest, absolute(x))
     enough = tolerance * largest
-    begun, n = residual(problem, start) - enough, len(start)
-    state = repeated(
-        lambda left, tries, *x: _round(problem, left, tries, x[:n], list(x[n:]), enough),
-        (begun, 0.0, *start, *start),
-        rounds,
-    )
+    touched: Any = sum((absolute(x) for x in start), ZERO)  # a guess is improved at least once: its errors would add up
+    begun = maximum(residual(problem, start) - enough, select(less(0.0, touched), enough, -enough))
+    n = len(start)
+
+    def round_(left: Any, tries: Any, *x: Any) -> tuple[Any, ...]:
+        return _round(problem, left, tries, x[:n], list(x[n:]), enough)
+
+    state = repeated(round_, (begun, 0.0, *start, *start), rounds)
     return list(state[2 : 2 + n]), state[0] + enough
 
 

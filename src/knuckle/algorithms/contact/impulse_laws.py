@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,3 +87,9 @@ class Bounds:
 
 PUSHES = Bounds(lower=0.0)
 """A contact without friction, or a joint at its limit."""
+
+
+def stiffest(A: Sequence[Sequence[Any]], i: int) -> Any:
+    """The larger eigenvalue of two rows of A, from i on."""
+    mean, half = (A[i][i] + A[i + 1][i + 1]) / 2, (A[i][i] - A[i + 1][i + 1]) / 2
+    return mean + sqrt(half * half + A[i][i + 1] * A[i + 1][i])
