@@ -59,6 +59,7 @@ from .public_names import GROUPS as _GROUPS
 if _TYPE_CHECKING:
     from . import compilation as compilation
     from . import constraints as constraints
+    from . import contact as contact
     from . import couplings as couplings
     from . import identification as identification
     from . import integrators as integrators

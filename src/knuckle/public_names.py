@@ -16,7 +16,7 @@ PUBLIC: dict[str, Any] = {}
 """What is registered, by its name after `kn.`: "pose", "loops.jacobian"."""
 
 
-GROUPS = ("compilation", "constraints", "couplings", "identification", "jacobian_products", "loops")
+GROUPS = ("compilation", "constraints", "contact", "couplings", "identification", "jacobian_products", "loops")
 """What completes after a dot: `kn.loops.jacobian`."""
 
 

@@ -47,7 +47,7 @@ ROOMS = (
 )
 
 ROOMS_WITHIN = {
-    "algorithms": ("types", "kinematics", "dynamics", "energy", "loops"),
+    "algorithms": ("types", "kinematics", "dynamics", "energy", "loops", "contact"),
     "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "calls"),
 }
 

@@ -20,6 +20,7 @@ from knuckle.model import (
     Body,
     Box,
     Capsule,
+    ContactRules,
     Cylinder,
     Ellipsoid,
     Frame,
@@ -425,3 +426,45 @@ def test_any_damage_is_a_model_error_or_a_model(count: int):
         accepted += 1
         assert read_json(to_json(model)) == model
     assert 0 < accepted < 0.9 * count
+
+
+def test_contact_comes_back_and_is_left_out_where_there_is_none():
+    b = knuckle.Builder("crawler")
+    b.surface("rubber", friction=0.9, torsional=0.01, rolling=0.001, restitution=0.1)
+    b.surface("foam", stiffness=1e4, damping=3.0)
+    b.surface_pair("rubber", "", friction=0.4)
+    b.ground(normal=(0, 1, 2), height=0.1, surface="foam")
+    b.terrain([[0.0, 0.1], [0.2, 0.3]], spacing=(0.5, 0.25))
+    foot = Geometry(Sphere(0.1), surface="rubber", contact_type=6, contact_affinity=0)
+    b.body("foot", joint=J.Free(), mass=1.0, collisions=foot)
+    b.ignore_contact("base", "foot")
+    model = b.build()
+    back = read_json(to_json(model))
+    assert back == model
+    assert back.content_hash == model.content_hash
+    assert [repr(g) for g in back.base.collisions] == [repr(g) for g in model.base.collisions]
+    assert "ignored" not in to_json(model.replace(contact=ContactRules(model.contact.surfaces)))
+    assert "contact" not in json.loads(to_json(knuckle.robots.load("arm")))
+
+
+@pytest.mark.parametrize(
+    ("contact", "complaint"),
+    [
+        ({"surfaces": [{"name": "a", "friction": -1}]}, r"\$\.contact\.surfaces\[0\].*friction is a number from 0 on"),
+        ({"surfaces": [{"name": "a"}, {"name": "a"}]}, "two surfaces are called 'a'"),
+        ({"pairs": [{"first": "a", "second": "", "contact": {}}]}, "no surface is called 'a'"),
+        ({"ignored": [["base", "nobody"]]}, "no body is called 'nobody'"),
+        ({"ignored": [["base"]]}, r"\$\.contact\.ignored\[0\]: found 1 entries; expected 2"),
+        ({"rules": []}, "ContactRules has no 'rules'"),
+    ],
+)
+def test_contact_that_is_wrong_is_refused(contact: Any, complaint: str):
+    arm = json.loads(to_json(knuckle.robots.load("arm")))
+    arm["base"]["name"] = "base"
+    with pytest.raises(ModelError, match=complaint):
+        read_json(json.dumps({**_on_base(arm), "contact": contact}))
+
+
+def _on_base(document: Any) -> Any:
+    """The document of a model without joints: its base alone."""
+    return {**document, "bodies": [], "joints": [], "frames": [], "loops": [], "couplings": []}

@@ -15,6 +15,7 @@ from knuckle.model import (
     ROOT,
     Body,
     Box,
+    Builder,
     Capsule,
     Cylinder,
     Ellipsoid,
@@ -219,6 +220,29 @@ def test_properties_that_urdf_cannot_say(model: Model, what: str):
     back = read_urdf(text)
     assert back.joints[0].type == model.joints[0].type
     assert len(back.base.visuals) == sum(isinstance(g.shape, Sphere) for g in model.base.visuals)
+
+
+def test_urdf_has_no_contact():
+    b = Builder("crawler", base="world")
+    b.surface("rubber", friction=0.9)
+    b.surface_pair("rubber", "rubber", friction=0.4)
+    b.ground()
+    ball = Geometry(Sphere(0.1), contact_type=2)
+    b.body("foot", joint=Revolute(), mass=1.0, collisions=[ball, Sphere(0.2)], surface="rubber")
+    b.ignore_contact("world", "foot")
+    with pytest.raises(ModelError, match=r"URDF cannot say: shape Plane \(and 7 more\)"):
+        to_urdf(b.build())
+    lost = [line for line in to_urdf(b.build(), lossy=True).splitlines() if "left out" in line]
+    assert [line.partition("it: ")[2].removesuffix(" -->") for line in lost] == [
+        "world: shape Plane",
+        "world: shape Plane",
+        "foot: that a colliding shape has the surface 'rubber'",
+        "foot: with what a colliding shape may touch (contact_type, contact_affinity)",
+        "foot: that a colliding shape has the surface 'rubber'",
+        "rubber: a surface",
+        "rubber on rubber: a pair of surfaces",
+        "world: that it never touches 'foot'",
+    ]
 
 
 def test_numbers_and_names_that_xml_cannot_say():

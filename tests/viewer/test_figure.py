@@ -8,12 +8,13 @@ import trimesh
 
 import knuckle as kn
 from knuckle.joints import Prismatic, Revolute, Spherical
-from knuckle.model import ROOT, Body, Cylinder, Geometry, Material, Mesh, Model
+from knuckle.model import ROOT, Body, Cylinder, Geometry, HeightField, Material, Mesh, Model
 from knuckle.testing import general_chain, random_tree
 from knuckle.viewer.scene.figure import MISSING, Figure, figure
 from knuckle.viewer.scene.mesh_file import read
 from knuckle.viewer.scene.skeleton import joint_axes
-from knuckle.viewer.scene.surface import box
+from knuckle.viewer.scene.stage import stage
+from knuckle.viewer.scene.triangles import box
 
 
 def with_visuals(*visuals: Geometry) -> Model:
@@ -112,6 +113,14 @@ def test_a_model_without_visuals_gets_a_skeleton(seed: int):
     assert all(np.all(np.isfinite(part.surface.vertices)) for part in made.parts)
 
 
+def test_a_model_without_visuals_keeps_its_skeleton_on_terrain():
+    chain = general_chain(3)
+    hills = Body(chain.base.name, chain.base.inertia, (Geometry(HeightField(((0.0, 1.0), (1.0, 0.0)), (1.0, 1.0))),))
+    bare, drawn = figure(chain), figure(chain.replace(base=hills))
+    assert len(drawn.parts) == len(bare.parts) + 1
+    assert [len(part.surface.faces) for part in drawn.parts if part.body == ROOT] == [2]
+
+
 def test_the_skeleton_reaches_from_joint_to_joint():
     model = general_chain(3)
     made = figure(model)
@@ -159,3 +168,13 @@ def test_an_empty_figure_has_a_box():
     empty = Figure(general_chain(1), ())
     assert np.allclose(empty.bounds(np.zeros(1)), [[-0.5] * 3, [0.5] * 3])
     assert len(box((1, 1, 1)).faces) == 12
+
+
+@pytest.mark.parametrize(
+    ("normal", "height", "expected"), [((0, 0, 1), -0.3, -0.3), ((0, 0, 1), 0.2, 0.2), ((1, 0, 1), 0.2, 0.0)]
+)
+def test_the_grid_is_where_level_ground_is(normal: tuple[float, float, float], height: float, expected: float):
+    arm = kn.robots.load("arm")
+    drawn = figure(kn.model.edit.with_ground(arm, height, normal))
+    assert len(drawn.parts) == len(figure(arm).parts)
+    assert stage([drawn], [kn.neutral(arm)]).ground == pytest.approx(expected)

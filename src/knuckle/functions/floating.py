@@ -43,7 +43,10 @@ def limbs_of(model: Model) -> Model | None:
     if not floats(model) or model.couplings or any(x is not ZERO for x in model.rotor[0]):
         return None
     joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in model.joints[1:])
-    return model.replace(base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=())
+    contact = model.contact.with_bodies(lambda name: None if name == model.base.name else name)
+    return model.replace(
+        base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=(), contact=contact
+    )
 
 
 class _Adrift(NamedTuple):

@@ -5,6 +5,7 @@ from knuckle.errors import ConvergenceError
 from .base import Adaptive, DenseOutput, Integrator, State
 from .default_steps import Steps, default_steps
 from .methods.bdf import BDF1, BDF2
+from .methods.contact_steps import ContactSteps
 from .methods.dormand_prince import DormandPrince
 from .methods.implicit_euler import ImplicitEuler
 from .methods.newton import Iterative, Newton
@@ -20,6 +21,7 @@ __all__ = [
     "BDF2",
     "INTEGRATORS",
     "Adaptive",
+    "ContactSteps",
     "ConvergenceError",
     "DenseOutput",
     "DormandPrince",

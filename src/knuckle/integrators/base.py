@@ -33,6 +33,9 @@ class Integrator(ABC):
     evaluates_forces_once: ClassVar[bool] = False
     """Whether a step evaluates the forces only once, at its beginning."""
 
+    solves_friction: ClassVar[bool] = False
+    """Whether dry friction at joints is part of its equations: otherwise modes of sticking and sliding are kept."""
+
     @property
     @abstractmethod
     def order(self) -> int:

@@ -97,6 +97,14 @@ class Joint(ABC):
         self._needs_plain_rates("integrate")
         return q + dv
 
+    def coasted(self, q: Vector, v: Vector, dt: Any) -> tuple[Vector, Vector]:
+        """(q, v) after dt without forces on a body of no extent: one that may go anywhere goes straight ahead."""
+        return self.integrate(q, dt * v), v
+
+    def coasting_rate(self, v: Vector) -> Vector:
+        """v̇ of such a motion: not zero where v is in axes that turn."""
+        return Vector.zero(self.nv)
+
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """`dv` with integrate(q0, dv) = q1, the shortest."""
         self._needs_plain_rates("difference")

@@ -19,6 +19,7 @@ from .build.solids import (
     solid_sphere,
 )
 from .build.spanning_tree import Connection
+from .contact import contact_candidates
 from .coupling import Coupling, mimic
 from .coupling_laws import CouplingLaw, FunctionLaw, Linear, Powers
 from .edit.reroot import StateMap, reroot
@@ -33,6 +34,7 @@ from .parts import (
     Ellipsoid,
     Frame,
     Geometry,
+    HeightField,
     Keyframe,
     Limits,
     LoopJoint,
@@ -46,6 +48,7 @@ from .parts import (
     TreeJoint,
 )
 from .placement import Placement
+from .surfaces import ContactRules, Surface, SurfacePair
 
 if TYPE_CHECKING:
     from .build.dh import DH, DHRow, from_dh
@@ -61,6 +64,7 @@ __all__ = [
     "Builder",
     "Capsule",
     "Connection",
+    "ContactRules",
     "Coupling",
     "CouplingLaw",
     "Cylinder",
@@ -69,6 +73,7 @@ __all__ = [
     "Frame",
     "FunctionLaw",
     "Geometry",
+    "HeightField",
     "JointAxis",
     "Keyframe",
     "Limits",
@@ -85,8 +90,11 @@ __all__ = [
     "Shape",
     "Sphere",
     "StateMap",
+    "Surface",
+    "SurfacePair",
     "TreeJoint",
     "audit",
+    "contact_candidates",
     "dh_of",
     "edit",
     "from_dh",

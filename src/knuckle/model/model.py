@@ -19,6 +19,7 @@ from .coupling import Coupling
 from .keyframes import carried
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
+from .surfaces import ContactRules
 from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
@@ -48,6 +49,7 @@ class Model:
     base: Body = GROUND
     algebra: Algebra = SPATIAL
     keyframes: tuple[Keyframe, ...] = ()
+    contact: ContactRules = field(default_factory=ContactRules)
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -294,6 +296,7 @@ class Model:
             self.couplings,
             self.gravity,
             self.base,
+            self.contact,
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 

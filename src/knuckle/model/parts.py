@@ -68,7 +68,28 @@ class Mesh:
     path: str | None = None
 
 
-Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Ellipsoid | Plane | Mesh
+@dataclass(frozen=True)
+class HeightField:
+    """Ground of changing height over a grid in x and y, centred at the origin; z is up.
+
+    `heights[i][k]` is the height at the i-th place along y and the k-th along x; `spacing` is the distance of places
+    along x and along y.
+    """
+
+    heights: tuple[tuple[float, ...], ...]
+    spacing: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        rows = {len(row) for row in self.heights}
+        if len(self.heights) < 2 or len(rows) != 1 or min(rows) < 2:
+            raise ValueError("a height field needs at least two rows of two heights, and all rows of one length")
+        if not all(math.isfinite(h) for row in self.heights for h in row):
+            raise ValueError("the heights of a height field are finite numbers, and one of these is not")
+        if len(self.spacing) != 2 or not all(0 < d < math.inf for d in self.spacing):
+            raise ValueError(f"the spacing of a height field is two lengths above zero, not {self.spacing}")
+
+
+Shape: TypeAlias = Box | Cylinder | Capsule | Sphere | Ellipsoid | Plane | Mesh | HeightField
 
 
 @dataclass(frozen=True)
@@ -82,12 +103,19 @@ class Material:
 
 @dataclass(frozen=True)
 class Geometry:
-    """A shape placed on a body: `X` goes from body to shape coordinates."""
+    """A shape placed on a body: `X` goes from body to shape coordinates.
+
+    A shape that collides has a `surface`, by its name in the model's contact rules. Two shapes may touch if the bits of
+    one's `contact_type` and the other's `contact_affinity` have one in common, either way round, as in MJCF.
+    """
 
     shape: Shape
     X: Transform = IDENTITY
     name: str = ""
     material: Material | None = None
+    surface: str = ""
+    contact_type: int = 1
+    contact_affinity: int = 1
 
 
 @dataclass(frozen=True)

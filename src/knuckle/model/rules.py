@@ -41,6 +41,26 @@ def check(model: Model) -> None:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
     _check_keyframes(model)
+    _check_contact(model)
+
+
+def _check_contact(model: Model) -> None:
+    names = {model.base.name, *model.body_names}
+    for pair in model.contact.ignored:
+        for name in pair:
+            if name not in names:
+                raise ModelError(f"bodies that never touch: no body is called {name!r}", element=name)
+    for surface in model.contact.surfaces:
+        check_name(surface.name, "surface")
+    known = {"", *(surface.name for surface in model.contact.surfaces)}
+    for body in (model.base, *model.bodies):
+        for geometry in body.collisions:
+            if geometry.surface in known:
+                continue
+            try:
+                model.contact.surface(geometry.surface)
+            except ValueError as error:
+                raise ModelError(f"a shape of {body.name!r}: {error}", element=body.name) from None
 
 
 def check_name(name: str, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.methods.bdf import BDF1, BDF2
+from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps
 from knuckle.integrators.methods.implicit_euler import ImplicitEuler
 from knuckle.integrators.methods.newton import Iterative
 from knuckle.model import Model
@@ -68,6 +70,20 @@ def advice(integrator: Integrator) -> str:
 def finite(*parts: Array) -> Array:
     """Whether all variables of a state are finite: (...,) for parts (..., n)."""
     return np.all([np.isfinite(part).all(-1) for part in parts], axis=0)
+
+
+def warn_of_contacts(model: Model, integrator: Integrator, memory: Sequence[Any]) -> None:
+    """A warning if contacts were not solved, by the memory at the end of trajectories."""
+    if not isinstance(integrator, ContactSteps):
+        return
+    left = np.asarray(memory[1], float)
+    unsolved = ~(left <= WARNED) & np.isfinite(left)
+    if unsolved.any():
+        worst = _first(unsolved, int(np.where(unsolved, left, -1).argmax()))
+        warn(
+            f"contacts were not solved to {WARNED:g} m/s in {_some(unsolved)} of {model.name}: {left.max():.1g} is left"
+            f"{worst}. Take shorter steps, or more rounds than ContactSteps(rounds={integrator.rounds})"
+        )
 
 
 def warn_of_divergence(model: Model, diverged_at: Array, t0: float, integrator: Integrator) -> None:

@@ -21,7 +21,7 @@ from knuckle.warning import warn
 
 from .accuracy import warn_of_error
 from .controls import forces_along, forces_of
-from .divergence import Divergence
+from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
 from .events.event_monitor import EventMonitor
 from .friction.stick_slip import StickSlip
@@ -165,6 +165,7 @@ def simulate(
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows = run.recorder.rows()
             tau = forces_along(model, control, named, times, q_rows, v_rows)
+    warn_of_contacts(model, steps.integrator, run.state.memory)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:

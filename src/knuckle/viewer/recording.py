@@ -16,7 +16,7 @@ from knuckle.simulation.rollout.rollout_result import Rollout
 from knuckle.trajectory.trajectory import over_time
 
 from .scene.poses import poses
-from .scene.surface import Array
+from .scene.triangles import Array
 
 MOST = 32
 """Trajectories of a rollout in one scene: more would take a browser too long."""

@@ -19,7 +19,7 @@ from .recording import Recording, recordings
 from .scene.figure import Figure, Part, figure
 from .scene.poses import quaternions
 from .scene.stage import ELEVATION, stage
-from .scene.surface import Array
+from .scene.triangles import Array
 
 _PAGE = Path(__file__).parent / "page"
 _SCRIPTS = ("matrices.js", "renderer.js", "plots.js", "player.js")

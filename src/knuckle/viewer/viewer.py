@@ -26,7 +26,7 @@ from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
 from .scene.stage import Stage, stage
-from .scene.surface import Array
+from .scene.triangles import Array
 
 LOCAL = "127.0.0.1"
 _FRAMES, _SLOW = 50.0, 6.0

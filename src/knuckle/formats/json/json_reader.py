@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
-from knuckle.model import ROOT, Body, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
+from knuckle.model import ROOT, Body, ContactRules, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .json_schema import BODY, FORMAT, VERSION, named_classes
@@ -28,6 +28,7 @@ _PARTS: dict[str, Any] = {
     "loops": tuple[LoopJoint, ...],
     "couplings": tuple[Coupling, ...],
     "keyframes": tuple[Keyframe, ...],
+    "contact": ContactRules,
     "provenance": Provenance,
 }
 

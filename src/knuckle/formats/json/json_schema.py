@@ -11,6 +11,7 @@ from typing import get_args
 import knuckle.joints
 from knuckle.model import (
     Body,
+    ContactRules,
     Coupling,
     Frame,
     Geometry,
@@ -21,6 +22,8 @@ from knuckle.model import (
     Note,
     Provenance,
     Shape,
+    Surface,
+    SurfacePair,
     TreeJoint,
     coupling_laws,
 )
@@ -40,8 +43,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Body, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
-    PlanarTransform, Provenance, Transform, TreeJoint,
+    Body, ContactRules, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
+    PlanarTransform, Provenance, Surface, SurfacePair, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
 

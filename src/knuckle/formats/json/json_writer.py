@@ -12,7 +12,7 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Joint
-from knuckle.model import CouplingLaw, FunctionLaw, Limits, Model, TreeJoint
+from knuckle.model import ContactRules, CouplingLaw, FunctionLaw, Limits, Model, TreeJoint
 from knuckle.model.joint_position import neutral_position
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
@@ -20,6 +20,8 @@ from knuckle.spatial import Matrix, Vector
 from .json_schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
 _TOP = ("name", "gravity", "base", "bodies", "joints", "frames", "loops", "couplings")
+_RARE: dict[str, Any] = {"keyframes": (), "contact": ContactRules()}
+"""What is left out where there is none."""
 
 
 def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) -> str:
@@ -36,7 +38,7 @@ def to_json(model: Model, *, indent: int | None = 1, provenance: bool = True) ->
     names = {BODY: {-1: model.base.name, **dict(enumerate(model.body_names))}}
     encoder = _Encoder({**names, "joint": dict(enumerate(model.joint_names))})
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "algebra": model.algebra.name}
-    for key in (*_TOP, "keyframes") if model.keyframes else _TOP:
+    for key in (*_TOP, *(key for key, default in _RARE.items() if getattr(model, key) != default)):
         document[key] = encoder.encode(getattr(model, key), f"$.{key}")
     if provenance:
         document["provenance"] = encoder.encode(model.provenance, "$.provenance")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute, Spherical
-from knuckle.model import ROOT, Coupling, Geometry, Linear, Mesh, Model, Plane, Powers, TreeJoint
+from knuckle.model import ROOT, Coupling, Geometry, HeightField, Linear, Mesh, Model, Plane, Powers, TreeJoint
 from knuckle.model.coupling import described
 from knuckle.model.joint_position import neutral_position
 from knuckle.spatial import IDENTITY, SPATIAL
@@ -76,10 +76,17 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for geometry in (*body.visuals, *body.collisions):
             if isinstance(geometry.shape, Mesh) and not has_mesh(geometry):
                 yield body.name, f"mesh {os.path.basename(geometry.shape.uri)}, {_why_no_mesh(geometry.shape)}"
-            if isinstance(geometry.shape, Plane) and body is not model.base:
-                yield body.name, "a plane on a body that moves"
+            if is_ground(geometry) and body is not model.base:
+                what = "plane" if isinstance(geometry.shape, Plane) else "height field"
+                yield body.name, f"a {what} on a body that moves"
             if geometry.material is not None and geometry.material.texture is not None:
                 yield body.name, f"texture {geometry.material.texture}"
+        if any(abs(x) >= 2**31 for g in body.collisions for x in (g.contact_type, g.contact_affinity)):
+            yield body.name, "more than 31 bits of what a shape may touch"
+    for surface in (*model.contact.surfaces, *(pair.contact for pair in model.contact.pairs)):
+        for what in ("restitution", "stiffness", "damping"):
+            if getattr(surface, what):
+                yield surface.name, f"{what} {getattr(surface, what):g} of a surface"
 
 
 def drawn_at(joint: TreeJoint) -> tuple[float, ...]:
@@ -95,6 +102,11 @@ def polynomial(coupling: Coupling) -> tuple[float, ...] | None:
     if isinstance(law, Powers) and len(law.coefficients) <= 5:
         return (*law.coefficients, *(0.0,) * (5 - len(law.coefficients)))
     return None
+
+
+def is_ground(geometry: Geometry) -> bool:
+    """Whether a shape is one that MuJoCo has on the world only."""
+    return isinstance(geometry.shape, (Plane, HeightField))
 
 
 def has_mesh(geometry: Geometry) -> bool:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
 from knuckle.errors import ModelError
 from knuckle.formats.base_link import check_base
 from knuckle.formats.xml import parse_xml
-from knuckle.model import Body, Model, Provenance
+from knuckle.model import Body, ContactRules, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
 from .equality import constraints
 from .file_bounds import check_bounds
+from .geoms.exclusions import exclusions
+from .geoms.read_shapes import shapes
 from .mjcf_keyframes import keyframes
 from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import build_tree
-from .read_shapes import shapes
 from .remarks import remark
 
 _LINE = re.compile(r"[Ll]ine(?: number)?[ =](\d+)")
@@ -84,8 +86,10 @@ def from_mujoco(
         name=names[: names.index(b"\0")].decode(errors="replace") or "mechanism",
         base=Body("world", Inertia.zero(), visuals, collisions),
         keyframes=keys,
-        provenance=Provenance(file, "mjcf", tuple(source.notes)),
+        contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
+    rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))
+    model = model.replace(contact=rules, provenance=Provenance(file, "mjcf", tuple(source.notes)))
     return merge_fixed_joints(model) if merge_fixed else model
 
 

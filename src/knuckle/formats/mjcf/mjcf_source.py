@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from knuckle.formats.right_angles import placed
 from knuckle.model import Note
 from knuckle.spatial import Transform, rotation
 
+from .geoms.geom_contact import GeomContacts, geom_contacts
+
 _OBJECTS = {
     "joint": ("mjOBJ_JOINT", "njnt"), "body": ("mjOBJ_BODY", "nbody"), "site": ("mjOBJ_SITE", "nsite"),
     "mesh": ("mjOBJ_MESH", "nmesh"), "material": ("mjOBJ_MATERIAL", "nmat"), "equality": ("mjOBJ_EQUALITY", "neq"),
-    "tendon": ("mjOBJ_TENDON", "ntendon"), "keyframe": ("mjOBJ_KEY", "nkey"),
+    "tendon": ("mjOBJ_TENDON", "ntendon"), "keyframe": ("mjOBJ_KEY", "nkey"), "geom": ("mjOBJ_GEOM", "ngeom"),
+    "pair": ("mjOBJ_PAIR", "npair"),
 }  # fmt: skip
 
 
@@ -48,6 +52,11 @@ class MjcfSource:
                 while given[k] in taken:
                     given[k] += "_"
         return given
+
+    @cached_property
+    def contacts(self) -> GeomContacts:
+        """How its geoms touch."""
+        return geom_contacts(self)
 
     def listed(self, kind: str, numbers: Sequence[int], most: int = 8) -> str:
         """The names of some elements, the first of them if there are many."""

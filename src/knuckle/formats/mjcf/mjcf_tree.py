@@ -20,9 +20,9 @@ from knuckle.spatial import Inertia, Sym3, Transform, Vector, rotation
 from knuckle.spatial.three import transpose
 
 from .actuators import motors
+from .geoms.read_shapes import shapes
 from .joint_variables import position
 from .mjcf_source import MjcfSource, numbers, transform
-from .read_shapes import shapes
 
 _ORIGIN = (0.0, 0.0, 0.0)
 

@@ -17,9 +17,10 @@ from knuckle.spatial import Inertia, Transform, Vector, rotation
 from knuckle.spatial.three import transpose
 
 from .equality import composed
+from .geoms.write_contact import GeomNames, exclusions, geom_names, pair_words
+from .geoms.write_shapes import ShapeWriter, add_assets
 from .joint_variables import to_qpos, to_qvel
 from .mjcf_losses import TYPE_OF, check_sayable, depth_first, drawn_at, polynomial, unsayable, wraps_base
-from .write_shapes import add_assets, add_shapes, shared_materials
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -30,12 +31,13 @@ _PIN = 0.1
 
 
 def to_mjcf(model: Model, *, lossy: bool = False) -> str:
-    """The MJCF text of a model: what MuJoCo moves in the same way, without contacts and with its soft constraints.
+    """The MJCF text of a model: what MuJoCo moves in the same way, with its soft constraints and contacts.
 
     Bodies nest, frames become sites, a base with a name or a mass becomes a body that stands still, couplings become
     joint equalities, and loop joints welds or points that coincide. Shapes to draw are in MuJoCo's group 2 and collide
-    with nothing; shapes to collide are in group 3. `lossy=True` writes a model of which MJCF cannot say everything, and
-    lists what was left out in a comment; without it that is an error.
+    with nothing; shapes to collide are in group 3, with their friction; planes and height fields are on the world.
+    `lossy=True` writes a model of which MJCF cannot say everything, and lists what was left out in a comment; without
+    it that is an error.
 
     Raises:
         ModelError: MJCF cannot say it: a joint of another type, a planar model, numbers that are symbols.
@@ -58,8 +60,9 @@ def to_mjcf(model: Model, *, lossy: bool = False) -> str:
     _add(root, "compiler", **compiler)
     _add(root, "option", gravity=texts(model.gravity, model.name))
     add_assets(root, model)
-    _add_world(root, model)
-    _add_exclusions(root, model)
+    names = geom_names(model)
+    _add_world(root, model, names)
+    _add_contact(root, model, names)
     _add_equalities(root, model)
     _add_keyframes(root, model)
     ElementTree.indent(root)
@@ -71,20 +74,20 @@ def write_mjcf(model: Model, path: str | os.PathLike[str], *, lossy: bool = Fals
     write_text(path, to_mjcf(model, lossy=lossy))
 
 
-def _add_world(root: Element, model: Model) -> None:
+def _add_world(root: Element, model: Model, geoms: GeomNames) -> None:
     world = _add(root, "worldbody")
     place = _add(world, "body", name=model.base.name) if wraps_base(model) else world
     if place is not world:
         _add_inertial(place, model.base)
-    materials = shared_materials(model)
-    add_shapes(place, model.base, materials, still=True)
+    shapes = ShapeWriter(model, geoms)
+    shapes.add(place, ROOT, world)
     _add_sites(place, model, ROOT)
     elements = {ROOT: place}
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
         element = _add(elements[joint.parent], "body", name=body.name, **placement(_drawn(joint), joint.name))
         _add_joint(element, joint)
         _add_inertial(element, body)
-        add_shapes(element, body, materials)
+        shapes.add(element, i)
         _add_sites(element, model, i)
         elements[i] = element
     for loop in model.loops:
@@ -152,16 +155,13 @@ def _add_site(element: Element, frame: Frame) -> None:
     _add(element, "site", name=frame.name, **placement(frame.X, frame.name))
 
 
-def _add_exclusions(root: Element, model: Model) -> None:
-    """Bodies touch at the joint between them. MuJoCo knows that of a body and its parent, if that can move."""
-    pairs = [(loop.predecessor, loop.successor) for loop in model.loops]
-    if wraps_base(model):
-        pairs += [(ROOT, i) for i in model.children(ROOT)]
-    names = _names(model)
-    pairs = [pair for pair in pairs if pair[0] != pair[1]]
-    contact = _add(root, "contact") if pairs else root
-    for one, two in pairs:
-        _add(contact, "exclude", body1=names[one], body2=names[two])
+def _add_contact(root: Element, model: Model, geoms: GeomNames) -> None:
+    apart, pairs = exclusions(model), list(pair_words(model, geoms))
+    contact = _add(root, "contact") if apart or pairs else root
+    for one, two in apart:
+        _add(contact, "exclude", body1=one, body2=two)
+    for words in pairs:
+        _add(contact, "pair", **words)
 
 
 def _names(model: Model) -> dict[int, str]:

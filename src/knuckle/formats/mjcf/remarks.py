@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from .actuators import count, drives, remark_actuators
+from .geoms.exclusions import remark_contact
 from .mjcf_source import MjcfSource
 
 _LEFT_OUT = {
-    "nsensor": "sensors", "ncam": "cameras", "nskin": "skins", "npair": "contact pairs",
-    "nexclude": "contact exclusions",
+    "nsensor": "sensors", "ncam": "cameras", "nskin": "skins",
 }  # fmt: skip
 _CHANGES_DYNAMICS = {"nflex": "flexes", "nplugin": "plugins"}
 
@@ -23,9 +23,7 @@ def remark(source: MjcfSource) -> None:
         _count(source, "warning", m, key, what)
     remark_actuators(source)
     _tendons(source)
-    colliding = int(((m.geom_contype != 0) | (m.geom_conaffinity != 0)).sum())
-    if colliding:
-        source.note("info", "contacts", f"{colliding} colliding geoms are kept as data: no contact forces here")
+    remark_contact(source)
     weighs = not source.disabled("GRAVITY") and m.opt.gravity.any()
     for b in range(m.nbody):
         if m.body_gravcomp[b] and weighs:

@@ -64,3 +64,14 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for geometry in (*body.visuals, *body.collisions):
             if not isinstance(geometry.shape, SHAPES):
                 yield body.name, f"shape {type(geometry.shape).__name__}"
+        for geometry in body.collisions:
+            if geometry.surface:
+                yield body.name, f"that a colliding shape has the surface {geometry.surface!r}"
+            if (geometry.contact_type, geometry.contact_affinity) != (1, 1):
+                yield body.name, "with what a colliding shape may touch (contact_type, contact_affinity)"
+    for surface in model.contact.surfaces:
+        yield surface.name, "a surface"
+    for pair in model.contact.pairs:
+        yield pair.contact.name, "a pair of surfaces"
+    for first, second in model.contact.ignored:
+        yield first, f"that it never touches {second!r}"

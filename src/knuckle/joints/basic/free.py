@@ -10,7 +10,7 @@ from knuckle.joints.rotations.spherical import random_quaternion
 from knuckle.scalar import Dual, derivative
 from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
 from knuckle.spatial.series import log_factor
-from knuckle.spatial.three import add, cross, dot, halved, matvec, neg, scale, sub, tmatvec
+from knuckle.spatial.three import ZERO3, add, cross, dot, halved, matvec, neg, scale, sub, tmatvec
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,15 @@ class Free(ConstantSubspace):
         step = lie.exp(Motion(dv.items[:3], dv.items[3:]))
         turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(dv.items[:3])))
         return Vector([*turned, *add(r, tmatvec(rotation.from_quaternion(p), step.r))])
+
+    def coasted(self, q: Vector, v: Vector, dt: Any) -> tuple[Vector, Vector]:
+        p, r, w, u = q.items[:4], q.items[4:], v.items[:3], v.items[3:]
+        turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(scale(dt, w))))
+        ahead = add(r, scale(dt, tmatvec(rotation.from_quaternion(p), u)))
+        return Vector([*turned, *ahead]), Vector([*w, *matvec(rotation.exp(scale(dt, w)), u)])
+
+    def coasting_rate(self, v: Vector) -> Vector:
+        return Vector([*ZERO3, *neg(cross(v.items[:3], v.items[3:]))])
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         p0, p1 = q0.items[:4], q1.items[:4]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -15,14 +16,16 @@ from knuckle.model.edit.weld import merge_fixed as merged
 from knuckle.model.model import STANDARD_GRAVITY, Model
 from knuckle.model.parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
 from knuckle.model.placement import Placement, finite, to_transform, vector
+from knuckle.model.surfaces import ContactRules, Surface
 from knuckle.spatial import Inertia
 
 from .checked_parts import GivenLimits, inertia_from, limits_from, per_freedom, start_from
+from .grounds import ground_plane, height_field, surface_from
 from .spanning_tree import Connection, spanning
 
 
 class Builder:
-    """Collects bodies, joints, frames, loops and couplings, and builds a `Model` of them.
+    """Collects bodies, joints, frames, loops, couplings and surfaces, and builds a `Model` of them.
 
     Bodies are added from the base outward, and keep that order:
 
@@ -45,6 +48,9 @@ class Builder:
         self._frames: list[Frame] = []
         self._loops: list[LoopJoint] = []
         self._couplings: list[Coupling] = []
+        self._surfaces: list[Surface] = []
+        self._pairs: list[tuple[str, str, dict[str, float]]] = []
+        self._ignored: list[tuple[str, str]] = []
         self._notes: list[Note] = []
 
     @classmethod
@@ -95,6 +101,7 @@ class Builder:
         start: Any = None,
         visuals: Shape | Geometry | Iterable[Shape | Geometry] = (),
         collisions: Shape | Geometry | Iterable[Shape | Geometry] = (),
+        surface: str = "",
     ) -> str:
         """A body on a joint. Returns its name.
 
@@ -117,6 +124,7 @@ class Builder:
             start: where the joint is in `kn.neutral`, one number per position variable; neutral, if not given.
             visuals: shapes to draw.
             collisions: shapes to collide.
+            surface: what its colliding shapes are made of that do not say so themselves: a name given to `surface`.
         """
         kind = Fixed() if joint is None else joint
         if not isinstance(kind, Joint):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -125,7 +133,8 @@ class Builder:
         joint_name = f"{name}_joint" if joint_name is None else joint_name
         self._new_joint_name(joint_name)
         host = self._frame(on, f"the body {name!r} is on")
-        body = Body(name, inertia_from(mass, com, inertia, name), _geometry(visuals), _geometry(collisions))
+        shapes = tuple(dataclasses.replace(x, surface=x.surface or surface) for x in _geometry(collisions))
+        body = Body(name, inertia_from(mass, com, inertia, name), _geometry(visuals), shapes)
         tree_joint = TreeJoint(
             joint_name,
             kind,
@@ -236,6 +245,117 @@ class Builder:
         )  # fmt: skip
         self.couple(f"{name}_shaft", joint, ratio)
 
+    # contact
+
+    def surface(
+        self,
+        name: str,
+        *,
+        friction: float = 1.0,
+        torsional: float = 0.0,
+        rolling: float = 0.0,
+        restitution: float = 0.0,
+        stiffness: float | None = None,
+        damping: float | None = None,
+    ) -> str:
+        """A kind of surface, in SI units; "default" is that of shapes that name none. Returns its name.
+
+        Args:
+            name: what shapes call it.
+            friction: Coulomb's coefficient.
+            torsional: the largest moment about the normal over the normal force, in metres.
+            rolling: the same across the normal.
+            restitution: the part of the approaching velocity that comes back, from 0 to 1.
+            stiffness: of soft contact, in N/m; a surface without one is rigid.
+            damping: of soft contact, in N s/m.
+        """
+        if name in (surface.name for surface in self._surfaces):
+            raise ModelError(f"a surface is called {name!r} already: each name is used once", element=name)
+        self._surfaces.append(surface_from(name, friction, torsional, rolling, restitution, stiffness, damping))
+        return name
+
+    def surface_pair(
+        self,
+        first: str,
+        second: str,
+        *,
+        friction: float | None = None,
+        torsional: float | None = None,
+        rolling: float | None = None,
+        restitution: float | None = None,
+        stiffness: float | None = None,
+        damping: float | None = None,
+    ) -> None:
+        """What holds where two surfaces touch; what is not given comes from the two, as `Surface.against` has it."""
+        values = {
+            "friction": friction, "torsional": torsional, "rolling": rolling, "restitution": restitution,
+            "stiffness": stiffness, "damping": damping,
+        }  # fmt: skip
+        checked = surface_from(f"{first} on {second}", *(0.0 if x is None else x for x in values.values()))
+        if any({first, second} == {a, b} for a, b, _ in self._pairs):
+            raise ModelError(f"there is a pair of {first!r} and {second!r} already: each is said once", element=first)
+        self._pairs.append((first, second, {key: getattr(checked, key) for key, x in values.items() if x is not None}))
+
+    def ground(
+        self, normal: Sequence[float] = (0, 0, 1), height: float = 0.0, surface: str = "", name: str = "ground"
+    ) -> str:
+        """An endless plane on the base, to touch and to see. Returns its name.
+
+        Args:
+            normal: the direction away from the ground, in the base's axes, of any length.
+            height: how far along it from the base's origin the plane is.
+            surface: what it is made of.
+            name: of its shape.
+        """
+        return self._on_base(ground_plane(normal, height, surface, name))
+
+    def terrain(
+        self,
+        heights: Any,
+        spacing: float | Sequence[float],
+        at: Placement = None,
+        surface: str = "",
+        name: str = "terrain",
+    ) -> str:
+        """Ground of changing height on the base, to touch and to see. Returns its name.
+
+        Args:
+            heights: an array with a row for each place along y and a column for each along x.
+            spacing: the distance of places, in metres: one number, or one along x and one along y.
+            at: where the middle of the grid is on the base.
+            surface: what it is made of.
+            name: of its shape.
+        """
+        X = to_transform(at, "at", element=name)
+        return self._on_base(Geometry(height_field(heights, spacing, name), X, name, surface=surface))
+
+    def ignore_contact(self, first: str, second: str) -> None:
+        """Makes two bodies, or a body and the base, pass through each other."""
+        names = (self.base.name, *(body.name for body in self._bodies))
+        for role, name in (("first", first), ("second", second)):
+            if name not in names:
+                raise ModelError(f"{role} is called {name!r}, and no body added so far is{near(name, names)}")
+        if first == second:
+            raise ModelError("first and second are one body, which does not touch itself anyway", element=first)
+        self._ignored.append((first, second))
+
+    def _on_base(self, shape: Geometry) -> str:
+        if shape.name in (x.name for x in self.base.collisions):
+            raise ModelError(f"a shape of the base is called {shape.name!r} already", element=shape.name)
+        seen = Geometry(shape.shape, shape.X, shape.name)
+        visuals, collisions = (*self.base.visuals, seen), (*self.base.collisions, shape)
+        self.base = dataclasses.replace(self.base, visuals=visuals, collisions=collisions)
+        return shape.name
+
+    def _contact_rules(self) -> ContactRules:
+        rules = ContactRules(tuple(self._surfaces), (), tuple(dict.fromkeys(self._ignored)))
+        for first, second, values in self._pairs:
+            try:
+                rules = rules.with_pair(first, second, **values)
+            except ValueError as error:
+                raise ModelError(f"surface_pair({first!r}, {second!r}): {error}") from None
+        return rules
+
     def build(self, merge_fixed: bool = True) -> Model:
         """The model; bodies on fixed joints are merged into their parents unless `merge_fixed` is false."""
         model = Model(
@@ -247,6 +367,7 @@ class Builder:
             gravity=self.gravity,
             name=self.name,
             base=self.base,
+            contact=self._contact_rules(),
             provenance=Provenance(notes=tuple(self._notes)),
         )
         return merged(model) if merge_fixed else model

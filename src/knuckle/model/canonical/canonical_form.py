@@ -68,12 +68,13 @@ def _placed(model: Model) -> Model:
     """The model with its bodies in the frames that suit it best."""
     placing = Placing(model)
     back = {i: Place(i, X.inverse()) for i, X in placing.moves.items()}
-    taken = {*model.frame_names}
+    taken, names = {*model.frame_names}, {name: name for name in (model.base.name, *model.body_names)}
     bodies, origins = list(model.bodies), list[Frame]()
     for i, body in enumerate(model.bodies):
         if placing.moves[i] != IDENTITY:
             name = unused(f"{body.name}_moved", taken)
             taken.add(name)
+            names[body.name] = name
             moved = re_expressed(body, placing.moves[i])
             bodies[i] = dataclasses.replace(moved, name=name, inertia=placing.inertia(i))
             origins.append(Frame(body.name, i, back[i].X))
@@ -82,4 +83,5 @@ def _placed(model: Model) -> Model:
         joints=placing.joints,
         frames=(*placed_frames(model.frames, back), *origins),
         loops=placed_loops(model.loops, back),
+        contact=model.contact.with_bodies(names.get),
     )

@@ -1,6 +1,6 @@
 """Models made from models: each function takes a `Model` and returns another; none changes its argument."""
 
-from .edits import add_frame, couple, permute, with_inertia, with_joint, with_rotor_inertia
+from .edits import add_frame, couple, permute, with_ground, with_inertia, with_joint, with_rotor_inertia
 from .graft import attach, merge, submodel
 from .renaming import rename
 from .weld import lock, merge_fixed
@@ -15,6 +15,7 @@ __all__ = [
     "permute",
     "rename",
     "submodel",
+    "with_ground",
     "with_inertia",
     "with_joint",
     "with_rotor_inertia",

@@ -9,12 +9,14 @@ from typing import Any
 from knuckle.errors import ModelError
 from knuckle.joints import Joint
 from knuckle.model.build.checked_parts import PROPERTIES, limits_from, per_freedom, start_from
+from knuckle.model.build.grounds import ground_plane, surface_from
 from knuckle.model.coupling import Coupling, renumbered
 from knuckle.model.coupling_laws import law_from
 from knuckle.model.joint_position import neutral_position
 from knuckle.model.model import Model
-from knuckle.model.parts import ROOT, Frame, TreeJoint
+from knuckle.model.parts import ROOT, Frame, Geometry, TreeJoint
 from knuckle.model.placement import Placement
+from knuckle.model.surfaces import DEFAULT
 
 from .places import Place, placed_frames, placed_loops, transform_in
 
@@ -83,6 +85,43 @@ def with_rotor_inertia(model: Model, inertias: Mapping[str, Any]) -> Model:
     for joint, inertia in inertias.items():
         model = with_joint(model, joint, rotor_inertia=inertia)
     return model
+
+
+def with_ground(
+    model: Model,
+    height: float = 0.0,
+    normal: Sequence[float] = (0, 0, 1),
+    friction: float | None = None,
+    restitution: float | None = None,
+) -> Model:
+    """The model on an endless plane, "ground", that is part of its base; see `Builder.ground`.
+
+    `friction` and `restitution` hold for everything that touches it, whatever the other surface says itself; what is
+    not given comes from the two surfaces.
+    """
+    name = "ground"
+    for what, taken in (
+        ("shape of the base", [shape.name for shape in model.base.collisions]),
+        ("surface", [surface.name for surface in model.contact.surfaces]),
+    ):
+        if name in taken:
+            raise ModelError(f"there is a {what} called {name!r} already", element=name)
+    stated = {key: x for key, x in (("friction", friction), ("restitution", restitution)) if x is not None}
+    rules = model.contact
+    if stated:
+        unsaid = rules.surface(DEFAULT)
+        own = surface_from(name, *(stated.get(x.name, getattr(unsaid, x.name)) for x in dataclasses.fields(unsaid)[1:]))
+        stated = {key: getattr(own, key) for key in stated}
+        others = dict.fromkeys((DEFAULT, *(surface.name for surface in rules.surfaces)))
+        rules = dataclasses.replace(rules, surfaces=(*rules.surfaces, own))
+        for other in others:
+            rules = rules.with_pair(name, other, **stated)
+    plane = ground_plane(normal, height, name if stated else "", name)
+    seen = Geometry(plane.shape, plane.X, name)
+    base = dataclasses.replace(
+        model.base, visuals=(*model.base.visuals, seen), collisions=(*model.base.collisions, plane)
+    )
+    return model.replace(base=base, contact=rules)
 
 
 def permute(model: Model, order: Sequence[str]) -> Model:

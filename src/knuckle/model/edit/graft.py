@@ -12,6 +12,7 @@ from knuckle.model.keyframes import together
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, Body, Frame, Note
 from knuckle.model.placement import Placement
+from knuckle.model.surfaces import DEFAULT, ContactRules
 from knuckle.spatial import PLANAR, Inertia, PlanarInertia, project
 
 from .places import Place, noted, placed_frames, placed_loops, transform_in, welded
@@ -23,7 +24,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
 
     The body becomes the base, at rest; with `moving` it keeps its joint, and the base is where its parent was. Gravity
     keeps its components, now along the axes of the new base. Loop joints and couplings that cross the cut are
-    left out, with a note each.
+    left out, with a note each. Surfaces stay, and rules for bodies that do.
     """
     root = model.body_index(body)
     identity = model.algebra.Transform.identity()
@@ -56,6 +57,9 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
         frames=placed_frames([f for f in model.frames if f.body in places], places),
         loops=placed_loops([x for x in model.loops if x.predecessor in places and x.successor in places], places),
         couplings=renumbered([c for c in model.couplings if {c.joint, *c.sources} <= {*inside}], number),
+        contact=model.contact.with_bodies(
+            {name: name for name in (base.name, *(model.body_names[i] for i in inside))}.get
+        ),
     )
     return noted(part, notes)
 
@@ -65,7 +69,8 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
 
     `placement` places b's base in the frame `onto`; b's base is welded there and its name stays as a frame (an empty
     base with a name that a has already leaves none). The bodies, joints, frames and loops of b come after those of a,
-    their names with `prefix` in front, so q = (q_a, q_b) and v = (v_a, v_b). Gravity and name are a's.
+    their names with `prefix` in front, so q = (q_a, q_b) and v = (v_a, v_b). Gravity and name are a's. Surfaces of
+    both are there, and must be equal where they have one name; shapes of b that name none are of a's default one.
     """
     if a.algebra is not b.algebra:
         raise ModelError(f"{a.name!r} is {a.algebra.name} and {b.name!r} {b.algebra.name}: they do not go together")
@@ -91,9 +96,23 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         loops=(*a.loops, *placed_loops(b.loops, places)),
         couplings=(*a.couplings, *renumbered(b.couplings, {i: a.nb + i for i in range(b.nb)})),
         keyframes=together(a, b),
+        contact=_rules_of_both(a, b, bodies[host.body + 1].name),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))
+
+
+def _rules_of_both(a: Model, b: Model, host: str) -> ContactRules:
+    """The contact rules of a and b, whose base is part of the body `host` of a."""
+    default = b.contact.surface(DEFAULT)
+    if default in b.contact.surfaces and default != a.contact.surface(DEFAULT):
+        text = f"its default surface has other values than that of {a.name!r}"
+        raise ModelError(f"{text}: give it another name with rename(..., surfaces=...)", element=b.name)
+    try:
+        return a.contact.together(b.contact.with_bodies(lambda name: host if name == b.base.name else name))
+    except ValueError as error:
+        text = f"{error}: give one of them another name with rename(..., surfaces=...)"
+        raise ModelError(text, element=b.name) from None
 
 
 def _refuse_shared_names(a: Model, b: Model, frames: Sequence[str]) -> None:

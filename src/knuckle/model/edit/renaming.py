@@ -8,26 +8,41 @@ from typing import TypeAlias
 
 from knuckle.errors import ModelError
 from knuckle.model.model import Model
+from knuckle.model.parts import Body
+from knuckle.model.surfaces import DEFAULT
 
 Names: TypeAlias = Mapping[str, str] | Callable[[str], str] | None
 """New names: by the old ones, or by a rule."""
 
 
-def rename(model: Model, *, bodies: Names = None, joints: Names = None, name: str | None = None) -> Model:
-    """The model with other names: of the base, bodies and frames; of joints and loop joints; of the model itself.
+def rename(
+    model: Model, *, bodies: Names = None, joints: Names = None, surfaces: Names = None, name: str | None = None
+) -> Model:
+    """The model with other names: of the base, bodies and frames; of joints and loop joints; of surfaces; its own.
 
     Names are given as a mapping from old to new, or as a function. What a mapping does not mention stays.
     """
     of_body = _rule(bodies, model.frame_names, "body or frame")
     of_joint = _rule(joints, (*model.joint_names, *(loop.name for loop in model.loops)), "joint")
+    named = [surface.name for surface in model.contact.surfaces]
+    rule = _rule(surfaces, named, "surface")
+
+    def of_surface(name: str) -> str:
+        return rule(name or DEFAULT) if (name or DEFAULT) in named else name
+
+    def renamed(body: Body) -> Body:
+        shapes = tuple(dataclasses.replace(x, surface=of_surface(x.surface)) for x in body.collisions)
+        return dataclasses.replace(body, name=of_body(body.name), collisions=shapes)
+
     return model.replace(
         name=model.name if name is None else name,
-        base=dataclasses.replace(model.base, name=of_body(model.base.name)),
-        bodies=tuple(dataclasses.replace(body, name=of_body(body.name)) for body in model.bodies),
+        base=renamed(model.base),
+        bodies=tuple(map(renamed, model.bodies)),
         frames=tuple(dataclasses.replace(frame, name=of_body(frame.name)) for frame in model.frames),
         joints=tuple(dataclasses.replace(joint, name=of_joint(joint.name)) for joint in model.joints),
         loops=tuple(dataclasses.replace(loop, name=of_joint(loop.name)) for loop in model.loops),
         keyframes=model.keyframes,
+        contact=model.contact.with_bodies(of_body).with_surfaces(of_surface),
     )
 
 

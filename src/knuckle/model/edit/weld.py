@@ -10,7 +10,7 @@ from knuckle.errors import ModelError
 from knuckle.joints import Fixed
 from knuckle.model.coupling import Coupling, renumbered
 from knuckle.model.model import Model
-from knuckle.model.parts import ROOT, Frame, Limits, Note, TreeJoint
+from knuckle.model.parts import ROOT, Body, Frame, Limits, Note, TreeJoint
 from knuckle.model.placement import finite
 from knuckle.scalar import constant
 from knuckle.spatial import Vector
@@ -21,12 +21,14 @@ from .places import Place, is_weld, noted, placed_frames, placed_loops, welded
 def merge_fixed(model: Model) -> Model:
     """Every body on a fixed joint merged into its parent.
 
-    The parent gets its inertia and shapes; its name stays as a frame; its children, frames and loop joints are
-    re-attached. The other bodies keep their order, so q and v keep their meaning. The provenance gets a note per body.
+    The parent gets its inertia and shapes, and what it never touches; its name stays as a frame; its children, frames
+    and loop joints are re-attached. The other bodies keep their order, so q and v keep their meaning. The provenance
+    gets a note per body.
     """
     places = {ROOT: Place(ROOT, model.algebra.Transform.identity())}
     bodies, joints = [model.base], list[TreeJoint]()
     names, notes = list[Frame](), list[Note]()
+    hosts = {name: name for name in (model.base.name, *model.body_names)}
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
         parent = places[joint.parent]
         X_tree = joint.X_tree @ parent.X
@@ -40,7 +42,9 @@ def merge_fixed(model: Model) -> Model:
         host = bodies[parent.body + 1]
         bodies[parent.body + 1] = welded(host, body, X)
         names.append(Frame(body.name, parent.body, X))
+        hosts[body.name] = host.name
         notes.append(Note("info", body.name, f"merged into {host.name!r}, to which a fixed joint holds it"))
+        notes += _wider(model, body, host)
     if not notes:
         return model
     merged = model.replace(
@@ -50,8 +54,18 @@ def merge_fixed(model: Model) -> Model:
         frames=(*placed_frames(model.frames, places), *names),
         loops=placed_loops(model.loops, places),
         couplings=renumbered(model.couplings, {i: place.body for i, place in places.items()}),
+        contact=model.contact.with_bodies(hosts.get),
     )
     return noted(merged, notes)
+
+
+def _wider(model: Model, body: Body, host: Body) -> list[Note]:
+    """Notes on what a body never touches, where its host has shapes of its own that did."""
+    if not host.collisions:
+        return []
+    others = [b if a == body.name else a for a, b in model.contact.ignored if body.name in (a, b)]
+    text = f"that it never touches {{}} holds for all of {host.name!r} now"
+    return [Note("warning", body.name, text.format(repr(other))) for other in others if other != host.name]
 
 
 def lock(model: Model, positions: Mapping[str, Any]) -> Model:

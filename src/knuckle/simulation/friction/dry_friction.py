@@ -49,6 +49,11 @@ def friction_rows(model: Model) -> tuple[int, ...]:
     return tuple(sorted(rows))
 
 
+def has_modes(integrator: Integrator, model: Model) -> bool:
+    """Whether states carry modes of dry friction: an integrator may solve for it itself."""
+    return not integrator.solves_friction and bool(friction_rows(model))
+
+
 def _sources(model: Model, i: int) -> int:
     return len(model.coupled[i].sources) if i in model.coupled else 1
 
@@ -116,8 +121,7 @@ def at_rest(model: Model, v: Any, modes: Any) -> Any:
 
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
     """The state to begin with; its modes, where they are not given, are those of the velocity."""
-    rows = friction_rows(system.model)
-    if not rows:
+    if not has_modes(integrator, system.model):
         return integrator.start(system, t, q, v, dt)
     modes = modes_of(system.model, v) if modes is None else modes
     state = integrator.start(held(system, modes), t, q, v, dt)
@@ -126,7 +130,7 @@ def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: An
 
 def stepped(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:
     """The state at t + dt, with dry friction found and loops closed. The modes are the first entry of the memory."""
-    if not friction_rows(system.model):
+    if not has_modes(integrator, system.model):
         return integrator.closed(system, t, integrator.step(system, t, state, dt), dt)
     return finished(integrator, system, t, state, slid(integrator, system, t, state, dt), dt)
 
@@ -137,7 +141,7 @@ def within_modes(
     """What a method of an integrator gives if all modes stay what they are; a state has its loops closed."""
     if method == "slid":
         return kept(integrator, system, t, state, slid(integrator, system, t, state, dt), state.memory[0], dt)
-    if not friction_rows(system.model):
+    if not has_modes(integrator, system.model):
         result = getattr(integrator, method)(system, t, state, *besides, dt)
         return (integrator.closed(system, t, result[0], dt), *result[1:]) if method == "attempt" else result
     modes, *memory = state.memory

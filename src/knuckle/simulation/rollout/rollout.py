@@ -20,7 +20,7 @@ from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
-from knuckle.simulation.divergence import warn_of_divergence
+from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
 from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.warning import warn
@@ -129,6 +129,7 @@ def rollout(
         steps=steps, save_every=save_every, kept=(q, v), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
+    warn_of_contacts(model, method, [last[name][..., 0] for name in ("memory0", "memory1") if name in last])
     if diverged_at is None:
         diverged_at = np.full(inputs.batch, np.nan)
     else:

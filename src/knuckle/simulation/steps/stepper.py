@@ -24,7 +24,7 @@ from knuckle.simulation.controls import ConstantForce, Control, Parameters, forc
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
-    friction_rows,
+    has_modes,
     held,
     kept,
     must_be_separate,
@@ -60,7 +60,7 @@ class Stepper:
     ) -> None:
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
-        self.has_friction = bool(friction_rows(model))
+        self.has_friction = has_modes(integrator, model)
         must_be_separate(model)
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)

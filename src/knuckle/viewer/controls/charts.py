@@ -10,7 +10,7 @@ import numpy as np
 from knuckle.model import Model
 from knuckle.viewer.extras import need
 from knuckle.viewer.recording import variable_names
-from knuckle.viewer.scene.surface import Array
+from knuckle.viewer.scene.triangles import Array
 
 COLORS = ("#d9661f", "#2b7fb8", "#2f9e6e", "#c2455c", "#7a5fb5", "#c79a1c", "#3aa3a8", "#8a6d52")
 MOST = len(COLORS)

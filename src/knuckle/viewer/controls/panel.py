@@ -10,7 +10,7 @@ import numpy as np
 from knuckle.model import ROOT
 from knuckle.viewer.live.live_mechanism import Live, Pull
 from knuckle.viewer.scene.robot_view import RobotView
-from knuckle.viewer.scene.surface import Array
+from knuckle.viewer.scene.triangles import Array
 
 from .charts import Charts
 from .sliders import loops_closed, position_of, sliders, values_of

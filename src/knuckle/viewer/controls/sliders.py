@@ -12,7 +12,7 @@ from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.spatial import Vector
-from knuckle.viewer.scene.surface import Array
+from knuckle.viewer.scene.triangles import Array
 
 _AXES = ("x", "y", "z")
 

@@ -16,7 +16,7 @@ from knuckle.functions.loops.assembly import project
 from knuckle.model import ROOT, Model
 from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses
-from knuckle.viewer.scene.surface import Array
+from knuckle.viewer.scene.triangles import Array
 
 from .pulled_step import live_step
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from knuckle.spatial import Inertia
 
-from .surface import Array
+from .triangles import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from .ellipsoids import principal
 from .mesh_file import Color, UnreadableMeshError, read
 from .poses import matrix, poses
 from .skeleton import skeleton
-from .surface import Array, Surface, box, decimated, primitive
+from .triangles import Array, Triangles, box, decimated, primitive
 
 NEUTRAL: tuple[Color, ...] = ((0.80, 0.81, 0.83, 1.0), (0.62, 0.65, 0.70, 1.0))
 """For visuals without a colour: body by body in turn, so that neighbours can be told apart."""
@@ -26,7 +26,7 @@ class Part:
 
     body: int
     name: str
-    surface: Surface
+    surface: Triangles
     color: Color
 
 
@@ -50,16 +50,15 @@ class Figure:
 
 
 def figure(model: Model, most_faces: int | None = None) -> Figure:
-    """The figure of a model: its visuals, or, for a model that has none, a skeleton of joint axes and inertia.
+    """The figure of a model: its visuals, and, where no moving body has any, a skeleton of joint axes and inertia.
 
     Args:
         model: the mechanism.
         most_faces: meshes are made coarser until the figure has about this many triangles; None leaves them alone.
     """
     bodies = list(enumerate((model.base, *model.bodies), ROOT))
-    if not any(body.visuals for _, body in bodies):
-        return Figure(model, tuple(Part(*part) for part in skeleton(model)))
-    parts: list[Part] = []
+    bare = not any(body.visuals for body in model.bodies)
+    parts = [Part(*part) for part in skeleton(model)] if bare else []
     problems: dict[str, None] = {}
     for i, body in bodies:
         parts += _drawn(i, body, problems)
@@ -89,7 +88,7 @@ def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
     return parts
 
 
-def _surfaces(visual: Geometry) -> list[tuple[Surface, Color | None]]:
+def _surfaces(visual: Geometry) -> list[tuple[Triangles, Color | None]]:
     """The surfaces of one visual in its own coordinates. A colour in the mesh file counts before the model's."""
     color = visual.material.color if visual.material else None
     if not isinstance(visual.shape, Mesh):

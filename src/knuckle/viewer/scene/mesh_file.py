@@ -11,7 +11,7 @@ import numpy as np
 from knuckle.formats.files import check_regular
 from knuckle.viewer.extras import need
 
-from .surface import Surface, creased
+from .triangles import Triangles, creased
 
 Color: TypeAlias = tuple[float, float, float, float]
 """Red, green, blue and opacity, each from 0 to 1."""
@@ -25,7 +25,7 @@ class UnreadableMeshError(ValueError):
 
 
 @lru_cache(maxsize=512)
-def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
+def read(path: str) -> tuple[tuple[Triangles, Color | None], ...]:
     """The surfaces of a mesh file in metres, each with its colour, or None where the file gives none."""
     trimesh = need("trimesh", f"the mesh {path}")
     try:
@@ -38,11 +38,11 @@ def read(path: str) -> tuple[tuple[Surface, Color | None], ...]:
         raise
     except Exception as error:  # a reader of foreign files may fail in any way
         raise UnreadableMeshError(f"{path}: {type(error).__name__}: {error}") from error
-    found: list[tuple[Surface, Color | None]] = []
+    found: list[tuple[Triangles, Color | None]] = []
     for T, part in parts:
         if len(getattr(part, "faces", ())):
             metres = np.diag([*[_metres(scene)] * 3, 1.0]) @ np.asarray(T, float)
-            surface = Surface(np.asarray(part.vertices, float), np.asarray(part.faces))
+            surface = Triangles(np.asarray(part.vertices, float), np.asarray(part.faces))
             found.append((creased(surface.moved(metres)), _color(part.visual)))
     if not found:
         raise UnreadableMeshError(f"{path}: no triangles in it")

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from knuckle.functions import body_poses
 from knuckle.model import ROOT, Model
 
-from .surface import Array
+from .triangles import Array
 
 
 def poses(model: Model, q: ArrayLike) -> Array:

@@ -12,7 +12,7 @@ from .ellipsoids import principal
 from .figure import Figure
 from .poses import frames, poses, quaternions
 from .skeleton import joint_axes
-from .surface import Array, ellipsoid, strut
+from .triangles import Array, ellipsoid, strut
 
 _COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
 _FAINT = 0.35

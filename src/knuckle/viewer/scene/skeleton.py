@@ -12,9 +12,9 @@ from knuckle.model import Model
 
 from .ellipsoids import principal
 from .poses import matrix
-from .surface import Array, Surface, box, cylinder, ellipsoid, frame_along, strut
+from .triangles import Array, Triangles, box, cylinder, ellipsoid, frame_along, strut
 
-Drawn: TypeAlias = tuple[int, str, Surface, tuple[float, float, float, float]]
+Drawn: TypeAlias = tuple[int, str, Triangles, tuple[float, float, float, float]]
 """Body, name, surface in body coordinates, colour."""
 
 _HUB = (0.22, 0.24, 0.27, 1.0)
@@ -71,7 +71,7 @@ def joint_axes(kind: Joint) -> list[tuple[Array, Array]]:
     return found
 
 
-def joint_hub(kind: Joint, size: float) -> list[Surface]:
+def joint_hub(kind: Joint, size: float) -> list[Triangles]:
     """A cylinder along the axis of a turning joint, a rail along a sliding one, a ball for more freedom."""
     axes = joint_axes(kind)
     if len(axes) != 1:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from knuckle.model import Plane
+
 from .figure import Figure
-from .poses import upright
-from .surface import Array
+from .poses import matrix, upright
+from .triangles import Array
 
 _FIELD_OF_VIEW = 0.62
 ELEVATION = float(np.radians(18.0))
@@ -90,7 +92,15 @@ def stage(figures: Sequence[Figure], positions: Sequence[Array], spacing: float 
     low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
     margin = 0.02 * float(np.linalg.norm(high - low))
     ground = float(low[2]) if low[2] < -margin else 0.0
+    ground = max((z for figure, T in zip(figures, placements, strict=True) for z in _levels(figure, T)), default=ground)
     return Stage(tuple(placements), ground, np.minimum(low, [np.inf, np.inf, ground]), high)
+
+
+def _levels(figure: Figure, T: Array) -> list[float]:
+    """The heights of a model's endless planes, those that are level: the grid is drawn there."""
+    planes = [v for v in figure.model.base.visuals if isinstance(v.shape, Plane) and not all(v.shape.size)]
+    placed = [T @ matrix(plane.X) for plane in planes]
+    return [float(P[2, 3]) for P in placed if P[2, 2] > 1 - 1e-9]
 
 
 def _turned(bounds: Array, T: Array) -> tuple[Array, Array]:

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
-from knuckle.viewer.scene.surface import (
-    Surface,
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Sphere
+from knuckle.viewer.scene.triangles import (
+    Triangles,
     box,
     creased,
     cylinder,
@@ -21,7 +21,7 @@ _ROUND = 0.02
 """A polygon of 40 sides has 0.4 % less area than its circle; a ball of 20 rings 1 % less volume."""
 
 
-def volume(surface: Surface) -> float:
+def volume(surface: Triangles) -> float:
     """By Gauss: a sixth of the sum of triple products, positive if the triangles look outwards."""
     a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
     return float(np.einsum("fi,fi->", a, np.cross(b, c))) / 6
@@ -65,6 +65,20 @@ def test_planes_and_meshes():
     assert primitive(Mesh("a.stl")) is None
 
 
+def test_terrain_is_where_its_heights_are_and_looks_up():
+    heights = ((0.0, 1.0, 2.0), (5.0, 4.0, 3.0))
+    surface = primitive(HeightField(heights, (0.5, 2.0)))
+    assert surface is not None
+    rows = surface.vertices.reshape(2, 3, 3)
+    assert rows[..., 2].tolist() == [list(row) for row in heights]
+    assert rows[0, :, 0].tolist() == [-0.5, 0.0, 0.5]
+    assert rows[:, 1, 1].tolist() == [-1.0, 1.0]
+    a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
+    normals = np.cross(b - a, c - a)
+    assert len(normals) == 4
+    assert normals[:, 2] == pytest.approx(1.0)
+
+
 def test_a_mirror_image_still_looks_outwards():
     mirrored = box((1.0, 2.0, 3.0)).moved(np.diag([-1.0, 1.0, 1.0, 1.0]))
     assert volume(mirrored) == pytest.approx(6.0)
@@ -85,7 +99,7 @@ def test_a_strut_goes_from_point_to_point():
 def test_creases_are_sharp_and_the_rest_is_smooth():
     """A cylinder given as loose triangles: the wall shares its vertices, the lids have their own."""
     loose = cylinder(0.5, 2.0)
-    loose = Surface(loose.vertices[loose.faces].reshape(-1, 3), np.arange(3 * len(loose.faces)).reshape(-1, 3))
+    loose = Triangles(loose.vertices[loose.faces].reshape(-1, 3), np.arange(3 * len(loose.faces)).reshape(-1, 3))
     tidy = creased(loose)
     assert volume(tidy) == pytest.approx(volume(loose))
     rim = tidy.vertices[np.isclose(np.hypot(*tidy.vertices[:, :2].T), 0.5) & (tidy.vertices[:, 2] > 0)]

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
 from knuckle.viewer.extras import need
 
 Array: TypeAlias = NDArray[Any]
@@ -23,17 +23,17 @@ _AROUND, _ALONG = 40, 20
 
 
 @dataclass(frozen=True, eq=False)
-class Surface:
+class Triangles:
     """Triangles: `vertices` (n, 3) in metres, `faces` (m, 3) of their numbers, counter-clockwise seen from outside."""
 
     vertices: Array
     faces: Array
 
-    def moved(self, T: Array) -> Surface:
+    def moved(self, T: Array) -> Triangles:
         """The surface where the homogeneous matrix `T` puts it; a mirror image keeps its outside outside."""
         vertices = self.vertices @ T[:3, :3].T + T[:3, 3]
         mirrored = np.linalg.det(T[:3, :3]) < 0
-        return Surface(vertices, self.faces[:, ::-1] if mirrored else self.faces)
+        return Triangles(vertices, self.faces[:, ::-1] if mirrored else self.faces)
 
     @property
     def bounds(self) -> Array:
@@ -47,15 +47,15 @@ class Surface:
         return self.vertices[np.unique(np.argmax(self.vertices @ directions.T, axis=0))]
 
 
-def joined(surfaces: Iterable[Surface]) -> Surface:
+def joined(surfaces: Iterable[Triangles]) -> Triangles:
     """Several surfaces as one."""
     parts = list(surfaces)
     starts = np.cumsum([0, *(len(part.vertices) for part in parts)])
     faces = [part.faces + start for part, start in zip(parts, starts, strict=False)]
-    return Surface(np.concatenate([part.vertices for part in parts]), np.concatenate(faces))
+    return Triangles(np.concatenate([part.vertices for part in parts]), np.concatenate(faces))
 
 
-def primitive(shape: Shape) -> Surface | None:
+def primitive(shape: Shape) -> Triangles | None:
     """The surface of a shape; None for a mesh file, which has to be read, and for an endless plane."""
     match shape:
         case Box(size):
@@ -70,12 +70,25 @@ def primitive(shape: Shape) -> Surface | None:
             return ellipsoid(radii)
         case Plane((x, y)) if x > 0 and y > 0:
             corners = np.array([(-x, -y, 0), (x, -y, 0), (x, y, 0), (-x, y, 0)], float)
-            return Surface(corners, np.array([(0, 1, 2), (0, 2, 3)]))
+            return Triangles(corners, np.array([(0, 1, 2), (0, 2, 3)]))
+        case HeightField():
+            return terrain(shape)
         case _:
             return None
 
 
-def box(size: Iterable[float]) -> Surface:
+def terrain(field: HeightField) -> Triangles:
+    """A height field as two triangles for each of its cells, seen from above."""
+    heights = np.array(field.heights, float)
+    ny, nx = heights.shape
+    x, y = ((np.arange(n) - (n - 1) / 2) * d for n, d in zip((nx, ny), field.spacing, strict=True))
+    vertices = np.stack([*np.meshgrid(x, y), heights], axis=-1).reshape(-1, 3)
+    i, k = np.meshgrid(np.arange(ny - 1), np.arange(nx - 1), indexing="ij")
+    a, b, c, d = (((i + di) * nx + k + dk).ravel() for di, dk in ((0, 0), (0, 1), (1, 1), (1, 0)))
+    return Triangles(vertices, np.concatenate([np.stack([a, b, c], -1), np.stack([a, c, d], -1)]))
+
+
+def box(size: Iterable[float]) -> Triangles:
     """A box centred at the origin, by its side lengths; every side has its own four corners."""
     half = np.array(list(size), float) / 2
     vertices: list[Array] = []
@@ -84,10 +97,10 @@ def box(size: Iterable[float]) -> Surface:
         for sign in (1.0, -1.0):
             vertices += [(sign * n + a * u + sign * b * v) * half for a, b in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
     first = 4 * np.arange(6)[:, None, None]
-    return Surface(np.array(vertices), (first + np.array([(0, 1, 2), (0, 2, 3)])).reshape(-1, 3))
+    return Triangles(np.array(vertices), (first + np.array([(0, 1, 2), (0, 2, 3)])).reshape(-1, 3))
 
 
-def revolved(radii: Array, heights: Array) -> Surface:
+def revolved(radii: Array, heights: Array) -> Triangles:
     """What the polyline (radius, height), from the lower end to the upper, sweeps about the z axis."""
     angles = np.linspace(0.0, 2 * np.pi, _AROUND, endpoint=False)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(_AROUND)], axis=-1)
@@ -96,17 +109,17 @@ def revolved(radii: Array, heights: Array) -> Surface:
     next_j = (j + 1) % _AROUND
     a, b, c, d = k * _AROUND + j, k * _AROUND + next_j, (k + 1) * _AROUND + next_j, (k + 1) * _AROUND + j
     quads = np.concatenate([np.stack([a, b, c], -1).reshape(-1, 3), np.stack([a, c, d], -1).reshape(-1, 3)])
-    return without_slivers(Surface(rings.reshape(-1, 3), quads))
+    return without_slivers(Triangles(rings.reshape(-1, 3), quads))
 
 
-def cylinder(radius: float, length: float) -> Surface:
+def cylinder(radius: float, length: float) -> Triangles:
     """A cylinder along z, centred at the origin: wall, lower and upper lid, with sharp edges between them."""
     h, r = length / 2, radius
     lines = ((r, r), (-h, h)), ((0.0, r), (-h, -h)), ((r, 0.0), (h, h))
     return joined(revolved(np.array(x, float), np.array(z, float)) for x, z in lines)
 
 
-def capsule(radius: float, length: float) -> Surface:
+def capsule(radius: float, length: float) -> Triangles:
     """A cylinder along z with round ends; `length` is that between the ends' centres."""
     t = np.linspace(-np.pi / 2, np.pi / 2, _ALONG + 1)
     middle = len(t) // 2
@@ -115,14 +128,14 @@ def capsule(radius: float, length: float) -> Surface:
     return revolved(radius * np.cos(t), radius * np.sin(t) + shift)
 
 
-def ellipsoid(radii: Iterable[float]) -> Surface:
+def ellipsoid(radii: Iterable[float]) -> Triangles:
     """An ellipsoid centred at the origin, by its half axes."""
     t = np.linspace(-np.pi / 2, np.pi / 2, _ALONG + 1)
     ball = revolved(np.cos(t), np.sin(t))
-    return Surface(ball.vertices * np.array(list(radii), float), ball.faces)
+    return Triangles(ball.vertices * np.array(list(radii), float), ball.faces)
 
 
-def strut(start: Array, end: Array, radius: float) -> Surface:
+def strut(start: Array, end: Array, radius: float) -> Triangles:
     """A capsule from one point to another."""
     along = np.asarray(end, float) - np.asarray(start, float)
     length = float(np.linalg.norm(along))
@@ -143,25 +156,25 @@ def frame_along(z: Array) -> Array:
 # What is done to a surface before it is drawn
 
 
-def without_slivers(surface: Surface) -> Surface:
+def without_slivers(surface: Triangles) -> Triangles:
     """Without triangles that have no area, and without the vertices nobody uses then."""
     a, b, c = (surface.vertices[surface.faces[:, k]] for k in range(3))
     doubled = np.linalg.norm(np.cross(b - a, c - a), axis=-1)
     longest = np.max([np.sum((x - y) ** 2, axis=-1) for x, y in ((a, b), (b, c), (c, a))], axis=0)
     faces = surface.faces[doubled > 1e-9 * longest]
     used, index = np.unique(faces, return_inverse=True)
-    return Surface(surface.vertices[used], index.reshape(-1, 3))
+    return Triangles(surface.vertices[used], index.reshape(-1, 3))
 
 
-def merged(surface: Surface) -> Surface:
+def merged(surface: Triangles) -> Triangles:
     """Vertices in one place made one."""
     span = float(np.ptp(surface.vertices, axis=0).max()) if len(surface.vertices) else 0.0
     cells = np.round(surface.vertices / (1e-6 * span or 1.0)).astype(np.int64)
     _, first, index = np.unique(cells, axis=0, return_index=True, return_inverse=True)
-    return without_slivers(Surface(surface.vertices[first], index.reshape(-1)[surface.faces]))
+    return without_slivers(Triangles(surface.vertices[first], index.reshape(-1)[surface.faces]))
 
 
-def creased(surface: Surface, angle: float = np.radians(40.0)) -> Surface:
+def creased(surface: Triangles, angle: float = np.radians(40.0)) -> Triangles:
     """The surface made smooth, its vertices shared, save where a triangle turns away by more than `angle`.
 
     There the triangle gets a corner of its own, and the edge looks sharp.
@@ -179,10 +192,10 @@ def creased(surface: Surface, angle: float = np.radians(40.0)) -> Surface:
     sharp = np.einsum("fi,fki->fk", normals, mean[F]) < np.cos(angle)
     faces = F.copy()
     faces[sharp] = len(V) + np.arange(np.count_nonzero(sharp))
-    return without_slivers(Surface(np.concatenate([V, V[F[sharp]]]), faces))
+    return without_slivers(Triangles(np.concatenate([V, V[F[sharp]]]), faces))
 
 
-def decimated(surface: Surface, most: int) -> Surface:
+def decimated(surface: Triangles, most: int) -> Triangles:
     """A surface of about `most` triangles that looks the same from afar: edges collapsed where that changes least."""
     if len(surface.faces) <= most:
         return surface
@@ -190,4 +203,4 @@ def decimated(surface: Surface, most: int) -> Surface:
     whole = merged(surface)
     target = min(most, len(whole.faces) - 1)
     points, faces = simplifier.simplify(whole.vertices.astype(np.float32), whole.faces, target_count=target)
-    return creased(Surface(np.asarray(points, float), np.asarray(faces, np.int64)))
+    return creased(Triangles(np.asarray(points, float), np.asarray(faces, np.int64)))

@@ -5,19 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Geometry, Material, Mesh, Plane, Shape, Sphere
+from knuckle.formats.mjcf.mjcf_source import MjcfSource, numbers, transform
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Geometry, HeightField, Material, Mesh, Plane, Shape, Sphere
 from knuckle.spatial import Transform
 
-from .mjcf_source import MjcfSource, numbers, transform
-
 _DRAWN_GROUPS = range(3)
+_MOST_HEIGHTS = 2**22
 
 
 def shapes(
     source: MjcfSource, b: int, origin: tuple[float, ...], file: str | None
 ) -> tuple[tuple[Geometry, ...], tuple[Geometry, ...]]:
     """The visuals and collisions of a body, whose frame of ours has its origin at `origin` in MuJoCo's."""
-    m = source.m
+    m, contacts = source.m, source.contacts
     visuals: list[Geometry] = []
     collisions: list[Geometry] = []
     first = int(m.body_geomadr[b])
@@ -26,13 +26,15 @@ def shapes(
         shape, X = _shape(source, g, X, file)
         name = source.mujoco.mj_id2name(m, source.mujoco.mjtObj.mjOBJ_GEOM, g) or ""
         if shape is None:
-            source.note("info", name or f"geom{g}", "a height field, signed distance or flex shape: left out")
+            what = "a signed distance or flex shape, or a height field of millions of places"
+            source.note("info", name or f"geom{g}", f"{what}: left out")
             continue
         geometry = Geometry(shape, X, name, _material(source, g))
         if int(m.geom_group[g]) in _DRAWN_GROUPS:
             visuals.append(geometry)
-        if m.geom_contype[g] or m.geom_conaffinity[g]:
-            collisions.append(geometry)
+        if g in contacts.surface_of:
+            surface, bits = contacts.surface_of[g], (contacts.types[g], contacts.affinities[g])
+            collisions.append(Geometry(shape, X, name, geometry.material, surface, *bits))
     return tuple(visuals), tuple(collisions)
 
 
@@ -54,8 +56,21 @@ def _shape(source: MjcfSource, g: int, X: Transform, file: str | None) -> tuple[
             return Box((2 * a, 2 * b, 2 * c)), X
         case types.mjGEOM_MESH:
             return _mesh(source, int(m.geom_dataid[g]), X, file)
+        case types.mjGEOM_HFIELD:
+            return _height_field(source, int(m.geom_dataid[g])), X
         case _:
             return None, X
+
+
+def _height_field(source: MjcfSource, k: int) -> HeightField | None:
+    """Heights from the lowest place upward: MuJoCo has them from 0 to 1, by rows along x."""
+    m = source.m
+    ny, nx, start = (int(x[k]) for x in (m.hfield_nrow, m.hfield_ncol, m.hfield_adr))
+    if nx * ny > _MOST_HEIGHTS:
+        return None
+    x, y, top, _ = numbers(m.hfield_size[k])
+    heights = m.hfield_data[start : start + nx * ny].reshape(ny, nx).astype(float) * top
+    return HeightField(tuple(map(tuple, heights.tolist())), (2 * x / (nx - 1), 2 * y / (ny - 1)))
 
 
 def _mesh(source: MjcfSource, k: int, X: Transform, file: str | None) -> tuple[Mesh, Transform]:

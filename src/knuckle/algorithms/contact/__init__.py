@@ -1,0 +1,1 @@
+"""Contact between bodies (RBDA chapter 11)."""

@@ -1,0 +1,6 @@
+"""Contact between bodies, as `kn.contact` (RBDA chapter 11)."""
+
+from .contact_pairs import ContactPair, contact_pairs
+from .contact_terms import gaps, normals, points
+
+__all__ = ["ContactPair", "contact_pairs", "gaps", "normals", "points"]

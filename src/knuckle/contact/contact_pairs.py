@@ -1,0 +1,55 @@
+"""The shapes of a mechanism that may touch, in pairs whose contact can be computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knuckle.errors import ModelError
+from knuckle.model import ROOT, Body, Geometry, Model
+from knuckle.model.contact.contact_candidates import ShapeOn, contact_candidates
+from knuckle.model.surfaces import Surface
+from knuckle.public_names import public_in
+
+from .detection import is_known
+
+
+@public_in("contact")
+@dataclass(frozen=True)
+class ContactPair:
+    """Two shapes that may touch, the bodies that they are on, and what holds between their surfaces."""
+
+    first: int
+    second: int
+    first_shape: Geometry
+    second_shape: Geometry
+    surface: Surface
+
+    def names(self, model: Model) -> tuple[str, str]:
+        """The names of the two bodies."""
+        return _body(model, self.first).name, _body(model, self.second).name
+
+
+def _body(model: Model, i: int) -> Body:
+    return model.base if i == ROOT else model.bodies[i]
+
+
+@public_in("contact")
+def contact_pairs(model: Model) -> tuple[ContactPair, ...]:
+    """All pairs of shapes that may touch (`kn.model.contact_candidates`), in the order in which gaps are computed.
+
+    Some pairs have several places: a box on a plane has four. An error names shapes whose contact cannot be computed.
+    """
+    return tuple(_pair(model, one, other) for one, other in contact_candidates(model))
+
+
+def _pair(model: Model, one: ShapeOn, other: ShapeOn) -> ContactPair:
+    surface = model.contact.between(one.geometry.surface, other.geometry.surface)
+    for a, b in ((other, one), (one, other)):
+        if is_known(a.geometry.shape, b.geometry.shape):
+            return ContactPair(a.body, b.body, a.geometry, b.geometry, surface)
+    kinds = " and ".join(
+        f"a {type(x.geometry.shape).__name__.lower()} of {_body(model, x.body).name!r}" for x in (one, other)
+    )
+    raise ModelError(
+        f"the contact of {kinds} cannot be computed: give them simpler shapes, or take the bodies out of contact"
+    )

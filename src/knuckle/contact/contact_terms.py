@@ -1,0 +1,65 @@
+"""Contacts of a mechanism in a state: gaps, points, normals and Jacobians (RBDA 11.23-11.40)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from numpy.typing import ArrayLike
+
+from knuckle.algorithms.contact.plane_gaps import TouchPoint
+from knuckle.algorithms.contact.shape_gaps import axes_at
+from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.engine.calls.function import Array, function
+from knuckle.model import Model
+from knuckle.public_names import public_in
+from knuckle.spatial import Matrix, Vector
+
+from .contact_pairs import ContactPair, contact_pairs
+from .detection import places
+
+
+class Candidate(NamedTuple):
+    """A place at which two shapes may touch."""
+
+    pair: ContactPair
+    place: TouchPoint
+
+
+def candidates(model: Model, X0: Any) -> list[Candidate]:
+    """All places at which shapes may touch; X₀ goes from base to body coordinates."""
+    found: list[Candidate] = []
+    for pair in contact_pairs(model):
+        X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
+        found += [Candidate(pair, place) for place in places(pair.first_shape.shape, X, pair.second_shape.shape, Y)]
+    return found
+
+
+def _here(model: Model, q: Any) -> list[Candidate]:
+    return candidates(model, positions(model, model.positions(q)))
+
+
+@public_in("contact")
+@function(q="q", loops=True)
+def gaps(model: Model, q: ArrayLike) -> Array:
+    """The gap (..., n) at each place where shapes may touch, negative where they overlap (RBDA 11.37)."""
+    return Vector(candidate.place.gap for candidate in _here(model, q))
+
+
+@public_in("contact")
+@function(q="q", loops=True)
+def points(model: Model, q: ArrayLike) -> Array:
+    """The points (..., n, 3) half-way between the shapes, in base coordinates."""
+    return Matrix([candidate.place.point for candidate in _here(model, q)], 3)
+
+
+@public_in("contact")
+@function(q="q", loops=True)
+def normals(model: Model, q: ArrayLike) -> Array:
+    """The normals (..., n, 3) in base coordinates: from the second body of a pair to the first."""
+    return Matrix([candidate.place.normal for candidate in _here(model, q)], 3)
+
+
+def frame_axes(pair: ContactPair, place: TouchPoint) -> Any:
+    """The directions of the rows of a contact: its normal and, where there is friction, two across it."""
+    axes = axes_at(place.normal)
+    return axes if pair.surface.friction > 0 else axes[:1]

@@ -1,0 +1,1 @@
+"""MuJoCo's geoms: what they look like, and how they touch."""
