@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from knuckle.constraints import constraint_terms
+from knuckle.contact import contact_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
@@ -85,6 +86,14 @@ class BoundConstraints(BoundGroup):
     acceleration = _Method(constraint_terms.acceleration)
 
 
+class BoundContact(BoundGroup):
+    """The functions of `kn.contact` for one model."""
+
+    gaps = _Method(contact_terms.gaps)
+    normals = _Method(contact_terms.normals)
+    points = _Method(contact_terms.points)
+
+
 class BoundIdentification(BoundGroup):
     """The functions of `kn.identification` for one model."""
 
@@ -124,6 +133,11 @@ class Bound(BoundGroup):
     def constraints(self) -> BoundConstraints:
         """The functions of `kn.constraints`."""
         return BoundConstraints(self.model)
+
+    @cached_property
+    def contact(self) -> BoundContact:
+        """The functions of `kn.contact`."""
+        return BoundContact(self.model)
 
     @cached_property
     def identification(self) -> BoundIdentification:

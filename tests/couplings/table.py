@@ -19,7 +19,7 @@ from knuckle.formats import adapters
 from knuckle.formats.mjcf.mjcf_writer import to_mjcf
 from knuckle.formats.urdf.urdf_writer import to_urdf
 from knuckle.joints import Driven, Polynomial
-from knuckle.model import Frame, Model, edit, solid_box
+from knuckle.model import Frame, Geometry, Model, Plane, Sphere, edit, solid_box
 from knuckle.model.coupling import described
 
 from .cases import Case
@@ -84,6 +84,29 @@ def normalize(c: Case) -> Iterator[Pair]:
     yield q, Q[c.lead_q]
     yield v, V[c.lead]
 
+
+# contact
+
+
+def _grounded(model: Model) -> Model:
+    """With a ball on every body, over a plane."""
+    ball = Geometry(Sphere(0.1), contact_affinity=0)
+    bodies = tuple(dataclasses.replace(body, collisions=(ball,)) for body in model.bodies)
+    return model.replace(bodies=bodies, base=dataclasses.replace(model.base, collisions=(Geometry(Plane((0.0, 0.0))),)))
+
+
+for _name in ("gaps", "points", "normals"):
+    _place: Any = getattr(kn.contact, _name)
+    simple(
+        f"contact.{_name}",
+        lambda c, f=_place: f(_grounded(c.model), c.q),
+        lambda c, f=_place: f(_grounded(c.tree), c.Q),
+    )
+simple(
+    "contact.contact_pairs",
+    lambda c: len(kn.contact.contact_pairs(_grounded(c.model))),
+    lambda c: c.model.nb,
+)
 
 # dynamics
 

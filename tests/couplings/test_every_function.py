@@ -24,7 +24,8 @@ WITHOUT_MODEL = {
     "Builder", "Model", "ModelError", "Trajectory", *GROUPS, "formats", "integrators", "joints", "load", "model",
     "robots", "save", "simulation", "spatial", "testing", "view", "viewer", "where",
     "compilation.get_threads", "compilation.set_kernel_limit", "compilation.set_policy", "compilation.set_threads",
-    "identification.BaseParameters", "loops.Actuation", "loops.Assembly", "loops.DegreesOfFreedom",
+    "contact.ContactPair", "identification.BaseParameters",
+    "loops.Actuation", "loops.Assembly", "loops.DegreesOfFreedom",
     "loops.with_closure_function", "constraints.joint_limits",
     *(f"constraints.{name}" for name in kn.constraints.__all__ if name[0].isupper()),
 }  # fmt: skip

@@ -94,6 +94,7 @@ def functions(m: kn.Model, name: str) -> list[Any]:
 
 OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "audit": lambda m, _: str(kn.audit(m)),
+    "contact.contact_pairs": lambda m, _: len(kn.contact.contact_pairs(m)),
     "identification.base_parameters": lambda m, _: kn.identification.base_parameters(m),
     "identification.inertial_parameters": lambda m, _: kn.identification.inertial_parameters(m),
     "bind": lambda m, _: [

@@ -376,6 +376,11 @@ def test_every_public_function_has_a_program(name: str):
     models = (TREE,) if name == "floating_jacobian" else (ARM, TREE)
     if name.startswith("couplings."):
         models = (kn.model.edit.couple(ARM, "hand_joint", "upper_joint", lambda x: x * x),)
+    if name.startswith("contact."):
+        b = kn.Builder("two balls")
+        for ball in ("a", "b"):
+            b.body(ball, joint=kn.joints.Free(), mass=1.0, inertia=(1, 1, 1), collisions=kn.model.Sphere(0.1))
+        models = (b.build(),)
     if name.startswith("loops."):
         made = bennett()
         models = (made.model,)
