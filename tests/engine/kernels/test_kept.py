@@ -15,6 +15,7 @@ from knuckle.engine.kernels import per_model
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.native import machine_code as native
+from knuckle.engine.native.python_abi import python_abi
 
 from ..calls.mechanisms import chain
 
@@ -27,7 +28,8 @@ def native_code(monkeypatch: pytest.MonkeyPatch, _plain: None) -> None:
 
 @pytest.fixture
 def engines(monkeypatch: pytest.MonkeyPatch) -> "weakref.WeakSet[native.Loaded]":
-    """The code in memory that was loaded since."""
+    """The code in memory that was loaded since, without the entry for Python, which a process has once."""
+    python_abi()
     found: weakref.WeakSet[native.Loaded] = weakref.WeakSet()
     start = native.Loaded.__init__
     monkeypatch.setattr(native.Loaded, "__init__", lambda self, code: found.add(self) or start(self, code))
