@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, Slot, kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native.fast_call import (
+    MOST_STATES,
     ArrayInput,
     Expected,
     FastCall,
@@ -53,6 +55,8 @@ class LearnedCalls:
     ) -> None:
         """Makes calls that are written like this one go to the code of the specialization, if there is some.
 
+        Large batches go by way of Python anyway.
+
         Args:
             model: the first argument, if the call has it.
             arguments: those of the function.
@@ -61,6 +65,8 @@ class LearnedCalls:
             call: the same, sorted.
             specialization: what they led to.
         """
+        if any(np.size(x) > MOST_STATES * max(1, math.prod(shape)) for x, shape in call.arrays.values()):
+            return
         dtype = _dtype(call)
         if dtype is None or kernels.policy == "never":
             return
