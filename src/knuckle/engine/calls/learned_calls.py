@@ -12,7 +12,7 @@ import numpy as np
 from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, Slot, kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native.fast_call import (
-    MOST_STATES,
+    FEW_STATES,
     ArrayInput,
     Expected,
     FastCall,
@@ -22,6 +22,7 @@ from knuckle.engine.native.fast_call import (
     can_batch,
     can_give,
     can_have,
+    most_states,
 )
 from knuckle.engine.native.python_abi import LOCK, python_abi
 from knuckle.model import Model
@@ -65,10 +66,11 @@ class LearnedCalls:
             call: the same, sorted.
             specialization: what they led to.
         """
-        if any(np.size(x) > MOST_STATES * max(1, math.prod(shape)) for x, shape in call.arrays.values()):
-            return
         dtype = _dtype(call)
         if dtype is None or kernels.policy == "never":
+            return
+        states = max((np.size(x) // max(1, math.prod(shape)) for x, shape in call.arrays.values()), default=1)
+        if states > FEW_STATES and states > self._most(specialization, call, dtype):
             return
         expected = _expected(arguments, args, kwargs, call, dtype)
         if expected is None:
@@ -80,6 +82,15 @@ class LearnedCalls:
             self._add(slot, key, model, expected, tuple(kwargs), dtype)
         except TypeError:  # options that cannot be looked up, such as a list
             return
+
+    @staticmethod
+    def _most(specialization: Specialization, call: Sorted, dtype: np.dtype[Any]) -> int:
+        """The largest batch that may go straight."""
+        try:
+            slot = kernels.slot(specialization, {name: shape for name, (_, shape) in call.arrays.items()}, dtype)
+        except TypeError:
+            return FEW_STATES
+        return most_states(slot.kernel.code.operations) if isinstance(slot.kernel, Kernel) else FEW_STATES
 
     def _add(
         self, slot: Slot, key: Any, model: Model | None, expected: list[Expected], names: Any, dtype: np.dtype[Any]
@@ -120,7 +131,8 @@ class LearnedCalls:
         code = one if one is not None else kernel
         if code is not None:
             batch = kernel.address if kernel is not None and can_batch(len(kernel.arguments), kernel.layout) else 0
-            form.lead_to(code.layout, one=one.address if one else 0, batch=batch, keep=(one, kernel))
+            work = kernel.code.operations if kernel is not None else 0
+            form.lead_to(code.layout, one=one.address if one else 0, batch=batch, work=work, keep=(one, kernel))
 
     def _is_worth_it(self, key: Any, expected: list[Expected]) -> bool:
         """Whether a call like this is likely to come again. Objects that are made for every call do not come again."""

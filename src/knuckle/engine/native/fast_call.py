@@ -37,8 +37,9 @@ from .python_abi import PythonABI
 allowed = ctypes.c_int64(1)
 """Zero while no call may go to native code."""
 
-MOST_STATES = 256
-"""States of a batch that one call computes while it holds Python's lock; larger batches go through Python."""
+FEW_STATES, MOST_WORK = 256, 3_000_000
+"""States of a batch that one call computes while it holds Python's lock, and operations up to which these may be more:
+about a tenth of a millisecond. Larger batches go through Python, which shares them among threads."""
 MOST_BYTES = 1 << 20
 """Bytes of such a result."""
 _WORD = (1 << 64) - 1
@@ -115,15 +116,15 @@ class Form:
         self._set(next=after)
         return ctypes.addressof(self._words)
 
-    def lead_to(self, layout: Layout, *, one: int = 0, batch: int = 0, keep: Any = None) -> None:
-        """Gives the form code for one state or for batches, and the layout of its results."""
+    def lead_to(self, layout: Layout, *, one: int = 0, batch: int = 0, work: int = 0, keep: Any = None) -> None:
+        """Gives the form code for one state or for batches, of so many operations, and the layout of its results."""
         if self._words[_ONE] == one and self._words[_BATCH] == batch:
             return
         self._kept.append(keep)
         if isinstance(layout, Several):
             self._make_tuples(layout)
         else:
-            most = min(MOST_STATES, MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
+            most = min(most_states(work), MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
             self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
         self._set(one=one, batch=batch)
 
@@ -139,6 +140,11 @@ class Form:
         lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
         self._kept.append(lengths)
         return ctypes.addressof(lengths)
+
+
+def most_states(work: int) -> int:
+    """The largest batch that goes straight, of code of so many operations; few where they are not known."""
+    return max(FEW_STATES, MOST_WORK // work) if work else FEW_STATES
 
 
 def _close(words: Any) -> None:
