@@ -98,9 +98,11 @@ def springs_of(contacts: CompliantContacts, places: list[Touch], springs: Any) -
     """The spring of each place, from all of them in a row; none where there is none."""
     each, k = list[Vec3](), 0
     for touch in places:
-        has = springs is not None and has_spring(contacts, touch.surface)
-        each.append((springs[k], springs[k + 1], springs[k + 2]) if has else ZERO3)
-        k += 3 if has else 0
+        if springs is None or not has_spring(contacts, touch.surface):
+            each.append(ZERO3)
+            continue
+        each.append((springs[k], springs[k + 1], springs[k + 2]))
+        k += 3
     return each
 
 

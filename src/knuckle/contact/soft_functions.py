@@ -66,7 +66,9 @@ def _acceleration(model: Model, q: Any, v: Any, springs: Any, tau: Any, *, conta
     return forward_dynamics(model, q, v, tau + _joint_forces(model, q, v, springs, contacts=contacts))
 
 
-def _acting(model: Model, q: Any, v: Any, springs: Any, contacts: CompliantContacts) -> tuple[Any, list[tuple[Touch, Any]]]:
+def _acting(
+    model: Model, q: Any, v: Any, springs: Any, contacts: CompliantContacts
+) -> tuple[Any, list[tuple[Touch, Any]]]:
     X0, places = places_in(model, contacts, q, v)
     each = springs_of(contacts, places, springs)
     return X0, [(touch, force_at(contacts, touch, x).force) for touch, x in zip(places, each, strict=True)]

@@ -11,6 +11,7 @@ from .methods.implicit_euler import ImplicitEuler
 from .methods.newton import Iterative, Newton
 from .methods.runge_kutta import Heun, RungeKutta, RungeKutta4
 from .methods.semi_implicit_euler import SemiImplicitEuler
+from .methods.soft_contact_steps import with_soft_contact
 from .methods.tableaus import Tableau
 from .methods.variational import Variational
 from .registry import INTEGRATORS, integrator_of
@@ -40,4 +41,5 @@ __all__ = [
     "Variational",
     "default_steps",
     "integrator_of",
+    "with_soft_contact",
 ]

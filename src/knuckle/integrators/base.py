@@ -54,6 +54,14 @@ class Integrator(ABC):
         closed = called(system.closed) if system.is_closed else system.closed
         return State(*system.in_charts(*closed(t + dt, state.q, state.v)), state.memory)
 
+    def acting(self, system: System, state: State) -> System:
+        """The system with the forces that the integrator itself adds, in a state and near it."""
+        return system
+
+    def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
+        """A state at t that begins anew, with what still holds of the memory of another one at t₀: nothing."""
+        return new
+
     @property
     def evaluations(self) -> int | None:
         """How often a step evaluates the acceleration; None for a step with equations of its own."""

@@ -1,18 +1,22 @@
-"""Which integrator takes which steps where nothing is said: by how stiff the joints of the mechanism are."""
+"""Which integrator takes which steps where nothing is said: by how stiff joints and soft contacts are."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.functions import neutral
 from knuckle.model import Model
+from knuckle.warning import warn
 
 from .base import Adaptive, Integrator
+from .contact_stiffness import contact_stiffness
+from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
 from .stiffness import Stiffness, stiffness
@@ -22,6 +26,8 @@ Array = NDArray[Any]
 
 STABLE = 2.5
 """RK4 is stable up to about dt · rate = 2.7."""
+LIMITS = {1: 2.0, 2: 2.0}
+"""Those of the first and the second order are so up to 2."""
 DAMPED, SWINGING = 0.5, 0.2
 """dt times the rates of dampers and springs up to which RK4 follows them well."""
 MOST_PARTS, IMPLICIT_PARTS = 256, 16
@@ -52,32 +58,53 @@ def default_steps(
     q: Array | None = None,
     *,
     integrator: str | Integrator | None = None,
+    contacts: CompliantContacts | None = None,
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
-    RK4 in steps of a millisecond. Where dampers and springs at the joints are too stiff for that, and no dt is given,
-    RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps.
+    RK4 in steps of a millisecond. Where dampers and springs at the joints, or soft contacts, are too stiff for that,
+    and no dt is given, RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps. A
+    warning says where a given integrator is explicit and its steps are too long for soft contacts.
 
     Args:
         model: the mechanism.
         dt: the step in seconds, if it is given.
         q: positions (..., nq) from which it moves; neutral, if not given.
         integrator: by name, or itself, if it is given.
+        contacts: soft contacts, which become part of the integrator.
     """
+    positions = neutral(model) if q is None else q
+    if contacts is None:
+        return _steps(model, dt, integrator, _stiffest(model, positions), "joints")
+    joints, touching = _stiffest(model, positions), _stiffest(model, positions, contacts)
+    rate = Stiffness(max(joints.damping, touching.damping), max(joints.frequency, touching.frequency))
+    steps = _steps(model, dt, integrator, rate, "soft contacts" if touching.rate >= joints.rate else "joints")
+    limit = LIMITS.get(steps.integrator.order, STABLE)
+    is_explicit = steps.integrator.evaluations is not None and not isinstance(steps.integrator, Adaptive)
+    if is_explicit and steps.dt is not None and touching.rate * steps.dt > limit:
+        warn(
+            f"soft contacts of {model.name} are too stiff for {steps.name} in steps of {steps.dt:.3g} s (damping "
+            f"{touching.damping:.3g} 1/s, springs {touching.frequency:.3g} rad/s): it is stable up to "
+            f'{limit / touching.rate:.2g} s. Take shorter steps, softer surfaces, or integrator="implicit"'
+        )
+    return replace(steps, integrator=with_soft_contact(steps.integrator, contacts))
+
+
+def _steps(model: Model, dt: float | None, integrator: str | Integrator | None, rate: Stiffness, what: str) -> Steps:
+    """The steps for these rates."""
     if integrator is not None:
         method = integrator_of(integrator)
         step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
         return Steps(method, name_of(integrator), step)
     step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
-    rate = _stiffest(model, neutral(model) if q is None else q)
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
     if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
-        why = f"{_stiff(model, rate)}: RK4 takes steps of {step / n:.3g} s"
+        why = f"{_stiff(model, rate, what)}: RK4 takes steps of {step / n:.3g} s"
         return Steps(plain, "rk4", step / n, n, why)
     if not rate.rate * step > STABLE:
         return Steps(plain, "rk4", step)
-    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate))
+    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate, what))
 
 
 def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps:
@@ -91,22 +118,31 @@ def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps
 
 def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:
     """Whether RK4 is not stable with these steps in one of the last of the positions (n, nq) of a motion."""
-    return steps.name == "rk4" and steps.dt is not None and _stiffest(model, q[-SAMPLES:]).rate * steps.dt > STABLE
+    if steps.name != "rk4" or steps.dt is None:
+        return False
+    contacts = steps.integrator.contacts if isinstance(steps.integrator, AroundSteps) else None
+    rates = [_stiffest(model, q[-SAMPLES:], x).rate for x in {None, contacts}]
+    return max(rates) * steps.dt > STABLE
 
 
-def _stiff(model: Model, rate: Stiffness) -> str:
-    return f"the joints of {model.name} are stiff (damping {rate.damping:.3g} 1/s, springs {rate.frequency:.3g} rad/s)"
+def _stiff(model: Model, rate: Stiffness, what: str) -> str:
+    return f"the {what} of {model.name} are stiff (damping {rate.damping:.3g} 1/s, springs {rate.frequency:.3g} rad/s)"
 
 
-def _stiffest(model: Model, q: Array) -> Stiffness:
-    """How stiff the joints of a mechanism are in some of its states."""
-    if not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
+def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None) -> Stiffness:
+    """How stiff the joints of a mechanism are in some of its states, or its soft contacts."""
+    if contacts is None and not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
         return Stiffness(0.0, 0.0)
     states = q.reshape(-1, model.nq)
     states = states[np.isfinite(states).all(axis=-1)]
     at_rest, system = np.zeros(model.nv), System(model, _nothing)
     chosen = states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
-    rates = [stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False) for x in chosen]
+    rates = [
+        stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False)
+        if contacts is None
+        else contact_stiffness(model, contacts, np.asarray(x, float))
+        for x in chosen
+    ]
     rates = [x for x in rates if np.isfinite(x.rate)]
     return Stiffness(max((x.damping for x in rates), default=0.0), max((x.frequency for x in rates), default=0.0))
 

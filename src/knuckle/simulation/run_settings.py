@@ -35,9 +35,12 @@ class RunSettings:
     def duration(self) -> float:
         return self.policy.duration
 
-    def begin(self, stepper: Stepper, t: float, q: Array, v: Array, dt: float) -> State:
-        """A state to step from, in the modes that the switches choose for it."""
+    def begin(
+        self, stepper: Stepper, t: float, q: Array, v: Array, dt: float, since: tuple[float, State] | None = None
+    ) -> State:
+        """A state to step from, in the modes that the switches choose for it; `since` is where the motion came from."""
         state = stepper.start(t, q, v, dt)
+        state = state if since is None else stepper.carried(*since, t, state)
         for switch in self.switches:
             state = switch.start(t, state)
         return state

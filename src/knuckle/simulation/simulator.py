@@ -216,8 +216,11 @@ class Simulator:
     # what switches may do
 
     def begin(self, t: float, q: Array, v: Array) -> State:
+        return self._begin(t, q, v, (self.at.t, self.at.state))
+
+    def _begin(self, t: float, q: Array, v: Array, since: tuple[float, State]) -> State:
         rest = self.settings.policy.last_time(self.at.n) - t
-        return self.settings.begin(self._stepper(), t, q, v, rest)
+        return self.settings.begin(self._stepper(), t, q, v, rest, since)
 
     def record(self, name: str, kind: str, q: Array, v: Array, v_before: Array, t: float | None = None) -> None:
         self.events.append(EventRecord(self.at.t if t is None else t, name, kind, q.copy(), v.copy(), v_before.copy()))
@@ -229,8 +232,9 @@ class Simulator:
         self._interrupt()
         at, end = self.at, self.settings.policy.last_time(self.at.n)
         is_over = end - t <= 4 * math.ulp(end)  # no more than rounding is left of it
+        since = at.t, at.state
         at.n, at.t = (at.n + 1, end) if is_over else (at.n, t)
-        self.restart(q, v)
+        at.state = self._begin(at.t, q, v, since)
         if is_over:
             self._save_step()
         for switch in self.settings.switches:

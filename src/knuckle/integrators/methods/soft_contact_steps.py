@@ -15,9 +15,7 @@ from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.spatial import Vector
 
-from .dormand_prince import DormandPrince
 from .newton import Iterative, Newton
-from .runge_kutta import RungeKutta4
 
 
 def with_soft_contact(integrator: Integrator, contacts: CompliantContacts) -> Integrator:
@@ -47,12 +45,9 @@ def with_soft_contact(integrator: Integrator, contacts: CompliantContacts) -> In
 class AroundSteps(Integrator):
     """What the integrators with contact share: the methods of another one on a system with forces of contact."""
 
-    integrator: Integrator
+    integrator: Any
+    """That other one"""
     contacts: CompliantContacts
-
-    @property
-    def evaluates_forces_once(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.integrator.evaluates_forces_once
 
     @property
     def order(self) -> int:
@@ -71,6 +66,10 @@ class AroundSteps(Integrator):
         first = State(q, v, springs)
         state = self.integrator.start(self._touching(system, t, first), t, q, v, dt)
         return State(state.q, state.v, (*springs, *state.memory))
+
+    def acting(self, system: System, state: State) -> System:
+        """With the forces of contact; springs move with the position."""
+        return self._touching(system, None, state)
 
     def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """Springs go on from where they were: also where something cuts a step short or changes the velocity."""
@@ -103,10 +102,11 @@ class AroundSteps(Integrator):
 
             return system.under(force, system.sticking)
         q0, v0, springs = state.q, state.v, state.memory[0]
-        start = begun_springs(model, t0, q0, v0, contacts=contacts)
+        start = begun_springs(model, 0.0 if t0 is None else t0, q0, v0, contacts=contacts)
 
         def winding(at: Model, t: Any, q: Any, v: Any) -> Any:
-            pull = soft_force_within(model, t, q, v, t0, q0, v0, springs, start, contacts=contacts)
+            since = t if t0 is None else t0
+            pull = soft_force_within(model, t, q, v, since, q0, v0, springs, start, contacts=contacts)
             return outer(at, t, q, v) + pull
 
         return system.under(winding, system.sticking)
@@ -127,15 +127,19 @@ class AroundSteps(Integrator):
 class StepsWithContact(AroundSteps):
     """An integrator of steps of one length, with soft contact."""
 
-    integrator: Integrator = RungeKutta4()  # noqa: RUF009
-    contacts: CompliantContacts = CompliantContacts()  # noqa: RUF009
+    integrator: Any
+    contacts: CompliantContacts
+
+    @property
+    def evaluates_forces_once(self) -> bool:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.integrator.evaluates_forces_once
 
 
 @dataclass(frozen=True)
 class AdaptiveWithContact(AroundSteps, Adaptive):
     """An adaptive integrator, with soft contact."""
 
-    integrator: Adaptive = DormandPrince()  # noqa: RUF009
+    integrator: Any = None
     contacts: CompliantContacts = CompliantContacts()  # noqa: RUF009
 
     def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:
@@ -148,7 +152,7 @@ class AdaptiveWithContact(AroundSteps, Adaptive):
 class IterativeWithContact(AroundSteps, Iterative):
     """An integrator that solves an equation in every step, with soft contact."""
 
-    integrator: Iterative = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
+    integrator: Any = None
     contacts: CompliantContacts = CompliantContacts()  # noqa: RUF009
 
     @property
@@ -178,8 +182,6 @@ class IterativeWithContact(AroundSteps, Iterative):
 @dataclass(frozen=True)
 class NewtonWithContact(IterativeWithContact, Newton):
     """An integrator that solves its equation by Newton's method, with soft contact."""
-
-    integrator: Newton = None  # type: ignore[assignment]  # pyright: ignore[reportAssignmentType]
 
     def residual(self, system: System, t: Any, state: State, x: Any, dt: Any) -> Any:
         return self.integrator.residual(self._touching(system, t, state), t, self._own(system, state), x, dt)

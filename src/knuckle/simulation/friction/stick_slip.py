@@ -18,7 +18,7 @@ from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.solvers.complementarity import boxed
 
-from .dry_friction import friction_limits, friction_rows, held, modes_of, responses
+from .dry_friction import friction_limits, friction_rows, modes_of, responses
 
 Array: TypeAlias = NDArray[Any]
 NOISE = 1e-13
@@ -37,7 +37,7 @@ class StickSlip(ModeSwitch):
         """Directions in which joints have just begun to slide, 0 for those that have to stick"""
 
     def start(self, t: float, state: State) -> State:
-        modes = self.modes(t, state.q, state.v, self._directions)
+        modes = self.modes(t, state, self._directions)
         return State(state.q, state.v, (modes, *state.memory[1:]))
 
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
@@ -98,12 +98,13 @@ class StickSlip(ModeSwitch):
     def forget(self) -> None:
         self._directions = {}
 
-    def modes(self, t: float, q: Array, v: Array, directions: Mapping[int, float]) -> Array:
+    def modes(self, t: float, state: State, directions: Mapping[int, float]) -> Array:
         """The modes of a state. Joints at rest stick if friction can hold all that stick together, else they slip.
 
         The friction x of the joints at rest solves a + A x = 0 where |x| < f, and opposes the acceleration where
         |x| = f. `directions` are those in which some joints begin to slide in any case.
         """
+        q, v, (_, *memory) = state
         modes = modes_of(self._model, v)
         resting = [i for i in self._rows if v[i] == 0]
         for i in resting:
@@ -111,7 +112,7 @@ class StickSlip(ModeSwitch):
         free = [i for i in resting if i not in directions]
         if not free:
             return modes
-        system = held(self._stepper.system, modes)
+        system = self._stepper.acting(State(q, v, (modes, *memory)))
         sliding = system.under(system.force, np.zeros(len(v)))
         a, f = sliding.acceleration(t, q, v)[free], _limits(self._model, t, q)[free]
         A = responses(self._model, t, q, np.eye(len(v))[free], np.zeros(len(v)))[:, free]
@@ -125,7 +126,7 @@ class StickSlip(ModeSwitch):
 
     def _load(self, t: float, q: Array, v: Array, state: State) -> Array:
         """The forces that joints are held against."""
-        return HOLD * self._stepper.held(state).acceleration(t, q, v)
+        return HOLD * self._stepper.acting(state).acceleration(t, q, v)
 
     def _stopped(self, v: Array, i: int) -> Array:
         """A velocity with one joint at rest, and those that come to rest with it, as all joints of a loop may."""

@@ -96,6 +96,15 @@ class Stepper:
         """The mechanism in the modes of a state."""
         return held(self.system, state.memory[0]) if self.has_friction else self.system
 
+    def acting(self, state: State) -> System:
+        """The mechanism in the modes of a state, under all forces: also those that the integrator adds."""
+        return self.integrator.acting(self.held(state), self._own(state))
+
+    def carried(self, t0: float, old: State, t: float, new: State) -> State:
+        """A state at t that begins anew, with what still holds of the memory of another one at t₀."""
+        own = self.integrator.carried(self.held(old), t0, self._own(old), t, self._own(new))
+        return State(own.q, own.v, (*new.memory[: self.has_friction], *own.memory))
+
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:

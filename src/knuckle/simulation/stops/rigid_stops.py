@@ -109,7 +109,7 @@ class JointStops(ModeSwitch):
                 run.jump((settled.q, v), (settled.q, settled.v))
             else:
                 run.restart(settled.q, settled.v)
-        self._system = self._free.held(run.state)
+        self._system = self._free.acting(run.state)
 
     def _settled(self, run: Run, t: float, q: Array, v: Array) -> Settled:
         """Impacts of all stops that are touched, then which of them push: those that the joints rest on."""
@@ -125,7 +125,7 @@ class JointStops(ModeSwitch):
         hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
         slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
         if self._free.has_friction:
-            self._system = self._free.held(run.begin(t, at, new))
+            self._system = self._free.acting(run.begin(t, at, new))
         pushing = self._pushing(t, at, new, [k for k in slow if k not in self._released])
         resting = tuple(sorted({*pushing, *self._held}))
         q_new = self.bounds.snapped(q, [k for k in touched if k in hit or k in resting or gaps[k] < 0])
