@@ -94,7 +94,17 @@ def functions(m: kn.Model, name: str) -> list[Any]:
 
 OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "audit": lambda m, _: str(kn.audit(m)),
+    "contact.bilateral_staggered_projections": lambda m, _: kn.contact.bilateral_staggered_projections(m, []).v,
+    "contact.compliant_dynamics": lambda m, _: kn.contact.compliant_dynamics(
+        m, q(m), z(m), z(m), kn.contact.CompliantContacts()
+    ),
+    "contact.contact_forces": lambda m, _: kn.contact.contact_forces(m, q(m), z(m), kn.contact.CompliantContacts()),
+    "contact.contact_joint_forces": lambda m, _: kn.contact.contact_joint_forces(
+        m, q(m), z(m), kn.contact.CompliantContacts()
+    ),
     "contact.contact_pairs": lambda m, _: len(kn.contact.contact_pairs(m)),
+    "contact.single_contact_program": lambda m, _: kn.contact.single_contact_program(m).v,
+    "contact.staggered_projections": lambda m, _: kn.contact.staggered_projections(m).v,
     "identification.base_parameters": lambda m, _: kn.identification.base_parameters(m),
     "identification.inertial_parameters": lambda m, _: kn.identification.inertial_parameters(m),
     "bind": lambda m, _: [

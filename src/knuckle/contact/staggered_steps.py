@@ -1,4 +1,4 @@
-"""A step of a mechanism with contact by quadratic programs: in one, and by staggered projections (notes 1.11-1.13, 2.11)."""
+"""Steps with contact by quadratic programs: a single one, and staggered projections (notes 1.11-1.13, 2.11)."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ def single_contact_program(
     mu = step.mu if friction is not None else np.zeros(n)
     edges = np.concatenate([np.ones((n, 4, 1)), mu[:, None, None] * way], axis=2)
     edges = edges if friction is not None else edges[:, :1]
-    rows = np.einsum("nek,nkv->nev", edges, step.J).reshape(-1, model.nv)
+    rows = np.einsum("nek,nkv->nev", edges, step.J).reshape(n * edges.shape[1], model.nv)
     least = np.repeat(step.least, edges.shape[1])
     found = boxed(rows @ step.W @ rows.T, rows @ step.v - least, np.zeros(len(rows)), np.full(len(rows), np.inf))
     impulses = np.einsum("nek,ne->nk", edges, found.reshape(n, edges.shape[1]))
@@ -156,12 +156,12 @@ class _Prepared:
         if not 0 < dt < np.inf:
             raise ValueError(f"dt={dt!r} must be a number of seconds above zero")
         self.dt, tree = dt, spanning_tree(model)
+        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, tau))
         self.W = np.linalg.inv(np.asarray(mass_matrix(tree, self.q)))
         if model.loops:
             K = np.asarray(loop_jacobian(model, self.q))
             held = self.W @ K.T
             self.W = self.W - held @ np.linalg.pinv(K @ held, hermitian=True) @ held.T
-        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, tau))
         gap = np.atleast_1d(np.asarray(gaps(model, self.q)))
         self.least = -np.where(gap < 0, RECOVERY, 1.0) * gap / dt
         self.J = np.asarray(_rates(model, self.q, np.eye(model.nv))).T.reshape(len(gap), 3, model.nv)
@@ -170,7 +170,7 @@ class _Prepared:
 
     def in_base(self, impulses: Array) -> Array:
         """Impulses (n, 3) along the axes of the places, in base axes."""
-        return np.asarray(_in_base(self.model, self.q, impulses.ravel())).reshape(-1, 3)
+        return np.asarray(_in_base(self.model, self.q, impulses.ravel())).reshape(len(impulses), 3)
 
 
 def _stepped(
@@ -182,7 +182,7 @@ def _stepped(
     step = _Prepared(model, q, v, tau, dt)
     joints = [bearing_of(model, step.q, bearing) for bearing in bearings]
     rough = np.flatnonzero(step.mu > 0)
-    T = np.concatenate([step.J[rough, 1:].reshape(-1, model.nv), *(x.T for x in joints)])
+    T = np.concatenate([step.J[rough, 1:].reshape(2 * len(rough), model.nv), *(x.T for x in joints)])
     sizes = (*(2 for _ in rough), *(size for x in joints for size in x.sizes))
     places = Places(step.J[:, 0], step.least, T, sizes)
     begin = np.zeros(len(T)) if start is None else start.friction
