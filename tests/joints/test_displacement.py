@@ -45,6 +45,7 @@ def test_forces_do_the_same_work(joint: Joint, seed: int):
         power = f @ joint.difference_rate(u, v)
         close([joint.velocity_force(u, f) @ v], [power], 1e-13 * (1 + abs(power)))
         close(joint.displacement_force(u, joint.velocity_force(u, f)), f, 1e-12)
+        close(joint.displacement_velocity(u, joint.difference_rate(u, v)), v, 1e-12)
 
 
 def test_along_itself_a_displacement_grows_steadily(joint: Joint, seed: int):

@@ -13,11 +13,9 @@ from typing import Any
 from knuckle.algorithms.contact.soft_laws import carried_over, relaxed
 from knuckle.engine.calls.function import kernel
 from knuckle.functions.configuration import alongside, difference, difference_rate, has_charts, integrate
-from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.scalar import less, select
-from knuckle.spatial import Matrix, Vector
-from knuckle.spatial.linear.elimination import solve
+from knuckle.spatial import Vector
 from knuckle.spatial.three import Vec3, add, matvec, scale
 
 from .compliant_contacts import CompliantContacts
@@ -111,11 +109,7 @@ def _velocity(model: Model, u: Any, rate: Any) -> Vector:
     for i, (joint, where) in enumerate(zip(model.joints, model.v_slices, strict=True)):
         if i in coupled:
             continue
-        kind, x, dx = joint.type, Vector(u[where]), Vector(rate[where])
-        if type(kind).integrate is not Joint.integrate:
-            units = Matrix.identity(kind.nv).rows
-            dx = solve(Matrix.columns([kind.difference_rate(x, Vector(e)) for e in units], kind.nv), dx)
-        parts[where] = dx
+        parts[where] = joint.type.displacement_velocity(Vector(u[where]), Vector(rate[where]))
     return Vector(parts)
 
 

@@ -121,6 +121,10 @@ class Joint(ABC):
         q = self.integrate(q0, u)
         return Vector(map(_derivative, self.difference(q0, _along(q, self.rate(q, v)))))
 
+    def displacement_velocity(self, u: Vector, rate: Vector) -> Vector:
+        """v = R⁻¹ u̇ while the displacement u changes by `rate`: `difference_rate` the other way round."""
+        return rate if type(self).integrate is Joint.integrate else solve(self._rates(u).T, rate)
+
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         """Rᵀf, the force that does with v the work which f does with u̇ = R v (`difference_rate`)."""
         return f if type(self).integrate is Joint.integrate else self._rates(u) @ f

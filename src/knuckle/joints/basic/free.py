@@ -70,6 +70,13 @@ class Free(ConstantSubspace):
         drho = lie.left_jacobian_inverse(tuple(map(Dual, phi, dphi)), tuple(map(Dual, r, dr)))  # type: ignore[arg-type]
         return Vector([*dphi, *(x.derivative for x in drho)])
 
+    def displacement_velocity(self, u: Vector, rate: Vector) -> Vector:
+        """ω as for a ball, and E d/dt of r = J(φ) ρ."""
+        phi, rho, dphi, drho = u.items[:3], u.items[3:], rate.items[:3], rate.items[3:]
+        dr = lie.left_jacobian(tuple(map(Dual, phi, dphi)), tuple(map(Dual, rho, drho)))  # type: ignore[arg-type]
+        ahead = matvec(rotation.exp(phi), tuple(x.derivative for x in dr))  # type: ignore[arg-type]
+        return Vector([*lie.left_jacobian(neg(phi), dphi), *ahead])
+
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         """R = [A 0; GA A] with A as for a ball and G = ∂/∂φ J⁻¹(φ) r, so that Rᵀ(n, f) = (Aᵀ(n + Gᵀf), Aᵀf)."""
         phi, n = u.items[:3], add(f.items[:3], _coupling(u, f.items[3:]))

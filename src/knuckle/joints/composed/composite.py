@@ -95,6 +95,9 @@ class Composite(Joint):
     def difference_rate(self, u: Vector, v: Vector) -> Vector:
         return self._by_velocity(lambda joint, uk, vk: joint.difference_rate(uk, vk), u, v)
 
+    def displacement_velocity(self, u: Vector, rate: Vector) -> Vector:
+        return self._by_velocity(lambda joint, uk, dk: joint.displacement_velocity(uk, dk), u, rate)
+
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         return self._by_velocity(lambda joint, uk, fk: joint.velocity_force(uk, fk), u, f)
 

@@ -46,6 +46,9 @@ class Wrapped(Joint):
     def difference_rate(self, u: Vector, v: Vector) -> Vector:
         return self.joint.difference_rate(u, v)
 
+    def displacement_velocity(self, u: Vector, rate: Vector) -> Vector:
+        return self.joint.displacement_velocity(u, rate)
+
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         return self.joint.velocity_force(u, f)
 

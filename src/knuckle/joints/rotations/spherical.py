@@ -62,6 +62,9 @@ class Spherical(Ball, ConstantSubspace):
     def difference_rate(self, u: Vector, v: Vector) -> Vector:
         return Vector(lie.left_jacobian_inverse(neg(u.items), v.items))
 
+    def displacement_velocity(self, u: Vector, rate: Vector) -> Vector:
+        return Vector(lie.left_jacobian(neg(u.items), rate.items))
+
     def velocity_force(self, u: Vector, f: Vector) -> Vector:
         return Vector(lie.left_jacobian_inverse(u.items, f.items))
 
