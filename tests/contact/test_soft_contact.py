@@ -184,6 +184,27 @@ def test_springs_survive_events_and_shorter_steps():
     np.testing.assert_allclose(cut.q[-1], plain.q[-1], atol=1e-12)
 
 
+def test_forces_along_a_motion():
+    """Springs from row to row are those of the steps, and what contacts push with is what accelerates."""
+    model = soft(on_plane(box(), slope=0.6), 1e5, 300.0)
+    contacts, dt = CompliantContacts("linear"), 5e-4
+    steps = kn.simulation.stepper(model, with_soft_contact(integrator_of("rk4"), contacts))
+    state, rows = steps.start(0.0, placed(model, (0, 0, 0.1)), np.array([0, 0, 0, 0.3, -0.2, 0]), dt), []
+    for k in range(101):
+        rows.append(state)
+        state = steps.step(k * dt, state, dt)
+    q, v, memory = (np.array([row[k] for row in rows]) for k in range(3))
+    springs = kn.contact.friction_springs(model, dt * np.arange(101), q, v, contacts)
+    np.testing.assert_allclose(springs, memory[:, 0], atol=1e-15)
+    forces = kn.contact.contact_forces(model, q, v, contacts, springs)
+    assert np.linalg.norm(forces[..., :2], axis=-1).max() > 1.0
+    assert (np.linalg.norm(forces[..., :2], axis=-1) <= 0.5 * forces[..., 2] * (1 + 1e-12)).all()
+    a = kn.contact.compliant_dynamics(model, q[-1], v[-1], np.zeros(6), contacts, springs[-1])
+    pushed = kn.acceleration(model, q[-1], v[-1], a, "body0", "aligned", classical=True)[3:]
+    total = forces[-1].sum(axis=0) / 2.0 + np.array(model.gravity)
+    np.testing.assert_allclose(pushed, total, atol=1e-9)
+
+
 def test_dry_friction_and_stops_of_joints_know_the_force_of_contact():
     """A slider whose friction could not carry its weight stays where the ground carries the rest."""
     model = bead()

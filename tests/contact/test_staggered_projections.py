@@ -11,6 +11,8 @@ import knuckle as kn
 from knuckle.algorithms.contact.cone_problem import ConeProblem, residual
 from knuckle.algorithms.contact.impulse_laws import Cone
 from knuckle.contact import JointBearing, bilateral_staggered_projections, single_contact_program, staggered_projections
+from knuckle.contact.bearings import bearing_of
+from knuckle.contact.staggered_steps import joint_loads
 from knuckle.integrators import ContactSteps
 from knuckle.joints import Prismatic, Revolute, Spherical
 from knuckle.model import Geometry, Model, Plane, Sphere, solid_box
@@ -276,6 +278,42 @@ def test_contacts_outside_load_the_bearings():
     assert abs(moment) < 1e-9
 
 
+def linkage() -> tuple[Model, np.ndarray, np.ndarray]:
+    """A four-bar linkage that moves, and nothing touches."""
+    model = kn.robots.load("four_bar")
+    model = model.replace(bodies=tuple(replace(body, collisions=()) for body in model.bodies))
+    q = kn.loops.close(model, kn.neutral(model)).q
+    v = kn.loops.project(model, q, np.array([2.0, 0.3, -0.5]))[1]
+    return model, q, v
+
+
+def test_what_joints_of_a_loop_pass_on_is_their_own_force_along_their_freedom():
+    model, q, v = linkage()
+    tau, f_ext = np.array([0.7, -0.2, 0.4]), np.random.default_rng(2).normal(size=(3, 6))
+    a = kn.forward_dynamics(model, q, v, tau, f_ext)
+    loads = joint_loads(model, q, v, a, tau, f_ext)
+    resisting = np.asarray(kn.joint_passive_force(model, q, v))
+    along = [load @ bearing_of(model, q, JointBearing(name, 0.0, 0.1)).S[:, 0]
+             for load, name in zip(loads, model.joint_names, strict=True)]  # fmt: skip
+    np.testing.assert_allclose(along, tau - resisting, atol=1e-10)
+
+
+def test_bearings_of_a_closed_loop():
+    """Friction takes energy from a linkage, and its loop stays closed."""
+    model, q, v = linkage()
+    free = v + DT * kn.forward_dynamics(model, q, v, np.zeros(3))
+    still, rubs = (
+        bilateral_staggered_projections(model, [JointBearing(x, mu, 0.01) for x in model.joint_names], q, v, dt=DT)
+        for mu in (0.0, 0.3)
+    )
+    np.testing.assert_allclose(still.v, free, atol=1e-12)
+    assert rubs.is_converged
+    K = np.asarray(kn.loops.jacobian(model, q))
+    np.testing.assert_allclose(K @ rubs.v, K @ free, atol=1e-10)
+    assert kn.kinetic_energy(model, q, rubs.v) < kn.kinetic_energy(model, q, free) * (1 - 1e-4)
+    assert (rubs.joint_friction * rubs.v < 0).all()
+
+
 def test_what_does_not_fit_is_named():
     model = on_plane(box())
     with pytest.raises(ValueError, match="cone is 'round' or 'box', not 'pyramid'"):
@@ -286,7 +324,3 @@ def test_what_does_not_fit_is_named():
         bilateral_staggered_projections(model, [JointBearing("body0_joint", 0.3, 0.1)])
     with pytest.raises(ValueError, match="bearing of 'a': radius is a number from"):
         JointBearing("a", 0.3, 0.0)
-    linkage = kn.robots.load("four_bar")
-    linkage = linkage.replace(bodies=tuple(replace(body, collisions=()) for body in linkage.bodies))
-    with pytest.raises(kn.ModelError, match="bearings take no closed loops yet"):
-        bilateral_staggered_projections(linkage, [JointBearing(linkage.joint_names[0], 0.3, 0.1)])

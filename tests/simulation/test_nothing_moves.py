@@ -103,6 +103,9 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
         m, q(m), z(m), kn.contact.CompliantContacts()
     ),
     "contact.contact_pairs": lambda m, _: len(kn.contact.contact_pairs(m)),
+    "contact.friction_springs": lambda m, _: kn.contact.friction_springs(
+        m, [0.0, 0.1], [q(m)] * 2, [z(m)] * 2, kn.contact.CompliantContacts()
+    ),
     "contact.single_contact_program": lambda m, _: kn.contact.single_contact_program(m).v,
     "contact.staggered_projections": lambda m, _: kn.contact.staggered_projections(m).v,
     "identification.base_parameters": lambda m, _: kn.identification.base_parameters(m),

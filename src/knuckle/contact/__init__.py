@@ -4,7 +4,7 @@ from .bearings import JointBearing
 from .compliant_contacts import CompliantContacts
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps, normals, points
-from .soft_functions import compliant_dynamics, contact_forces, contact_joint_forces
+from .soft_functions import compliant_dynamics, contact_forces, contact_joint_forces, friction_springs
 from .staggered_steps import (
     ContactStep,
     bilateral_staggered_projections,
@@ -22,6 +22,7 @@ __all__ = [
     "contact_forces",
     "contact_joint_forces",
     "contact_pairs",
+    "friction_springs",
     "gaps",
     "normals",
     "points",

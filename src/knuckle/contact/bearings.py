@@ -77,9 +77,8 @@ class PlacedBearing:
 def bearing_of(model: Model, q: Array, bearing: JointBearing) -> PlacedBearing:
     """A bearing of a mechanism in a position."""
     i = model.joint_index(bearing.joint)
-    if model.loops or model.couplings:
-        what = "closed loops" if model.loops else "joints that follow others"
-        raise ModelError(f"bearings take no {what} yet, and {model.name!r} has some")
+    if model.couplings:
+        raise ModelError(f"bearings take no joints that follow others yet, and {model.name!r} has some")
     joint, at = model.joints[i].type, model.positions(Vector(q.tolist()))[i]
     S, drive = (_columns(x, joint.nv) for x in (joint.subspace(at), joint.actuation(at)))
     places = _places(bearing, S)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics
@@ -14,6 +14,7 @@ from knuckle.public_names import public_in
 from knuckle.spatial import Matrix
 
 from .compliant_contacts import CompliantContacts
+from .friction_springs import begun_springs, springs_after
 from .soft_contact import Touch, force_at, joint_forces, places_in, spring_count, springs_of
 
 
@@ -48,6 +49,27 @@ def compliant_dynamics(
 ) -> Any:
     """The acceleration (..., nv) under joint forces and soft contact; see `contact_forces`."""
     return _acceleration(model, *_checked(model, contacts, q, v, springs), tau, contacts=contacts)
+
+
+@public_in("contact")
+def friction_springs(
+    model: Model, times: ArrayLike, q: ArrayLike, v: ArrayLike, contacts: CompliantContacts
+) -> NDArray[Any]:
+    """How far the springs of friction are wound up (..., k, 3 m) along motions (..., k, nq) and (..., k, nv).
+
+    They begin unwound, and go from row to row as they do from step to step: for a motion with a row for every step they
+    are those of the motion itself. With them `contact_forces` has the forces along it.
+    """
+    at, q, v = np.asarray(times, float), np.asarray(q, float), np.asarray(v, float)
+    _checked(model, contacts, q, v, None)
+    springs = np.zeros((*q.shape[:-1], 3 * spring_count(model, contacts)))
+    for k in range(1, len(at) if springs.shape[-1] else 0):
+        (q0, v0), (q1, v1) = ((q[..., n, :], v[..., n, :]) for n in (k - 1, k))
+        t0, t1 = float(at[k - 1]), float(at[k])
+        start = begun_springs(model, t0, q0, v0, contacts=contacts)
+        before = springs[..., k - 1, :]
+        springs[..., k, :] = springs_after(model, t1, q1, v1, t0, q0, v0, before, start, contacts=contacts)
+    return springs
 
 
 @kernel

@@ -16,6 +16,7 @@ from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics, mass_matrix, neutral
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
+from knuckle.functions.loops.loop_wrenches import wrenches as loop_wrenches
 from knuckle.functions.per_joint import wrenches
 from knuckle.model import Model
 from knuckle.public_names import public_in
@@ -111,7 +112,7 @@ def bilateral_staggered_projections(
     a problem to solve. Contacts with the ground and other bodies are external constraints, with friction of their own.
 
     Args:
-        model: a tree. Its shapes and surfaces say what may touch besides.
+        model: the mechanism. Its shapes and surfaces say what may touch besides; closed loops are kept.
         bearings: one for each joint with friction of this kind.
         q, v, tau, dt, cone, start, rounds, tolerance: as for `staggered_projections`.
     """
@@ -152,11 +153,11 @@ class _Prepared:
 
     def __init__(self, model: Model, q: Any, v: Any, tau: Any, dt: float) -> None:
         self.model, self.q = model, _vector("q", q, neutral(model))
-        self.old, tau = (_vector(name, x, np.zeros(model.nv)) for name, x in (("v", v), ("tau", tau)))
+        self.old, self.tau = (_vector(name, x, np.zeros(model.nv)) for name, x in (("v", v), ("tau", tau)))
         if not 0 < dt < np.inf:
             raise ValueError(f"dt={dt!r} must be a number of seconds above zero")
         self.dt, tree = dt, spanning_tree(model)
-        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, tau))
+        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, self.tau))
         self.W = np.linalg.inv(np.asarray(mass_matrix(tree, self.q)))
         if model.loops:
             K = np.asarray(loop_jacobian(model, self.q))
@@ -192,9 +193,10 @@ def _stepped(
     def reach(at: Array, alpha: Array, beta: Array) -> Array:
         most = [step.mu[rough] * alpha[rough]]
         if joints:
-            outside = _outside(step, rough, alpha, beta)
-            loads = np.asarray(_loads(model, step.q, step.old, (at - step.old) / dt, outside / dt))
-            most += [_carried(x, loads[x.joint], own, dt) for x, own in zip(joints, _own(joints, beta), strict=True)]
+            outside, own = _outside(step, rough, alpha, beta) / dt, _own(joints, beta)
+            tau = step.tau + sum((x.T.T @ y for x, y in zip(joints, own, strict=True)), np.zeros(model.nv)) / dt
+            loads = joint_loads(model, step.q, step.old, (at - step.old) / dt, tau, outside)
+            most += [_carried(x, loads[x.joint], y, dt) for x, y in zip(joints, own, strict=True)]
         return np.concatenate(most)
 
     found = staggered(step.W, step.v, places, reach, begin, cone, rounds, tolerance)
@@ -278,12 +280,26 @@ def _wrenches(model: Model, q: Any, impulses: Any) -> Any:
     return Matrix([F[i].components for i in range(model.nb)], 6)
 
 
+def joint_loads(model: Model, q: Array, v: Array, a: Array, tau: Array, f_ext: Array) -> Array:
+    """What each joint of the tree passes on to its body (nb, 6), in body coordinates, while it has this acceleration.
+
+    What loop joints pass on follows from the joint forces τ and the wrenches on bodies that give it.
+    """
+    closing = np.asarray(loop_wrenches(model, q, v, tau, f_ext)) if model.loops else np.zeros((0, 6))
+    return np.asarray(_loads(model, q, v, a, f_ext, closing.ravel()))
+
+
 @kernel
-def _loads(model: Model, q: Any, v: Any, a: Any, f_ext: Any) -> Any:
-    """What each joint passes on to its body (nb, 6), in body coordinates."""
-    parts = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
-    F = joint_wrenches(model, *parts, wrenches(model, f_ext))
-    return Matrix([F[i].components for i in range(model.nb)], 6)
+def _loads(model: Model, q: Any, v: Any, a: Any, f_ext: Any, closing: Any) -> Any:
+    at = model.positions(q)
+    X0, F = positions(model, at), wrenches(model, f_ext)
+    for k, loop in enumerate(model.loops):
+        on = loop.X_successor.T @ Force.of(closing[6 * k : 6 * k + 6])
+        F[loop.successor] = F.get(loop.successor, model.zero_force) + on
+        back = X0[loop.predecessor] @ (X0[loop.successor].inv @ on)
+        F[loop.predecessor] = F.get(loop.predecessor, model.zero_force) - back
+    loads = joint_wrenches(model, at, model.velocities(q, v), model.accelerations(q, v, a), F)
+    return Matrix([loads[i].components for i in range(model.nb)], 6)
 
 
 def _whole(normal: Any, impulses: Any, k: int) -> Any:
