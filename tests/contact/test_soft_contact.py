@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,9 +16,9 @@ from knuckle.integrators import DormandPrince, default_steps, integrator_of, wit
 from knuckle.integrators.contact_stiffness import contact_stiffness
 from knuckle.integrators.force_slopes import slopes_of
 from knuckle.joints import Prismatic
-from knuckle.model import Model, Sphere, solid_sphere
+from knuckle.model import Geometry, Model, Plane, Sphere, solid_sphere
 from knuckle.model.surfaces import ContactRules, Surface
-from knuckle.spatial import Inertia, Vector
+from knuckle.spatial import Inertia, Transform, Vector
 
 from .scenes import RADIUS, G, ball, box, on_plane, placed
 
@@ -128,6 +129,47 @@ def test_springs_that_stick_keep_the_order_of_the_integrator(integrator: str):
     coarse, fine = (np.abs(b - a).max() for a, b in pairwise(ends))
     assert np.abs(ends[-1][-3:]).max() > 1e-3
     assert coarse / fine > {"euler": 1.9, "heun": 3.7, "rk4": 14.0, "implicit": 1.8, "bdf2": 3.4}[integrator]
+
+
+def test_springs_of_friction_store_energy_and_dampers_take_it():
+    """Kinetic, potential and spring energy lose ∫ D δ̇² + D s² while a ball rolls on its spring: to the fourth order."""
+    contacts, part = CompliantContacts("linear", across=0.02), 0.02
+    model, errors = soft(on_plane(ball()), friction=50.0), []
+    for dt in (1e-3, 5e-4):
+        motion = run(model, placed(model, (0, 0, RADIUS - 1.5e-3)), [3.0, -6.0, 1.0, 0.1, 0.2, 0], 0.04, contacts, dt)
+        springs = kn.contact.friction_springs(model, motion.times, motion.q, motion.v, contacts)
+        depth, (p,) = -kn.contact.gaps(model, motion.q)[:, 0], np.moveaxis(kn.contact.points(model, motion.q), 1, 0)
+        turn, along = np.split(kn.velocity(model, motion.q, motion.v, "body0", "aligned"), 2, axis=1)
+        slip = along + np.cross(turn, p - motion.q[:, 4:])
+        assert (depth > 0).all()
+        energy = kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
+        energy = energy + K / 2 * depth**2 + part * K / 2 * (springs**2).sum(axis=1)
+        power = D * slip[:, 2] ** 2 + part * D * (slip[:, :2] ** 2).sum(axis=1)
+        work = dt / 3 * (power[0] + 4 * power[1::2].sum() + 2 * power[2:-1:2].sum() + power[-1])
+        errors.append(abs(energy[0] - energy[-1] - work) / work)
+    assert errors[1] < errors[0] / 11
+    assert errors[1] < 1e-6
+
+
+@pytest.mark.slow
+def test_a_closed_loop_lands_softly():
+    """A four-bar linkage falls on a knob: every integrator finds the same end, and the loop stays closed."""
+    model = kn.robots.load("four_bar")
+    knob = Geometry(Sphere(0.02), Transform.translation((0.16, 0, 0.12)))
+    bodies = [replace(body, collisions=(knob,) if body.name == "coupler" else ()) for body in model.bodies]
+    ground = Geometry(Plane((0.0, 0.0)), Transform.translation((0, 0, 0.2)))
+    model = soft(model.replace(bodies=tuple(bodies), base=replace(model.base, collisions=(ground,))), 1e4, 50.0, 0.3)
+    q = kn.loops.close(model, kn.neutral(model)).q
+    v = kn.loops.project(model, q, np.array([1.0, 0, 0]))[1]
+    ends = []
+    for name in ("rk4", "adaptive", "bdf2"):
+        steps = with_soft_contact(integrator_of(name), CompliantContacts("linear"))
+        motion = kn.simulate(model, q, v, 1.0, dt=5e-4, integrator=steps)
+        assert np.abs(motion.v[-1]).max() < 1e-4
+        assert np.abs(kn.loops.gap(model, motion.q[-1])).max() < 1e-9
+        ends.append(motion.q[-1])
+    assert kn.contact.gaps(model, ends[0])[0] < -1e-4
+    np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-4)
 
 
 def test_a_spring_holds_a_block_on_a_slope_and_regularized_friction_lets_it_creep():
