@@ -212,6 +212,36 @@ def test_friction_is_the_same_in_every_direction(law: Any):
     assert np.abs(motion.v[:, -1]).max() < 1e-6
 
 
+@pytest.mark.parametrize("law", LAWS)
+def test_friction_is_that_of_the_spring_within_a_disc(law: Any):
+    """f_t = −K x − D s where that is at most μ f_n, and else μ f_n that way (RBDA 11.77-11.78)."""
+    rng, mu = np.random.default_rng(5), 0.4
+    model, contacts = bead(friction=mu), CompliantContacts(law, across=0.7)
+    q = np.column_stack([rng.normal(size=(500, 2)), -rng.uniform(1e-4, 2e-3, 500)])
+    v, springs = rng.normal(size=(500, 3)) * 0.05, np.column_stack([rng.normal(size=(500, 2)) * 1e-3, np.zeros(500)])
+    force = kn.contact.contact_forces(model, q, v, contacts, springs)[:, 0]
+    share = np.ones(500) if law == "linear" else np.sqrt(-q[:, 2] / contacts.depth)
+    stick = -0.7 * share[:, None] * (K * springs[:, :2] + D * v[:, :2])
+    most, size = mu * force[:, 2], np.linalg.norm(stick, axis=1)
+    assert 50 < (size > most).sum() < 450
+    np.testing.assert_allclose(force[:, :2], stick * np.minimum(1, most / size)[:, None], atol=1e-12)
+
+
+def test_a_spring_that_slides_goes_to_where_friction_holds_it():
+    """D ẋ = −(K x + f_t) (RBDA 11.79) with f_t = −μ m g: x = μ m g/K (1 − exp(−K t/D)), whatever the step."""
+    mu, contacts = 0.3, CompliantContacts("linear")
+    model = bead(friction=mu)
+    start, v = np.array([0, 0, -2.0 * G / K]), np.array([3.0, 4.0, 0.0])
+    for dt in (1e-3, 2e-2):
+        motion = run(model, start, v, 0.1, contacts, dt)
+        springs = kn.contact.friction_springs(model, motion.times, motion.q, motion.v, contacts)
+        length = mu * 2.0 * G / K * (1 - np.exp(-K / D * motion.times))
+        np.testing.assert_allclose(springs[:, :2], length[:, None] * [0.6, 0.8], atol=1e-13)
+    flying = np.array([0, 0, 1.0])
+    after = kn.contact.friction_springs(model, [0.0, 0.1, 0.11], [start, start, flying], [v, v, v], contacts)
+    np.testing.assert_allclose(after[2], after[1] * math.exp(-K / D * 0.01), atol=1e-13)
+
+
 def test_springs_survive_events_and_shorter_steps():
     """A step that an event cuts, and a last one that is shorter, leave friction wound up."""
     model = soft(on_plane(box(), slope=0.3), 1e5, 300.0)

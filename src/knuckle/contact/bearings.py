@@ -70,8 +70,6 @@ class PlacedBearing:
     """From a wrench to the least normal forces (n, 6)"""
     S: Array
     """The joint's motion (6, k)"""
-    drive: Array
-    """The wrenches of its unit forces (6, k)"""
 
 
 def bearing_of(model: Model, q: Array, bearing: JointBearing) -> PlacedBearing:
@@ -80,14 +78,14 @@ def bearing_of(model: Model, q: Array, bearing: JointBearing) -> PlacedBearing:
     if model.couplings:
         raise ModelError(f"bearings take no joints that follow others yet, and {model.name!r} has some")
     joint, at = model.joints[i].type, model.positions(Vector(q.tolist()))[i]
-    S, drive = (_columns(x, joint.nv) for x in (joint.subspace(at), joint.actuation(at)))
+    S = _columns(joint.subspace(at), joint.nv)
     places = _places(bearing, S)
     normal = np.array([unit_wrench(x.point, x.normal) for x in places], float)
     wrenches = np.array([unit_wrench(x.point, way) for x in places for way in x.ways], float)
     T = np.zeros((len(wrenches), model.nv))
     T[:, model.v_slices[i]] = wrenches @ S
     sizes = tuple(len(x.ways) for x in places)
-    return PlacedBearing(i, bearing.friction, T, wrenches, sizes, np.linalg.pinv(normal.T), S, drive)
+    return PlacedBearing(i, bearing.friction, T, wrenches, sizes, np.linalg.pinv(normal.T), S)
 
 
 def _columns(subspace: Any, n: int) -> Array:

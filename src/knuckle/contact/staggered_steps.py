@@ -239,11 +239,9 @@ def _own(joints: list[PlacedBearing], beta: Array) -> list[Array]:
 def _carried(bearing: PlacedBearing, load: Array, beta: Array, dt: float) -> Array:
     """μ |α| of the places of a bearing, for the wrench that its joint passes on (notes 2.114).
 
-    What its own friction and its drive pass on is not carried by the surfaces.
+    What its own friction passes on is not carried so. Nor is what its drive does: no normal has a part of that.
     """
-    left = load * dt - bearing.wrenches.T @ beta
-    left = left - bearing.drive @ (bearing.S.T @ left)
-    return bearing.friction * np.abs(bearing.spread @ left)
+    return bearing.friction * np.abs(bearing.spread @ (load * dt - bearing.wrenches.T @ beta))
 
 
 @kernel
