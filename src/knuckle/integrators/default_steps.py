@@ -13,6 +13,7 @@ from knuckle.functions import neutral
 from knuckle.model import Model
 
 from .base import Adaptive, Integrator
+from .contact_choice import contacts_are_solved, must_solve_contacts
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
 from .stiffness import Stiffness, stiffness
@@ -52,31 +53,41 @@ def default_steps(
     q: Array | None = None,
     *,
     integrator: str | Integrator | None = None,
+    contacts: bool | None = None,
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
-    RK4 in steps of a millisecond. Where dampers and springs at the joints are too stiff for that, and no dt is given,
-    RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps.
+    RK4 in steps of a millisecond, or contact steps where something may touch the ground. Where dampers and springs at
+    the joints are too stiff for that, and no dt is given, the same in parts of a millisecond; where these would be too
+    many for RK4, or dt is given, implicit steps.
 
     Args:
         model: the mechanism.
         dt: the step in seconds, if it is given.
         q: positions (..., nq) from which it moves; neutral, if not given.
         integrator: by name, or itself, if it is given.
+        contacts: True if contacts are to be solved, False if bodies pass through each other; if not given, they are
+            solved where something may touch a shape of the base.
     """
     if integrator is not None:
         method = integrator_of(integrator)
+        must_solve_contacts(model, contacts, method)
         step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
         return Steps(method, name_of(integrator), step)
-    step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
+    touching = contacts_are_solved(model, contacts)
+    step, name = dt or DEFAULT_STEP, "contact" if touching else "rk4"
+    plain = integrator_of(name)
     rate = _stiffest(model, neutral(model) if q is None else q)
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
     if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
-        why = f"{_stiff(model, rate)}: RK4 takes steps of {step / n:.3g} s"
-        return Steps(plain, "rk4", step / n, n, why)
+        why = f"{_stiff(model, rate)}: {type(plain).__name__} takes steps of {step / n:.3g} s"
+        return Steps(plain, name, step / n, n, why)
     if not rate.rate * step > STABLE:
-        return Steps(plain, "rk4", step)
+        return Steps(plain, name, step)
+    if touching:
+        why = f"{_stiff(model, rate)}: contact steps of {step:.3g} s are too long for that. Shorter ones are stable"
+        return Steps(plain, name, step, why=why, is_coarse=True)
     return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate))
 
 
