@@ -3,6 +3,7 @@
 from .edits import (
     add_frame,
     couple,
+    keep_collisions,
     permute,
     with_ground,
     with_inertia,
@@ -18,6 +19,7 @@ __all__ = [
     "add_frame",
     "attach",
     "couple",
+    "keep_collisions",
     "lock",
     "merge",
     "merge_fixed",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from knuckle.errors import ModelError
@@ -138,6 +138,18 @@ def with_self_contact(model: Model, on: bool = True) -> Model:
         return dataclasses.replace(x, collisions=tuple(shapes))
 
     return model.replace(bodies=tuple(map(body, model.bodies)))
+
+
+def keep_collisions(model: Model, keep: Callable[[Body, Geometry], bool]) -> Model:
+    """The model with those colliding shapes of its bodies for which keep(body, shape) is true; the base has all of its.
+
+    Fewer shapes are fewer contacts to compute: `lambda body, shape: isinstance(shape.shape, Sphere)`.
+    """
+    bodies = [
+        dataclasses.replace(body, collisions=tuple(shape for shape in body.collisions if keep(body, shape)))
+        for body in model.bodies
+    ]
+    return model.replace(bodies=tuple(bodies))
 
 
 def permute(model: Model, order: Sequence[str]) -> Model:
