@@ -56,7 +56,7 @@ def test_the_energy_of_a_free_swing_is_reported():
 
 def test_work_is_what_the_energy_gains_without_friction():
     """dE = τ·v dt, up to the error h²/12 (P'(T) − P'(0)) of the trapezoidal rule: some 2e-6 of the motion here."""
-    arguments = ("arm", "-c", "pd", "--goal", "elbow_pitch=1", "--no-friction", "-t", 0.5, "--dt", 1e-4)
+    arguments = ("arm", "-c", "pd", "--goal", "elbow_pitch=1", "--no-joint-friction", "-t", 0.5, "--dt", 1e-4)
     said = told(*arguments)["energy"]
     assert said["after"] - said["before"] == pytest.approx(said["work"], abs=1e-5 * said["greatest_kinetic"])
     assert said["work"] < -1.0  # the arm comes down
@@ -128,7 +128,7 @@ def test_pictures_and_replays(tmp_path: Path):
 
 def test_a_motion_that_diverges_is_a_failure(tmp_path: Path):
     out = tmp_path / "d.npz"
-    arguments = ("arm", "-i", "euler", "--dt", 0.2, "-t", 20, "--start", "shoulder_pitch=1", "--no-friction")
+    arguments = ("arm", "-i", "euler", "--dt", 0.2, "-t", 20, "--start", "shoulder_pitch=1", "--no-joint-friction")
     said = told(*arguments, "--out", out, code=1)
     assert said["reason"] == "diverged"
     assert said["energy"] is None

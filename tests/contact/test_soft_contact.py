@@ -346,7 +346,7 @@ def test_accelerations_and_kernels_of_users_have_the_same_forces():
     def pushed(model, q, v):
         return kn.contact.contact_joint_forces(model, q, v, contacts)
 
-    one = kn.rollout(model, q, v, None, 1e-4, steps=50, controller=pushed, integrator="rk4")
+    one = kn.rollout(model, q, v, None, 1e-4, steps=50, controller=pushed, integrator="rk4", contacts=False)
     other = run(model, q, v, 50e-4, contacts, 1e-4)
     np.testing.assert_allclose(one.q, other.q, atol=1e-13)
 
@@ -362,6 +362,23 @@ def test_simulations_of_every_integrator_agree():
         )
         assert motion.q[-1, 6] == pytest.approx(0.1 - 2 * G * math.cos(0.3) / (4 * 1e5), abs=1e-8)
         assert np.abs(motion.v[-1]).max() < 1e-6
+
+
+def test_simulations_and_rollouts_take_soft_contacts():
+    model = soft(on_plane(box(), slope=0.3), 1e5, 300.0)
+    start, contacts = placed(model, (0, 0, 0.1)), CompliantContacts("linear")
+    motion = kn.simulate(model, start, None, 0.5, contacts=contacts)
+    assert motion.dt is not None
+    assert motion.dt < 1e-3  # they are stiff
+    assert np.abs(motion.v[-1]).max() < 1e-6
+    other = kn.rollout(model, start, None, None, 5e-4, duration=0.5, integrator="rk4", contacts=contacts)
+    np.testing.assert_array_equal(other.q, run(model, start, np.zeros(6), 0.5, contacts, 5e-4).q)
+    with pytest.warns(RuntimeWarning, match="too stiff for euler"):
+        kn.rollout(model, start, None, None, 5e-3, steps=2, integrator="euler", contacts=contacts)
+    with pytest.raises(
+        TypeError, match=r"contacts is True, False, None or a kn\.contact\.CompliantContacts, not 'soft'"
+    ):
+        kn.simulate(model, start, contacts="soft")  # type: ignore[arg-type]
 
 
 def test_contacts_too_stiff_for_a_step_are_noticed():
@@ -395,7 +412,7 @@ def test_what_is_missing_is_named():
         CompliantContacts(depth=0.0)
     with pytest.raises(ValueError, match=r"springs has shape \(3,\), and must have shape \(..., 12\)"):
         kn.contact.contact_forces(soft(model), kn.neutral(model), np.zeros(6), CompliantContacts(), np.zeros(3))
-    with pytest.raises(ValueError, match="ContactSteps has rigid contacts"):
+    with pytest.raises(ValueError, match="ContactSteps has contacts of its own"):
         with_soft_contact(kn.integrators.ContactSteps(), CompliantContacts())
     with pytest.raises(ValueError, match="steps back and forth"):
         with_soft_contact(kn.integrators.Variational(order=4), CompliantContacts())

@@ -76,7 +76,8 @@ def everything(seed: int = 0) -> Model:
     ]  # fmt: skip
     joints[1] = dataclasses.replace(joints[1], damping=(0.5,), friction=(0.25,))
     bodies = [Body(f"link {i}", inertia(rng)) for i in range(len(kinds))]
-    bodies[1] = dataclasses.replace(bodies[1], visuals=shapes, collisions=shapes[:2])
+    touching = tuple(dataclasses.replace(shape, contact_type=0) for shape in shapes[:2])  # as URDF is read
+    bodies[1] = dataclasses.replace(bodies[1], visuals=shapes, collisions=touching)
     bodies[2] = dataclasses.replace(bodies[2], inertia=Inertia.zero())
     bodies[3] = dataclasses.replace(
         bodies[3], inertia=Inertia(0.0, (0.0, 0.0, 0.0), Sym3(0.1, 0.0, 0.1, 0.0, 0.0, 0.1))

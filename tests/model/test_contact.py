@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -373,3 +374,29 @@ def test_friction_of_a_ground_holds_whatever_touches_it() -> None:
     assert ground.surface == "ground"
     with pytest.raises(ModelError, match="surface 'ground': friction is a number from 0 on, not -1"):
         edit.with_ground(kn.robots.load("arm"), friction=-1)
+
+
+# what touches itself
+
+LINKS = """<robot name="r">{}
+<joint name="j1" type="continuous"><parent link="l0"/><child link="l1"/></joint>
+<joint name="j2" type="continuous"><parent link="l1"/><child link="l2"/></joint></robot>"""
+LINK = """<link name="l{}"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+<collision><geometry><sphere radius="1"/></geometry></collision></link>"""
+
+
+def test_links_of_a_urdf_touch_the_ground_and_not_each_other_unless_that_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text(LINKS.format("".join(LINK.format(k) for k in range(3))))
+    robot = edit.with_ground(kn.load(file, base="floating"), height=-5)
+
+    def pairs(model: kn.Model) -> set[tuple[str, str]]:
+        names = {-1: "base", **dict(enumerate(model.body_names))}
+        return {(names[a.body], names[b.body]) for a, b in contact_candidates(model)}
+
+    ground = {("base", f"l{k}") for k in range(3)}
+    assert pairs(robot) == ground
+    both = edit.with_self_contact(robot)
+    assert pairs(both) == ground | {("l0", "l2")}
+    assert edit.with_self_contact(both, False) == robot

@@ -36,6 +36,9 @@ class Integrator(ABC):
     solves_friction: ClassVar[bool] = False
     """Whether dry friction at joints is part of its equations: otherwise modes of sticking and sliding are kept."""
 
+    solves_contacts: ClassVar[bool] = False
+    """Whether contacts are part of its equations: otherwise bodies pass through each other."""
+
     @property
     @abstractmethod
     def order(self) -> int:

@@ -15,6 +15,7 @@ from knuckle.model import Model
 from knuckle.warning import warn
 
 from .base import Adaptive, Integrator
+from .contact_choice import contacts_are_solved, must_solve_contacts
 from .contact_stiffness import contact_stiffness
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
@@ -58,27 +59,64 @@ def default_steps(
     q: Array | None = None,
     *,
     integrator: str | Integrator | None = None,
-    contacts: CompliantContacts | None = None,
+    contacts: bool | CompliantContacts | None = None,
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
-    RK4 in steps of a millisecond. Where dampers and springs at the joints, or soft contacts, are too stiff for that,
-    and no dt is given, RK4 in parts of a millisecond; where these would be too many, or dt is given, implicit steps. A
-    warning says where a given integrator is explicit and its steps are too long for soft contacts.
+    RK4 in steps of a millisecond, or contact steps where something may touch the ground. Where dampers and springs at
+    the joints, or soft contacts, are too stiff for that, and no dt is given, the same in parts of a millisecond; where
+    these would be too many for RK4, or dt is given, implicit steps. A warning says where a given integrator is explicit
+    and its steps are too long for soft contacts.
 
     Args:
         model: the mechanism.
         dt: the step in seconds, if it is given.
         q: positions (..., nq) from which it moves; neutral, if not given.
         integrator: by name, or itself, if it is given.
-        contacts: soft contacts, which become part of the integrator.
+        contacts: True if contacts are to be solved, False if bodies pass through each other; if not given, they are
+            solved where something may touch a shape of the base. Soft contacts become part of any integrator.
     """
     positions = neutral(model) if q is None else q
-    if contacts is None:
-        return _steps(model, dt, integrator, _stiffest(model, positions), "joints")
-    joints, touching = _stiffest(model, positions), _stiffest(model, positions, contacts)
+    if isinstance(contacts, CompliantContacts):
+        return _soft_steps(model, dt, positions, integrator, contacts)
+    if integrator is not None:
+        must_solve_contacts(model, contacts, integrator_of(integrator))
+        return _given_steps(integrator, dt)
+    name = "contact" if contacts_are_solved(model, contacts) else "rk4"
+    return _chosen_steps(model, dt, name, _stiffest(model, positions), "joints")
+
+
+def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
+    method = integrator_of(integrator)
+    step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
+    return Steps(method, name_of(integrator), step)
+
+
+def _chosen_steps(model: Model, dt: float | None, name: str, rate: Stiffness, what: str) -> Steps:
+    """Steps of an integrator as short as what is stiff needs them, or implicit ones."""
+    step, plain = dt or DEFAULT_STEP, integrator_of(name)
+    parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
+    if dt is None and 1 < parts <= MOST_PARTS:
+        n = 2 ** math.ceil(math.log2(parts))
+        why = f"{_stiff(model, rate, what)}: {type(plain).__name__} takes steps of {step / n:.3g} s"
+        return Steps(plain, name, step / n, n, why)
+    if not rate.rate * step > STABLE:
+        return Steps(plain, name, step)
+    if plain.solves_contacts:
+        because = _stiff(model, rate, what)
+        why = f"{because}: contact steps of {step:.3g} s are too long for that. Shorter ones are stable"
+        return Steps(plain, name, step, why=why, is_coarse=True)
+    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate, what))
+
+
+def _soft_steps(
+    model: Model, dt: float | None, q: Array, integrator: str | Integrator | None, contacts: CompliantContacts
+) -> Steps:
+    """Steps with soft contact."""
+    joints, touching = _stiffest(model, q), _stiffest(model, q, contacts)
     rate = Stiffness(max(joints.damping, touching.damping), max(joints.frequency, touching.frequency))
-    steps = _steps(model, dt, integrator, rate, "soft contacts" if touching.rate >= joints.rate else "joints")
+    what = "soft contacts" if touching.rate >= joints.rate else "joints"
+    steps = _chosen_steps(model, dt, "rk4", rate, what) if integrator is None else _given_steps(integrator, dt)
     limit = LIMITS.get(steps.integrator.order, STABLE)
     is_explicit = steps.integrator.evaluations is not None and not isinstance(steps.integrator, Adaptive)
     if is_explicit and steps.dt is not None and touching.rate * steps.dt > limit:
@@ -90,23 +128,6 @@ def default_steps(
     return replace(steps, integrator=with_soft_contact(steps.integrator, contacts))
 
 
-def _steps(model: Model, dt: float | None, integrator: str | Integrator | None, rate: Stiffness, what: str) -> Steps:
-    """The steps for these rates."""
-    if integrator is not None:
-        method = integrator_of(integrator)
-        step = None if dt is None and isinstance(method, Adaptive) else dt or DEFAULT_STEP
-        return Steps(method, name_of(integrator), step)
-    step, plain = dt or DEFAULT_STEP, integrator_of("rk4")
-    parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
-    if dt is None and 1 < parts <= MOST_PARTS:
-        n = 2 ** math.ceil(math.log2(parts))
-        why = f"{_stiff(model, rate, what)}: RK4 takes steps of {step / n:.3g} s"
-        return Steps(plain, "rk4", step / n, n, why)
-    if not rate.rate * step > STABLE:
-        return Steps(plain, "rk4", step)
-    return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate, what))
-
-
 def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps:
     """Steps that are stable however stiff the joints are."""
     why = (
@@ -114,6 +135,14 @@ def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps
         'are more exact; integrator="implicit" says that they are meant'
     )
     return Steps(integrator_of("implicit"), "implicit", step / parts, parts, why, is_coarse=True)
+
+
+def implicit_instead(model: Model, steps: Steps, because: str) -> Steps:
+    """Implicit steps instead of others, with the same soft contacts."""
+    new = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
+    if not isinstance(steps.integrator, AroundSteps):
+        return new
+    return replace(new, integrator=with_soft_contact(new.integrator, steps.integrator.contacts))
 
 
 def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:

@@ -7,6 +7,7 @@ from functools import partial
 
 from .base import Integrator
 from .methods.bdf import BDF1, BDF2
+from .methods.contact_steps import ContactSteps
 from .methods.dormand_prince import DormandPrince
 from .methods.implicit_euler import ImplicitEuler
 from .methods.runge_kutta import Heun, RungeKutta4
@@ -21,6 +22,7 @@ INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
     "implicit": ImplicitEuler,
     "bdf1": BDF1,
     "bdf2": BDF2,
+    "contact": ContactSteps,
     "variational": Variational,
     "variational4": partial(Variational, order=4),
 }

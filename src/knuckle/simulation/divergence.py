@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,11 +72,11 @@ def finite(*parts: Array) -> Array:
     return np.all([np.isfinite(part).all(-1) for part in parts], axis=0)
 
 
-def warn_of_contacts(model: Model, integrator: Integrator, memory: Sequence[Any]) -> None:
-    """A warning if contacts were not solved, by the memory at the end of trajectories."""
+def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int], Any]) -> None:
+    """A warning if contacts were not solved, by the parts of the memory at the end of trajectories."""
     if not isinstance(integrator, ContactSteps):
         return
-    left = np.asarray(memory[1], float)
+    left = np.asarray(memory(1), float)
     unsolved = ~(left <= WARNED) & np.isfinite(left)
     if unsolved.any():
         worst = _first(unsolved, int(np.where(unsolved, left, -1).argmax()))

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.integrators.base import Integrator
-from knuckle.integrators.default_steps import IMPLICIT_PARTS, Steps, default_steps, implicit_steps, is_too_stiff
+from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
 from knuckle.integrators.starting_state import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
 from knuckle.model import Model
@@ -53,6 +54,7 @@ def simulate(
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
     integrator: str | Integrator | None = None,
+    contacts: bool | CompliantContacts | None = None,
     events: Events = None,
     joint_limits: Stops | str = None,
     stabilization: Stabilization = "projection",
@@ -82,9 +84,12 @@ def simulate(
             be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
-        integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", or an integrator of
-            `kn.integrators`; if not given, what
-            `kn.integrators.default_steps` takes: "rk4", or "implicit" for stiff joints and a given dt.
+        integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", "contact", or an
+            integrator of `kn.integrators`; if not given, what `kn.integrators.default_steps` takes: "rk4", "contact"
+            where something may touch the ground, or "implicit" for stiff joints and a given dt.
+        contacts: True solves contacts, also of bodies with each other where there is no ground; False lets bodies pass
+            through each other. If not given, contacts are solved where something may touch a shape of the base. With
+            `kn.contact.CompliantContacts(…)` they are soft, in any integrator.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         joint_limits: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops
             them; `CompliantStops(stiffness=…, damping=…)` pushes back.
@@ -120,7 +125,7 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
-    steps = default_steps(model, dt, q, integrator=integrator)
+    steps = default_steps(model, dt, q, integrator=integrator, contacts=contacts)
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
@@ -145,6 +150,7 @@ def simulate(
             run, checkpoints, end = Simulator.start(settings, q, v), None, None
         else:
             method = steps.name if integrator is None else integrator
+            method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
                 limits, frames, closing,
@@ -154,23 +160,24 @@ def simulate(
         with interruptible() as interrupt:
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
-            acts, is_rigid = any(event.action for event in watched), isinstance(limits, RigidStops)
+            acts = any(event.action for event in watched)
             is_default = integrator is None and dt is None and checkpoints is None and not acts
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
-                steps = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
+                steps = implicit_instead(model, steps, because)
                 settings = settings_for(steps)
                 run = Simulator.start(settings, q, v)
                 reporter = Reporter(progress, f"simulating {model.name} again")
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows = run.recorder.rows()
             tau = forces_along(model, control, named, times, q_rows, v_rows)
-    warn_of_contacts(model, steps.integrator, run.state.memory)
+    warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
+    is_smooth = not isinstance(limits, RigidStops) and not steps.integrator.solves_contacts
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif integrator is None and settings.stepper.is_compiled and reason == "finished" and not is_rigid:
+    elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
         warn_of_error(settings, not acts, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,

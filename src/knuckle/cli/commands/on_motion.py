@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from knuckle.cli.failures import FAILED, INTERRUPTED, clean_errors
+from knuckle.cli.failures import FAILED, INTERRUPTED, UnusableError, clean_errors
 from knuckle.cli.options import Base, BaseOption, File, JsonOption, MimicOption, complete_model
 from knuckle.errors import printable
 
@@ -33,6 +33,7 @@ class Method(StrEnum):
     bdf2 = "bdf2"
     variational = "variational"
     variational4 = "variational4"
+    contact = "contact"
 
 
 class AtLimits(StrEnum):
@@ -70,9 +71,23 @@ def simulate(
         float, typer.Option("--bandwidth", help="How stiff hold and pd are, in Hz.", min=0.0, max=1e4)
     ] = 2.0,
     joint_limits: Annotated[AtLimits, typer.Option("--joint-limits", help="What joint limits do.")] = AtLimits.none,
-    friction: Annotated[
-        bool, typer.Option("--friction/--no-friction", help="Whether joints have the damping and friction of the file.")
+    joint_friction: Annotated[
+        bool,
+        typer.Option(
+            "--joint-friction/--no-joint-friction", help="Whether joints have the damping and friction of the file."
+        ),
     ] = True,
+    ground: Annotated[bool, typer.Option("--ground", help="Put a floor under it, where it begins.")] = False,
+    ground_height: Annotated[
+        float | None, typer.Option("--ground-height", help="Put the floor at this height instead, in metres.")
+    ] = None,
+    friction: Annotated[
+        float | None, typer.Option("--friction", help="Of the floor, with everything on it.", show_default="1", min=0.0)
+    ] = None,
+    contacts: Annotated[
+        bool | None,
+        typer.Option("--contacts/--no-contacts", help="Whether bodies touch.", show_default="if there is a floor"),
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The trajectory, as .npz (or .nc).")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", "-p", help="A picture of it: .png, .pdf, .svg.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="A replay that any browser opens.")] = None,
@@ -91,21 +106,30 @@ def simulate(
     - `knuckle simulate arm -c pd --goal elbow_pitch=1.5,shoulder_pitch=0.5 --html arm.html`
 
     - `knuckle simulate robot.urdf --base floating -c hold --integrator variational --json`
+
+    - `knuckle simulate quadruped -c hold --ground --friction 0.8 --html standing.html`
     """
     from knuckle.cli.model_argument import open_model
     from knuckle.cli.output import motion_report
     from knuckle.cli.output.tables import console, print_json
 
-    from .simulate_model import check_suffixes, run, write_files
+    from .simulate_model import check_suffixes, on_ground, run, write_files
 
     with clean_errors():
         check_suffixes(out=out, plot=plot, html=html)
         model = open_model(file, base.value, mimic)
+        model = model if joint_friction else model.without_friction()
+        if ground or ground_height is not None:
+            model = on_ground(model, start or (), ground_height, friction)
+        elif friction is not None:
+            raise UnusableError("--friction is that of a floor: it goes with --ground")
         done = run(
-            model if friction else model.without_friction(), duration, dt, controller.value,
-            integrator.value if integrator else None, start or (), speed or (), goal or (), bandwidth,
+            model, duration, dt, controller.value, integrator.value if integrator else None, contacts,
+            start or (), speed or (), goal or (), bandwidth,
             None if joint_limits is AtLimits.none else joint_limits.value,
         )  # fmt: skip
+        for warning in done.warnings:
+            typer.echo(f"warning: {printable(warning)}", err=True)
         files = write_files(done.trajectory, out, plot, html)
         if json:
             print_json(motion_report.as_json(done.trajectory, done.wall, files))

@@ -14,8 +14,10 @@ import numpy as np
 from knuckle.cli.controllers import ControllerChoice, towards
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.state_arguments import position, velocity
+from knuckle.contact import gaps
 from knuckle.integrators.starting_state import DEFAULT_STEP
 from knuckle.model import Model
+from knuckle.model.edit import with_ground
 from knuckle.simulation.simulate import simulate
 from knuckle.trajectory.trajectory import Trajectory
 
@@ -34,6 +36,18 @@ class TimedRun:
     wall: float
     is_conserved: bool
     """Whether nothing gives or takes energy."""
+    warnings: tuple[str, ...] = ()
+    """What to know about it that the report does not say."""
+
+
+def on_ground(model: Model, start: Sequence[str], height: float | None, friction: float | None) -> Model:
+    """The model on a floor: at a height, or just below where it begins."""
+    if height is None:
+        above = gaps(with_ground(model), position(model, "--start", start))
+        if not above.size:
+            raise UnusableError(f"--ground: nothing of {model.name} can touch it, for it has no shapes that collide")
+        height = float(above.min())
+    return with_ground(model, height, friction=friction)
 
 
 def run(
@@ -42,6 +56,7 @@ def run(
     dt: float | None,
     controller: str,
     integrator: str | None,
+    contacts: bool | None,
     start: Sequence[str],
     speed: Sequence[str],
     goal: Sequence[str],
@@ -59,21 +74,27 @@ def run(
     options: dict[str, Any] = {
         "dt": dt,
         "integrator": integrator,
+        "contacts": contacts,
         "joint_limits": joint_limits,
         "controller": control.controller,
         "parameters": control.parameters,
     }
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of divergence: the report says it
+        with warnings.catch_warnings(record=True) as raised:
+            warnings.simplefilter("always", RuntimeWarning)
             simulate(model, q0, v0, min(duration, 2 * (dt or DEFAULT_STEP)), **options, progress=False)  # compiles
+            raised.clear()
             began = time.perf_counter()
             trajectory = simulate(model, q0, v0, duration, **options)
             wall = time.perf_counter() - began
     except (ValueError, TypeError) as error:
         raise UnusableError(str(error)) from None
     resists = any(any((*joint.damping, *joint.friction)) for joint in model.joints)
-    return TimedRun(trajectory, wall, controller == "none" and not resists and joint_limits is None)
+    touches = trajectory.integrator == "contact"
+    is_conserved = controller == "none" and not resists and joint_limits is None and not touches
+    of_end = trajectory.reason in ("diverged", "stalled")  # which the report says
+    said = () if of_end else tuple(dict.fromkeys(str(x.message) for x in raised))
+    return TimedRun(trajectory, wall, is_conserved, said)
 
 
 def check_suffixes(**files: Path | None) -> None:

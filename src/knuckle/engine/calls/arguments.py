@@ -7,8 +7,7 @@ import math
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -37,8 +36,7 @@ _SYMBOLIC = ("casadi", "sympy", "mpmath")
 _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
-@dataclass(frozen=True)
-class Sorted:
+class Sorted(NamedTuple):
     """The arguments of a call after the model.
 
     Attributes:

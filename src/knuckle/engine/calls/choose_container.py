@@ -20,6 +20,7 @@ from knuckle.spatial import Matrix, Vector
 from .numpy_arrays import NumPyArrays
 from .traced_scalars import Scalars
 
+_NUMBERS = NumPyArrays()
 _NUMERIC = (int, float, complex, np.generic, np.ndarray, str, bytes, type(None))
 """What NumPy makes an array of by itself, or refuses with an error that we pass on."""
 
@@ -38,9 +39,11 @@ def container_of(values: Iterable[Any]) -> Container:
     """
     if is_inside():
         return Scalars()
+    others = [value for value in values if type(value) is not np.ndarray or value.dtype.hasobject]
+    if not others:
+        return _NUMBERS
     containers: dict[str, Container] = {}
     objects = False
-    others = [value for value in values if type(value) is not np.ndarray or value.dtype.hasobject]
     for leaf in (leaf for value in others for leaf in _leaves(value)):
         match package_of(leaf), type(leaf).__name__:
             case "casadi", "SX" | "MX" | "DM" as kind:
@@ -56,7 +59,7 @@ def container_of(values: Iterable[Any]) -> Container:
                 objects = objects or _is_object(leaf)
     if len(containers) > 1:
         raise TypeError(f"arrays of {' and '.join(containers)} do not go into one call")
-    return next(iter(containers.values()), Objects() if objects else NumPyArrays())
+    return next(iter(containers.values()), Objects() if objects else _NUMBERS)
 
 
 def package_of(x: Any) -> str:

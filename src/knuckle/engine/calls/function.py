@@ -99,9 +99,12 @@ class Function(Generic[P, R]):
         specialization = self._specialization(model, call)
         if not isinstance(container, NumPyArrays):
             return container.compute(specialization, call.arrays)
-        result = NumPyArrays(call.weak, eager).compute(specialization, call.arrays)
-        learned.learn(first, arguments, args, kwargs, call, specialization)
-        return result
+        if call.weak or eager:
+            container = NumPyArrays(call.weak, eager)
+        computed = container.scalars(specialization, call.arrays)
+        if computed.goes_straight:
+            learned.learn(first, arguments, args, kwargs, call, specialization)
+        return computed.together()
 
     def _specialization(self, model: Model, call: Sorted) -> Specialization:
         options = tuple(call.options.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +11,6 @@ import numpy as np
 from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, Slot, kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native.fast_call import (
-    FEW_STATES,
     ArrayInput,
     Expected,
     FastCall,
@@ -22,7 +20,6 @@ from knuckle.engine.native.fast_call import (
     can_batch,
     can_give,
     can_have,
-    most_states,
 )
 from knuckle.engine.native.python_abi import LOCK, python_abi
 from knuckle.model import Model
@@ -56,8 +53,6 @@ class LearnedCalls:
     ) -> None:
         """Makes calls that are written like this one go to the code of the specialization, if there is some.
 
-        Large batches go by way of Python anyway.
-
         Args:
             model: the first argument, if the call has it.
             arguments: those of the function.
@@ -69,9 +64,6 @@ class LearnedCalls:
         dtype = _dtype(call)
         if dtype is None or kernels.policy == "never":
             return
-        states = max((np.size(x) // max(1, math.prod(shape)) for x, shape in call.arrays.values()), default=1)
-        if states > FEW_STATES and states > self._most(specialization, call, dtype):
-            return
         expected = _expected(arguments, args, kwargs, call, dtype)
         if expected is None:
             return
@@ -82,15 +74,6 @@ class LearnedCalls:
             self._add(slot, key, model, expected, tuple(kwargs), dtype)
         except TypeError:  # options that cannot be looked up, such as a list
             return
-
-    @staticmethod
-    def _most(specialization: Specialization, call: Sorted, dtype: np.dtype[Any]) -> int:
-        """The largest batch that may go straight."""
-        try:
-            slot = kernels.slot(specialization, {name: shape for name, (_, shape) in call.arrays.items()}, dtype)
-        except TypeError:
-            return FEW_STATES
-        return most_states(slot.kernel.code.operations) if isinstance(slot.kernel, Kernel) else FEW_STATES
 
     def _add(
         self, slot: Slot, key: Any, model: Model | None, expected: list[Expected], names: Any, dtype: np.dtype[Any]

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -22,7 +22,8 @@ from knuckle.engine.arrays.base import (
     never_defined,
 )
 from knuckle.engine.arrays.result_layout import Layout
-from knuckle.engine.kernels.kernel_registry import DTYPES, kernels
+from knuckle.engine.kernels.kernel_registry import DTYPES, Kernel, kernels
+from knuckle.engine.kernels.one_state import OneState
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.spatial import Matrix, Vector
 
@@ -37,14 +38,27 @@ _PYTHON = (np.dtype(np.float64), np.dtype(np.complex128))
 """For a single state of these, Python's own numbers are faster than arrays of one entry."""
 
 
-@dataclass(frozen=True)
-class Computed:
-    """The scalars of the results of a batch: on the last axis, or in the shape of the one array that they make."""
+class Computed(NamedTuple):
+    """The scalars of the results of a batch: on the last axis, or in the shape of the one array that they make.
+
+    `goes_straight` says whether batches of this size may go to native code without Python.
+    """
 
     flat: Any
     layout: Layout
     batch: Shape
     dtype: np.dtype[Any]
+    goes_straight: bool = False
+
+    def together(self) -> Any:
+        """The results."""
+
+        def array(part: Any, shape: Shape) -> Any:
+            """Some of the scalars as an array; a single number as NumPy's scalar, as NumPy's own functions give it."""
+            whole = np.asarray(part).reshape(self.batch + shape)
+            return (whole if whole.dtype is self.dtype else whole.astype(self.dtype, copy=False))[()]
+
+        return self.layout.together(self.flat, array)
 
 
 @dataclass(frozen=True)
@@ -59,13 +73,7 @@ class NumPyArrays(Container):
     eager: bool = False
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
-        computed = self.scalars(text, arrays)
-
-        def array(part: Any, shape: Shape) -> Any:
-            """Some of the scalars as an array; a single number as NumPy's scalar, as NumPy's own functions give it."""
-            return np.asarray(part).reshape(computed.batch + shape).astype(computed.dtype, copy=False)[()]
-
-        return computed.layout.together(computed.flat, array)
+        return self.scalars(text, arrays).together()
 
     def scalars(self, text: Text, arrays: Arrays) -> Computed:
         """The scalars of the results, by native code or by the text itself."""
@@ -75,26 +83,24 @@ class NumPyArrays(Container):
         needs_double = isinstance(text, Specialization) and text.needs_double
         dtype = np.result_type(asked, np.float64) if needs_double else asked
         shapes = {name: shape for name, (_, shape) in arrays.items()}
-        lanes = {name: array.astype(dtype, copy=False) for name, array in values.items()}
+        lanes = {name: x if x.dtype is dtype else x.astype(dtype, copy=False) for name, x in values.items()}
         try:
-            native = self._native(text, lanes, shapes, batch, dtype)
-            flat, layout = native or _plain(text, lanes, shapes, batch, dtype)
+            code = self._native(text, shapes, batch, dtype)
+            if code is not None:
+                straight = math.prod(batch) <= code.most_straight
+                return Computed(code(list(lanes.values()), batch), code.layout, batch, asked, straight)
+            flat, layout = _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
             if isinstance(text, Specialization) and text.is_users:
                 raise  # a division in the user's own text
             raise never_defined(error) from error
-        if native is None and isinstance(text, Specialization) and text.is_users:
+        if isinstance(text, Specialization) and text.is_users:
             kernels.warn_if_refused(text, shapes, dtype)
         return Computed(flat, layout, batch, asked)
 
-    def _native(
-        self, text: Text, lanes: _Lanes, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]
-    ) -> tuple[Any, Layout] | None:
-        """The scalars of the results by native code, and how they go together; None without it."""
-        if not isinstance(text, Specialization):
-            return None
-        code = kernels.find(text, shapes, dtype, batch, eager=self.eager)
-        return None if code is None else (code(list(lanes.values()), batch), code.layout)
+    def _native(self, text: Text, shapes: _Shapes, batch: Shape, dtype: np.dtype[Any]) -> Kernel | OneState | None:
+        """Native code, if there is some."""
+        return kernels.find(text, shapes, dtype, batch, eager=self.eager) if isinstance(text, Specialization) else None
 
     def precision(self, values: Mapping[str, NumPyArray]) -> np.dtype[Any]:
         """The precision of a result for these arguments."""

@@ -59,6 +59,11 @@ class Kernel:
         return cls(tuple(arguments.values()), code, layout, dtype, target.width(DTYPES[dtype]))
 
     @property
+    def most_straight(self) -> int:
+        """The largest batch that may go straight here."""
+        return fast_call.most_states(self.code.operations)
+
+    @property
     def address(self) -> int:
         """Where the code is that takes the arrays of a batch and nothing else; 0 if there is more to it."""
         return self.code.launched.address

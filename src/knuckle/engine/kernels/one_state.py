@@ -11,7 +11,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape, in_one_row
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.native import rolled_code
-from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, can_give, can_have
+from knuckle.engine.native.fast_call import FEW_STATES, ArrayInput, FastCall, Form, can_give, can_have
 from knuckle.engine.native.python_abi import PythonABI, python_abi
 from knuckle.engine.targets.base import Launched, Target
 
@@ -34,6 +34,8 @@ class OneState:
     dtype: np.dtype[Any]
     keeps: Any
     call: Any = field(repr=False)
+
+    most_straight = FEW_STATES
 
     def __call__(self, arrays: list[Array], batch: tuple[int, ...]) -> Any:
         """The scalars of the results, of one state after the other."""

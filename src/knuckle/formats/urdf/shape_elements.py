@@ -34,7 +34,11 @@ class Shapes:
         self.materials[material.name] = material
 
     def of(self, link: Element, tag: str, name: str) -> tuple[Geometry, ...]:
-        """The shapes of a link: its <visual> or its <collision> elements."""
+        """The shapes of a link: its <visual> or its <collision> elements.
+
+        Those of neighbouring links often overlap, and no URDF says which may: they touch what is around the robot, and
+        not each other.
+        """
         found = (self._geometry(child, name) for child in link.children if child.tag == tag)
         return tuple(geometry for geometry in found if geometry is not None)
 
@@ -49,7 +53,8 @@ class Shapes:
         if shape is None:
             self.source.note("warning", element, link, f"<{element.tag}> without a shape that is known: left out")
             return None
-        return Geometry(shape, X, element.attributes.get("name", ""), material)
+        touches_own = 1 if element.tag == "visual" else 0
+        return Geometry(shape, X, element.attributes.get("name", ""), material, contact_type=touches_own)
 
     def _shape(self, holder: Element, owner: str, link: str) -> Shape | None:
         self.source.account(holder, link, tuple(self._readers), ("name",))

@@ -67,7 +67,7 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         for geometry in body.collisions:
             if geometry.surface:
                 yield body.name, f"that a colliding shape has the surface {geometry.surface!r}"
-            if (geometry.contact_type, geometry.contact_affinity) != (1, 1):
+            if (geometry.contact_type, geometry.contact_affinity) not in ((0, 1), (1, 1)):
                 yield body.name, "with what a colliding shape may touch (contact_type, contact_affinity)"
     for surface in model.contact.surfaces:
         yield surface.name, "a surface"

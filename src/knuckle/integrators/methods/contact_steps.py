@@ -49,6 +49,7 @@ class ContactSteps(Integrator):
 
     evaluates_forces_once = True
     solves_friction = True
+    solves_contacts = True
 
     @property
     def order(self) -> int:
@@ -60,7 +61,7 @@ class ContactSteps(Integrator):
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         must_be_tree(system.model)
-        n = impulse_count(system.model, self.joint_limits)
+        n = impulse_count(system.at_time(t), self.joint_limits)
         return State(q, v, (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n), 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:

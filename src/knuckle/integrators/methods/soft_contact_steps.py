@@ -25,8 +25,8 @@ def with_soft_contact(integrator: Integrator, contacts: CompliantContacts) -> In
     stick they move with the state, of the integrator's own order up to the fourth; what slides is settled at the end of
     a step.
     """
-    if integrator.solves_friction:
-        raise ValueError(f"{type(integrator).__name__} has rigid contacts: soft ones need another integrator")
+    if integrator.solves_contacts:
+        raise ValueError(f"{type(integrator).__name__} has contacts of its own: soft ones need another integrator")
     if isinstance(integrator, Adaptive):
         tolerances = integrator.rtol, integrator.atol_q, integrator.atol_v
         return AdaptiveWithContact(*tolerances, integrator, contacts)
@@ -44,6 +44,8 @@ def with_soft_contact(integrator: Integrator, contacts: CompliantContacts) -> In
 
 class AroundSteps(Integrator):
     """What the integrators with contact share: the methods of another one on a system with forces of contact."""
+
+    solves_contacts = True
 
     integrator: Any
     """That other one"""

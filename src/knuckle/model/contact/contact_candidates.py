@@ -40,6 +40,14 @@ def contact_candidates(model: Model) -> tuple[tuple[ShapeOn, ShapeOn], ...]:
     )
 
 
+def may_touch_ground(model: Model) -> bool:
+    """Whether some body may touch a shape of the base: a ground, a terrain, a wall."""
+    weld = welds(model)
+    if not any(body.collisions for i, body in _bodies(model) if weld[i] == ROOT):
+        return False
+    return any(ROOT in (weld[a.body], weld[b.body]) for a, b in contact_candidates(model))
+
+
 def joined_bodies(model: Model) -> set[frozenset[int]]:
     """The pairs of bodies that a joint of the tree, other than a free one, or a loop joint holds together.
 

@@ -1,6 +1,16 @@
 """Models made from models: each function takes a `Model` and returns another; none changes its argument."""
 
-from .edits import add_frame, couple, permute, with_ground, with_inertia, with_joint, with_rotor_inertia
+from .edits import (
+    add_frame,
+    couple,
+    keep_collisions,
+    permute,
+    with_ground,
+    with_inertia,
+    with_joint,
+    with_rotor_inertia,
+    with_self_contact,
+)
 from .graft import attach, merge, submodel
 from .renaming import rename
 from .weld import lock, merge_fixed
@@ -9,6 +19,7 @@ __all__ = [
     "add_frame",
     "attach",
     "couple",
+    "keep_collisions",
     "lock",
     "merge",
     "merge_fixed",
@@ -19,4 +30,5 @@ __all__ = [
     "with_inertia",
     "with_joint",
     "with_rotor_inertia",
+    "with_self_contact",
 ]

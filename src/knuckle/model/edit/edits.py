@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from knuckle.errors import ModelError
@@ -14,7 +14,7 @@ from knuckle.model.coupling import Coupling, renumbered
 from knuckle.model.coupling_laws import law_from
 from knuckle.model.joint_position import neutral_position
 from knuckle.model.model import Model
-from knuckle.model.parts import ROOT, Frame, Geometry, TreeJoint
+from knuckle.model.parts import ROOT, Body, Frame, Geometry, TreeJoint
 from knuckle.model.placement import Placement
 from knuckle.model.surfaces import DEFAULT
 
@@ -122,6 +122,34 @@ def with_ground(
         model.base, visuals=(*model.base.visuals, seen), collisions=(*model.base.collisions, plane)
     )
     return model.replace(base=base, contact=rules)
+
+
+def with_self_contact(model: Model, on: bool = True) -> Model:
+    """The model with bodies that touch each other, or do not: only what has other bits of `contact_type`.
+
+    Shapes of URDF files touch the ground and other things, but not each other, unless this says so.
+    """
+
+    def body(x: Body) -> Body:
+        shapes = [
+            dataclasses.replace(shape, contact_type=shape.contact_type | 1 if on else shape.contact_type & ~1)
+            for shape in x.collisions
+        ]
+        return dataclasses.replace(x, collisions=tuple(shapes))
+
+    return model.replace(bodies=tuple(map(body, model.bodies)))
+
+
+def keep_collisions(model: Model, keep: Callable[[Body, Geometry], bool]) -> Model:
+    """The model with those colliding shapes of its bodies for which keep(body, shape) is true; the base has all of its.
+
+    Fewer shapes are fewer contacts to compute: `lambda body, shape: isinstance(shape.shape, Sphere)`.
+    """
+    bodies = [
+        dataclasses.replace(body, collisions=tuple(shape for shape in body.collisions if keep(body, shape)))
+        for body in model.bodies
+    ]
+    return model.replace(bodies=tuple(bodies))
 
 
 def permute(model: Model, order: Sequence[str]) -> Model:

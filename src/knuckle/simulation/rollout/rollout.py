@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
@@ -45,6 +46,7 @@ def rollout(
     duration: float | None = None,
     save_every: int = 1,
     integrator: str | Integrator | None = None,
+    contacts: bool | CompliantContacts | None = None,
     controller: Callable[..., Any] | None = None,
     external_forces: Callable[..., Any] | None = None,
     model_fn: Callable[..., Model] | None = None,
@@ -71,8 +73,9 @@ def rollout(
         steps: how many.
         duration: how long in seconds, instead of `steps`; a whole number of steps. 1 s, if neither is given.
         save_every: every how many steps the state is kept. The first and the last state always are.
-        integrator: by its name, or itself; if not given, what `kn.integrators.default_steps` takes: "rk4", or
-            "implicit" where joints are too stiff for that.
+        integrator: by its name, or itself; if not given, what `kn.integrators.default_steps` takes: "rk4", "contact"
+            where something may touch the ground, or "implicit" where joints are too stiff for that.
+        contacts: whether contacts are solved, or soft ones; see `simulate`.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
             called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
@@ -95,7 +98,7 @@ def rollout(
         {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}, named, time_varying
     )
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying)
-    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator)
+    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts)
     if chosen.is_coarse:
         warn(chosen.why)
     method = chosen.integrator
@@ -129,7 +132,8 @@ def rollout(
         steps=steps, save_every=save_every, kept=(q, v), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
-    warn_of_contacts(model, method, [last[name][..., 0] for name in ("memory0", "memory1") if name in last])
+    if steps:
+        warn_of_contacts(model, method, lambda k: last[f"memory{k}"][..., 0])
     if diverged_at is None:
         diverged_at = np.full(inputs.batch, np.nan)
     else:
