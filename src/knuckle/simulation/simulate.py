@@ -15,7 +15,7 @@ from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
-from knuckle.integrators.starting_state import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
+from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
