@@ -15,7 +15,7 @@ from knuckle.public_names import public_in
 from knuckle.spatial import Matrix, Vector
 
 from .contact_pairs import ContactPair, contact_pairs
-from .detection import places
+from .detection import Detector
 
 
 class Candidate(NamedTuple):
@@ -27,10 +27,10 @@ class Candidate(NamedTuple):
 
 def candidates(model: Model, X0: Any) -> list[Candidate]:
     """All places at which shapes may touch; X₀ goes from base to body coordinates."""
-    found: list[Candidate] = []
+    found, detector = list[Candidate](), Detector()
     for pair in contact_pairs(model):
         X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
-        found += [Candidate(pair, place) for place in places(pair.first_shape.shape, X, pair.second_shape.shape, Y)]
+        found += [Candidate(pair, place) for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)]
     return found
 
 
