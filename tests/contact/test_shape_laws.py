@@ -32,7 +32,8 @@ def test_the_least_gap_of_boxes_that_overlap_is_the_way_out():
     rng, inside = np.random.default_rng(1), 0
     for _ in range(150):
         first, second = DRAWN["box"](rng), DRAWN["box"](rng)
-        assert isinstance(first, Box) and isinstance(second, Box)
+        assert isinstance(first, Box)
+        assert isinstance(second, Box)
         X, Y = Placement.random(rng, 0.3), Placement.random(rng, 0.3)
         expected = separation(first, X, second, Y)
         if expected < 0:
@@ -107,7 +108,8 @@ def test_numbers_are_finite_wherever_shapes_are(one: str, other: str, at: tuple[
 def on_top(rng: np.random.Generator, tilt: float) -> tuple[Box, Placement, Box, Placement, float]:
     """A box on a box, turned and shifted, tilted a little and lifted; both moved somewhere."""
     first, second = DRAWN["box"](rng), DRAWN["box"](rng)
-    assert isinstance(first, Box) and isinstance(second, Box)
+    assert isinstance(first, Box)
+    assert isinstance(second, Box)
     lift = float(rng.uniform(-1e-3, 1e-3))
     shift = 0.35 * rng.uniform(-1, 1, 2) * (np.array(first.size[:2]) + second.size[:2])
     R = Rotation.from_rotvec([*(tilt * rng.normal(size=2)), 0]) * Rotation.from_euler("z", rng.uniform(-4, 4))

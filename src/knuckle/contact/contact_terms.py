@@ -30,7 +30,9 @@ def candidates(model: Model, X0: Any) -> list[Candidate]:
     found, detector = list[Candidate](), Detector()
     for pair in contact_pairs(model):
         X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
-        found += [Candidate(pair, place) for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)]
+        found += [
+            Candidate(pair, place) for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
+        ]
     return found
 
 

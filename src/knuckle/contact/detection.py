@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import astuple, dataclass, field
 from typing import Any
 
-from knuckle.algorithms.contact.box_gaps import box_on_box
-from knuckle.algorithms.contact.capsule_gaps import capsule_on_box, capsule_on_capsule
+from knuckle.algorithms.contact.pairs.box_gaps import box_on_box
+from knuckle.algorithms.contact.pairs.capsule_gaps import capsule_on_box, capsule_on_capsule
+from knuckle.algorithms.contact.pairs.hull_gaps import hull_on_plane
+from knuckle.algorithms.contact.pairs.terrain_gaps import capsule_on_terrain, sphere_on_terrain
 from knuckle.algorithms.contact.plane_gaps import (
     Places,
     TouchPoint,
@@ -18,7 +20,7 @@ from knuckle.algorithms.contact.plane_gaps import (
     sphere_on_plane,
 )
 from knuckle.algorithms.contact.shape_gaps import sphere_on_box, sphere_on_capsule, sphere_on_sphere
-from knuckle.model.parts import Box, Capsule, Cylinder, Ellipsoid, Plane, Shape, Sphere
+from knuckle.model.parts import Box, Capsule, Cylinder, Ellipsoid, HeightField, Mesh, Plane, Shape, Sphere
 from knuckle.spatial import Transform, called
 
 Kinds = tuple[type, type]
@@ -29,6 +31,11 @@ _ON_PLANE: dict[type, Callable[..., Places]] = {
     Box: box_on_plane,
     Cylinder: cylinder_on_plane,
     Ellipsoid: ellipsoid_on_plane,
+    Mesh: hull_on_plane,
+}
+_ON_TERRAIN: dict[type, Callable[..., Places]] = {
+    Sphere: sphere_on_terrain,
+    Capsule: capsule_on_terrain,
 }
 _PAIRS: dict[Kinds, Callable[..., Places]] = {
     (Sphere, Sphere): sphere_on_sphere,
@@ -45,16 +52,19 @@ _LONG: dict[Kinds, Callable[..., Places]] = {
 
 def is_known(first: Shape, second: Shape) -> bool:
     """Whether there is a text for two shapes, in this order."""
-    on_plane = isinstance(second, Plane) and type(first) in _ON_PLANE
+    if isinstance(second, Plane):
+        return type(first) in _ON_PLANE and not (isinstance(first, Mesh) and not first.hull)
+    if isinstance(second, HeightField):
+        return type(first) in _ON_TERRAIN
     kinds = type(first), type(second)
-    return on_plane or kinds in _PAIRS or kinds in _LONG
+    return kinds in _PAIRS or kinds in _LONG
 
 
 @dataclass(frozen=True)
 class Detector:
     """Where shapes are nearest, for all pairs of one run of a text."""
 
-    _pieces: dict[Kinds, Callable[..., Any]] = field(default_factory=dict[Kinds, Callable[..., Any]])
+    _pieces: dict[Any, Callable[..., Any]] = field(default_factory=dict[Any, Callable[..., Any]])
 
     def places(self, first: Shape, X: Transform, second: Shape, Y: Transform) -> Places:
         """The places of two shapes for which there is a text, placed by transforms from base coordinates."""
@@ -63,17 +73,35 @@ class Detector:
             return _ON_PLANE[type(first)](first, X, Y)
         if kinds in _PAIRS:
             return _PAIRS[kinds](first, X, second, Y)
-        if kinds not in self._pieces:
-            self._pieces[kinds] = _piece(*kinds)
-        found = self._pieces[kinds](astuple(first), X.E, X.r, astuple(second), Y.E, Y.r)
+        if isinstance(second, HeightField):
+            piece = self._piece((type(first), first, second), lambda: _on_terrain(first, second))
+            found = piece(X.E, X.r, Y.E, Y.r)
+        else:
+            piece = self._piece(kinds, lambda: _of_kinds(*kinds))
+            found = piece(astuple(first), X.E, X.r, astuple(second), Y.E, Y.r)
         return [TouchPoint(*place) for place in found]
 
+    def _piece(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
+        if key not in self._pieces:
+            self._pieces[key] = make()
+        return self._pieces[key]
 
-def _piece(first: type, second: type) -> Callable[..., Any]:
+
+def _of_kinds(first: type, second: type) -> Callable[..., Any]:
     """The text of two kinds of shapes, over the shapes' numbers."""
     text = _LONG[first, second]
 
     def flat(a: Any, E: Any, r: Any, b: Any, F: Any, s: Any) -> tuple[Any, ...]:
         return tuple(tuple(x) for x in text(first(*a), Transform(E, r), second(*b), Transform(F, s)))
+
+    return called(flat, is_general=True)
+
+
+def _on_terrain(first: Shape, field: HeightField) -> Callable[..., Any]:
+    """The text of a shape on a height field, whose heights are a table in it."""
+    text = _ON_TERRAIN[type(first)]
+
+    def flat(E: Any, r: Any, F: Any, s: Any) -> tuple[Any, ...]:
+        return tuple(tuple(x) for x in text(first, Transform(E, r), field, Transform(F, s)))
 
     return called(flat, is_general=True)

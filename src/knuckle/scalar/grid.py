@@ -32,8 +32,8 @@ class Grid:
     def window(self, row: Any, column: Any) -> tuple[Any, Any, list[Any]]:
         """The row and column at which the window begins, and its numbers, row by row.
 
-        They are whole numbers: those asked for, rounded down, and moved into the grid where the window would not be in it.
-        Derivatives are zero, as those of steps are.
+        They are whole numbers: the row and column rounded down, and moved to where the window is in the grid. Their
+        derivatives are zero, as those of steps are.
         """
         row, column = parts(row)[0], parts(column)[0]
         own = kind_of(row, column).looked_up

@@ -21,8 +21,8 @@ class Kind:
     the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of
     a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
     of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
-    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), and tables as
-    tables (`grid`).
+    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), and
+    tables as tables (`grid`).
     """
 
     name: str
@@ -116,14 +116,14 @@ def _numpy() -> Kind:
         return np.real(a) < np.real(b)
 
     def looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
-        starts = (np.clip(np.nan_to_num(np.real(x)), 0, n).astype(int) for x, n in zip((row, column), grid.last))
+        starts = (
+            np.clip(np.nan_to_num(np.real(x)), 0, n).astype(int) for x, n in zip((row, column), grid.last, strict=True)
+        )
         i, k = np.broadcast_arrays(*starts)
         table = np.reshape(grid.values, (-1, grid.columns))
         return [i, k, *(table[i + r, k + c] for r in range(grid.high) for c in range(grid.wide))]
 
-    return Kind(
-        "numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real, looked_up=looked_up
-    )  # fmt: skip
+    return Kind("numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real, looked_up=looked_up)
 
 
 @cache

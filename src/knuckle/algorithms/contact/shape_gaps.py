@@ -57,8 +57,6 @@ def sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Place
     return [TouchPoint(gap, sub(X.r, scale(sphere.radius + gap / 2, normal)), normal)]
 
 
-
-
 def axes_at(normal: Vec3) -> Sequence[Vec3]:
     """The normal and two directions across it (Duff et al. 2017): right-handed, and smooth but for n = −z."""
     x, y, z = normal

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint
+from knuckle.algorithms.contact.shape_gaps import balls
 from knuckle.model.parts import Box, Capsule
 from knuckle.scalar import absolute, less, maximum, minimum, select
 from knuckle.spatial import Transform
 from knuckle.spatial.three import Vec3, add, dot, matvec, scale, sub, tmatvec
 
-from .box_axes import PARALLEL, largest, rotated, sign_of
+from .box_axes import largest, rotated, sign_of
 from .face_manifold import INSIDE, within
-from .plane_gaps import Places, TouchPoint
 from .segment_and_box import AxisPlace, nearest_on_axis, way_out
-from .shape_gaps import balls
+from .segments import PARALLEL
 
 FACING = 1e-9
 """The part of a normal across a face's up to which it counts as the face's."""

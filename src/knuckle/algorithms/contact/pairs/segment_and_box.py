@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from knuckle.scalar import absolute, less, maximum, minimum, select, sqrt
 from knuckle.spatial.three import IDENTITY3, Vec3, cross, dot, scale, sub
 
-from .box_axes import PARALLEL, SLIGHT, clamped, nearest_of_lines, sign_of, total
+from .box_axes import SLIGHT, sign_of, total
+from .segments import PARALLEL, clamped, nearest_of_lines
 
 CORE = 1e-9
 """The distance, relative to the size, below which a segment counts as touching a box."""

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from knuckle.algorithms.contact.plane_gaps import chosen
 from knuckle.scalar import ZERO, absolute, less, maximum, select, sqrt
 from knuckle.spatial.three import Mat3, Vec3, add, cross, dot, scale, sub
 
-from .plane_gaps import chosen
+from .segments import PARALLEL, nearest_of_lines
 
 SLIGHT = 1e-8
-"""By how much, relative to the boxes' size, a direction must be better than those before it: flat contact stays flat."""
-PARALLEL = 1e-12
-"""The squared sine of the angle below which two edges count as parallel: then faces separate as well as they."""
+"""By how much of the boxes' size a direction must be better than those before it: flat contact stays flat."""
 
 
 class PlacedBox(NamedTuple):
@@ -66,9 +65,7 @@ def rotated(row: tuple[Any, ...], k: Any) -> tuple[Any, ...]:
     """Three numbers from the k-th on, in cyclic order; k is 0, 1 or 2."""
     a, b, c = row
     is_second, is_third = less(0.5, k), less(1.5, k)
-    return tuple(
-        select(is_third, z, select(is_second, y, x)) for x, y, z in ((a, b, c), (b, c, a), (c, a, b))
-    )
+    return tuple(select(is_third, z, select(is_second, y, x)) for x, y, z in ((a, b, c), (b, c, a), (c, a, b)))
 
 
 def best_face(A: PlacedBox, B: PlacedBox) -> FaceAxis:
@@ -138,19 +135,3 @@ def _middle(box: PlacedBox, n: Vec3, way: float) -> Vec3:
     """The middle of the edge along the first axis that lies farthest along n, or against it."""
     side, other = (scale(way * sign_of(dot(e, n)) * h, e) for e, h in zip(box.E[1:], box.half[1:], strict=True))
     return add(box.r, add(side, other))
-
-
-def nearest_of_lines(p: Vec3, a: Vec3, h: Any, q: Vec3, b: Vec3, k: Any) -> tuple[Vec3, Vec3]:
-    """The nearest points of two segments with these middles, directions and half lengths that are not parallel."""
-    d = sub(p, q)
-    c, e, f = dot(a, b), dot(a, d), dot(b, d)
-    wide = maximum(1 - c * c, PARALLEL)
-    x = clamped((c * f - e) / wide, h)
-    y = clamped(c * x + f, k)
-    x = clamped(c * y - e, h)
-    return add(p, scale(x, a)), add(q, scale(y, b))
-
-
-def clamped(x: Any, h: Any) -> Any:
-    """The nearest number from −h to h."""
-    return select(less(x, -h), -h, select(less(h, x), h, x))

@@ -1,20 +1,20 @@
-"""Two boxes: a face on a face at up to four places, an edge on an edge at one, and the nearest points of boxes apart."""
+"""Two boxes: a face on a face at up to four places, an edge on an edge at one, or the nearest points if apart."""
 
 from __future__ import annotations
 
 from itertools import product
 from typing import Any
 
+from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint, chosen
 from knuckle.model.parts import Box
 from knuckle.scalar import less, maximum, minimum, select, sqrt
 from knuckle.spatial import Transform
 from knuckle.spatial.three import Vec3, add, dot, halved, matvec, neg, scale, sub, tmatvec
 
-from .box_axes import SLIGHT, EdgeAxis, PlacedBox, best_edges, best_face, clamped, size_of
+from .box_axes import SLIGHT, EdgeAxis, PlacedBox, best_edges, best_face, size_of
 from .face_manifold import overlay
-from .plane_gaps import Places, TouchPoint, chosen
 from .polygon_corners import NOWHERE
-
+from .segments import clamped
 
 ALIGNED = 0.9
 """The cosine of the angle up to which edges that touch leave the places of faces that nearly do."""
@@ -32,8 +32,8 @@ def box_on_box(first: Box, X: Transform, second: Box, Y: Transform) -> Places:
 def boxes(A: PlacedBox, B: PlacedBox) -> Places:
     """Four places; the least of their gaps is the distance of the boxes, or how far they overlap at least.
 
-    A face on a face has the corners of what they share. An edge on an edge has one place, and faces beside them that are
-    nearly parallel keep theirs. Places that are not needed have a gap that is larger than either box.
+    A face on a face has the corners of what they share. An edge on an edge has one place, and faces beside them that
+    are nearly parallel keep theirs. Places that are not needed have a gap that is larger than either box.
     """
     size = size_of(A, B)
     face, edges = best_face(A, B), best_edges(A, B)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from knuckle.algorithms.contact.plane_gaps import chosen
 from knuckle.scalar import absolute, less, select
 from knuckle.spatial.three import Vec3
 
 from .box_axes import largest
-from .plane_gaps import chosen
 
 NOWHERE = 1e30
 """The height of what is not there."""
@@ -20,8 +20,8 @@ FLAT = 1e-12
 def spread(points: Sequence[Vec3], area: Any, level: Any) -> list[Vec3]:
     """Four of some corners (x, y, height), as they go round: the lowest, and others that add most to the area.
 
-    Of several that are lowest up to `level`, noise shall not choose: it is the one with the least x + y. Where there are
-    fewer, the height of those that are not needed is `NOWHERE`, as that of points that do not count.
+    Of several that are lowest up to `level`, noise shall not choose: it is the one with the least x + y. Where there
+    are fewer, the height of those that are not needed is `NOWHERE`, as that of points that do not count.
     """
 
     def best(score: Callable[[Vec3], Any]) -> tuple[Any, Vec3]:

@@ -1,4 +1,4 @@
-"""A face of a box on a face of another: where the faces lie over each other, by at most four corners of that polygon."""
+"""A face of a box on a face of another: where the faces lie over each other, by four corners of that polygon."""
 
 from __future__ import annotations
 
