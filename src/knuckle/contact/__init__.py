@@ -3,5 +3,6 @@
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps, normals, points
 from .hulls import with_hulls
+from .shape_collider import ShapeCollider
 
-__all__ = ["ContactPair", "contact_pairs", "gaps", "normals", "points", "with_hulls"]
+__all__ = ["ContactPair", "ShapeCollider", "contact_pairs", "gaps", "normals", "points", "with_hulls"]

@@ -12,7 +12,7 @@ from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.public_names import public_in
-from knuckle.spatial import Matrix, Vector
+from knuckle.spatial import Matrix, Transform, Vector
 
 from .contact_pairs import ContactPair, contact_pairs
 from .detection import Detector
@@ -29,11 +29,15 @@ def candidates(model: Model, X0: Any) -> list[Candidate]:
     """All places at which shapes may touch; X₀ goes from base to body coordinates."""
     found, detector = list[Candidate](), Detector()
     for pair in contact_pairs(model):
-        X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
-        found += [
-            Candidate(pair, place) for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
-        ]
+        X, Y = placed_shapes(pair, X0)
+        places = detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
+        found += [Candidate(pair, place) for place in places]
     return found
+
+
+def placed_shapes(pair: ContactPair, X0: Any) -> tuple[Transform, Transform]:
+    """From base to shape coordinates, for both shapes of a pair."""
+    return pair.first_shape.X @ X0[pair.first], pair.second_shape.X @ X0[pair.second]
 
 
 def _here(model: Model, q: Any) -> list[Candidate]:
