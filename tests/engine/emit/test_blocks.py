@@ -78,7 +78,17 @@ def table(x: Any, y: Any) -> Any:
     return Vector([10 * i + k, sum(2**n * z for n, z in enumerate(numbers)), total])
 
 
-TEXTS = {"called": rates, "repeated": roots, "table": table}
+def slopes(x: Any, y: Any) -> Any:
+    """Derivatives through a loop whose state has some of them at its beginning, and others only afterwards."""
+
+    def further(left: Any, a: Any, b: Any) -> Any:
+        return left - 1, a * y[0] + b, Dual(y[1], x[2]) * b + 1
+
+    _, a, b = repeated(further, (4.5, Dual(x[0], x[1]), 0.5), 9)
+    return Vector([a.derivative, b.value, b.derivative])
+
+
+TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table}
 PROGRAMS = {name: record(text, x=(3,), y=(2,)) for name, text in TEXTS.items()}
 each = pytest.mark.parametrize("name", sorted(TEXTS))
 

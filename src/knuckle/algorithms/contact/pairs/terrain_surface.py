@@ -104,9 +104,8 @@ class TerrainSurface:
         return (x, y, h.z), h.normal
 
     def clearance(self, c: Vec3) -> Any:
-        """About how far c is above the surface: its height over the plane that touches the surface below it."""
-        h = self.at(c[0], c[1])
-        return (c[2] - h.z) * h.normal[2]
+        """How far c is above the place of the surface below it."""
+        return c[2] - self.at(c[0], c[1]).z
 
     def gap(self, c: Vec3) -> tuple[Any, Vec3]:
         """How far c is above the surface, along the normal through it, and that normal."""
