@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 from typing import Any, NamedTuple, Protocol
 
@@ -54,8 +55,7 @@ class CoalPair:
     """Two shapes for coal."""
 
     def __init__(self, first: Shape, second: Shape) -> None:
-        import coal
-
+        coal: Any = importlib.import_module("coal")
         self._coal, self._shapes = coal, (_in_coal(coal, first), _in_coal(coal, second))
         self._names = type(first).__name__.lower(), type(second).__name__.lower()
         self._requests = [_request(coal, tolerance) for tolerance in TOLERANCES]
@@ -106,8 +106,7 @@ class MujocoPair:
     """Two shapes for MuJoCo, each on a body of its own."""
 
     def __init__(self, first: Shape, second: Shape) -> None:
-        import mujoco
-
+        mujoco: Any = importlib.import_module("mujoco")
         spec = mujoco.MjSpec()
         spec.compiler.inertiafromgeom = mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
         for number, shape in enumerate((first, second)):

@@ -41,7 +41,7 @@ def _vertices(path: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scene = trimesh.load_scene(path, process=False)
+            scene: Any = trimesh.load_scene(path, process=False)
             number, _, unit = str(scene.units or "").partition(" * ")
             metres = float(number) if unit == "meters" else 1.0
             return metres * np.asarray(scene.to_geometry().vertices, float)

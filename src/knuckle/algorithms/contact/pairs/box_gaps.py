@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
 from typing import Any
 
 from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint, chosen
@@ -15,6 +14,8 @@ from .box_axes import SLIGHT, EdgeAxis, PlacedBox, best_edges, best_face, size_o
 from .face_manifold import overlay
 from .polygon_corners import NOWHERE
 from .segments import clamped
+
+WAYS = (-1.0, 1.0)
 
 ALIGNED = 0.9
 """The cosine of the angle up to which edges that touch leave the places of faces that nearly do."""
@@ -100,7 +101,7 @@ def _nearest_corner(A: PlacedBox, B: PlacedBox) -> tuple[Vec3, Vec3]:
     sides = [scale(h, matvec(B.E, e)) for h, e in zip(A.half, A.E, strict=True)]
     best: Any = None
     corner: Any = None
-    for signs in product((-1.0, 1.0), repeat=3):
+    for signs in ((a, b, d) for a in WAYS for b in WAYS for d in WAYS):
         p = c
         for s, side in zip(signs, sides, strict=True):
             p = add(p, scale(s, side))

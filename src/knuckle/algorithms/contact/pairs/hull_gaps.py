@@ -5,7 +5,6 @@ The corners are a table, which loops go through: the text is as long for a thous
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -27,7 +26,7 @@ def hull_on_plane(mesh: Mesh, X: Transform, plane: Transform) -> Places:
     Corners that are higher count as nearer. A place that is not needed has a gap that is larger than the hull.
     """
     corners = Grid(tuple(x for corner in mesh.hull for x in corner), 3, 1, 3)
-    size = 2 * max(math.hypot(*corner) for corner in mesh.hull)
+    size = 2 * max(dot(corner, corner) for corner in mesh.hull) ** 0.5
     up, count = matvec(X.E, plane.E[2]), len(mesh.hull)
     start = dot(plane.E[2], sub(X.r, plane.r))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint
@@ -27,7 +26,7 @@ def capsule_on_terrain(capsule: Capsule, X: Transform, field: HeightField, Y: Tr
     """Both ends, and the lowest of some places between them."""
     surface, r, half, axis = TerrainSurface.of(field), capsule.radius, capsule.length / 2, X.E[2]
     c, u = matvec(Y.E, sub(X.r, Y.r)), matvec(Y.E, axis)
-    count = max(1, math.ceil(PER_CELL * capsule.length / min(field.spacing)) - 1)
+    count = max(1, -int(-PER_CELL * capsule.length // min(field.spacing)) - 1)
     first, step = capsule.length / (count + 1) - half, capsule.length / (count + 1)
 
     def next_place(left: Any, t: Any, lowest: Any, best: Any) -> tuple[Any, ...]:
