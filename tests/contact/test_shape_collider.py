@@ -144,8 +144,8 @@ def test_what_cannot_be_computed_is_named():
         kn.contact.contact_pairs(scene(Mesh("a.stl"), Sphere(0.1)))
     b = kn.Builder("terrain")
     b.terrain([[0.0, 0.0], [0.0, 0.0]], spacing=1.0)
-    b.body("box", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Box((1, 1, 1)))
-    with pytest.raises(kn.ModelError, match="a heightfield of 'base' and a box of 'box' cannot be computed: give"):
+    b.body("can", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Cylinder(1, 1))
+    with pytest.raises(kn.ModelError, match="a heightfield of 'base' and a cylinder of 'can' cannot be computed: give"):
         kn.contact.ShapeCollider.of(b.build())
 
 

@@ -9,7 +9,7 @@ from scipy.interpolate import CubicHermiteSpline
 import knuckle as kn
 from knuckle.algorithms.contact.pairs.terrain_surface import TerrainSurface
 from knuckle.joints import Free
-from knuckle.model import Capsule, HeightField, Sphere, solid_sphere
+from knuckle.model import Box, Capsule, HeightField, Sphere, solid_box, solid_sphere
 
 from .placed_shapes import Placement, gaps, places
 
@@ -93,8 +93,8 @@ def test_a_tilted_field_is_a_plane():
         np.testing.assert_allclose(found[[0, -1]], [expected[0], expected[-1]], atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [Sphere(0.1), Capsule(0.1, 0.5)])
-def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule):
+@pytest.mark.parametrize("shape", [Sphere(0.1), Capsule(0.1, 0.5), Box((0.3, 0.4, 0.2))])
+def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule | Box):
     rng, ground = np.random.default_rng(5), field(rough=0.03)
     for _ in range(30):
         X, Y = Placement.random(rng, 0.2), Placement.random(rng, 0.05)
@@ -114,11 +114,35 @@ def test_the_middle_place_of_a_capsule_finds_a_ridge():
     np.testing.assert_allclose(found, [0.45, 0.15, 0.45], atol=1e-12)
 
 
+def test_a_box_finds_the_bump_below_it():
+    rows = tuple(tuple(0.3 if (i, k) == (5, 10) else 0.0 for k in range(21)) for i in range(11))
+    X = Placement(np.eye(3), (0.0, 0.0, 0.5))
+    found = gaps(Box((0.6, 0.8, 0.2)), X.X, HeightField(rows, (0.1, 0.1)), Placement(np.eye(3), (0, 0, 0)).X)
+    np.testing.assert_allclose(found, [0.4, 0.4, 0.4, 0.4, 0.1], atol=1e-12)
+
+
+def test_a_box_lies_still_on_level_terrain():
+    b = kn.Builder("level")
+    b.surface("ground", friction=0.5)
+    b.terrain(np.zeros((8, 8)), spacing=0.2, surface="ground")
+    b.body(
+        "box", joint=Free(), inertia=solid_box(1.0, (0.2, 0.3, 0.1)), collisions=Box((0.2, 0.3, 0.1)), surface="ground"
+    )
+    model = b.build()
+    q = kn.neutral(model)
+    q[6] = 0.05
+    motion = kn.simulate(model, q, None, 0.3, dt=5e-3, integrator=kn.integrators.ContactSteps())
+    np.testing.assert_allclose(motion.q[-1], q, atol=1e-12)
+
+
 def terrain_model(heights: np.ndarray, friction: float = 0.0) -> kn.Model:
     b = kn.Builder("terrain")
     b.surface("ground", friction=friction)
     b.terrain(heights, spacing=0.1, surface="ground")
     b.body("ball", joint=Free(), inertia=solid_sphere(1.0, 0.05), collisions=Sphere(0.05), surface="ground")
+    b.body(
+        "box", joint=Free(), inertia=solid_box(1.0, (0.2, 0.3, 0.1)), collisions=Box((0.2, 0.3, 0.1)), surface="ground"
+    )
     b.body("rod", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Capsule(0.05, 0.3), surface="ground")
     return b.build()
 

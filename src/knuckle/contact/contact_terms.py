@@ -6,9 +6,10 @@ from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
 
+from knuckle.algorithms.contact.contact_rows import rate, row
 from knuckle.algorithms.contact.plane_gaps import TouchPoint
 from knuckle.algorithms.contact.shape_gaps import axes_at
-from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.public_names import public_in
@@ -63,6 +64,20 @@ def points(model: Model, q: ArrayLike) -> Array:
 def normals(model: Model, q: ArrayLike) -> Array:
     """The normals (..., n, 3) in base coordinates: from the second body of a pair to the first."""
     return Matrix([candidate.place.normal for candidate in _here(model, q)], 3)
+
+
+@public_in("contact")
+@function(q="q", v="v", loops=True)
+def gap_rates(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """The rates φ̇ = tᵀq̇ (..., n) of the gaps: the velocity of the first body against the second along the normal.
+
+    (RBDA 11.24, 11.37.) Of a pair with several places that is the derivative of its least gap, and of the others where
+    they keep their place on both shapes.
+    """
+    at, u = model.positions(q), model.velocities(q, v)
+    X0, V = positions(model, at), velocities(model, at, u)
+    rows = (row(model, X0, x.pair.first, x.pair.second, x.place.point, x.place.normal) for x in candidates(model, X0))
+    return Vector(rate(V, u, x) for x in rows)
 
 
 def frame_axes(pair: ContactPair, place: TouchPoint) -> Any:

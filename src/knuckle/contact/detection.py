@@ -9,7 +9,7 @@ from typing import Any
 from knuckle.algorithms.contact.pairs.box_gaps import box_on_box
 from knuckle.algorithms.contact.pairs.capsule_gaps import capsule_on_box, capsule_on_capsule
 from knuckle.algorithms.contact.pairs.hull_gaps import hull_on_plane
-from knuckle.algorithms.contact.pairs.terrain_gaps import capsule_on_terrain, sphere_on_terrain
+from knuckle.algorithms.contact.pairs.terrain_gaps import box_on_terrain, capsule_on_terrain, sphere_on_terrain
 from knuckle.algorithms.contact.plane_gaps import (
     Places,
     TouchPoint,
@@ -36,6 +36,7 @@ _ON_PLANE: dict[type, Callable[..., Places]] = {
 _ON_TERRAIN: dict[type, Callable[..., Places]] = {
     Sphere: sphere_on_terrain,
     Capsule: capsule_on_terrain,
+    Box: box_on_terrain,
 }
 _PAIRS: dict[Kinds, Callable[..., Places]] = {
     (Sphere, Sphere): sphere_on_sphere,

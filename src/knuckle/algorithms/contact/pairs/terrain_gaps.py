@@ -1,11 +1,11 @@
-"""Balls and capsules on a height field."""
+"""Balls, capsules and boxes on a height field: points of them over the surface."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint
-from knuckle.model.parts import Capsule, HeightField, Sphere
+from knuckle.algorithms.contact.plane_gaps import Places, TouchPoint, lower_face
+from knuckle.model.parts import Box, Capsule, HeightField, Sphere
 from knuckle.scalar import less, select
 from knuckle.spatial import Transform, repeated
 from knuckle.spatial.three import Vec3, add, matvec, scale, sub, tmatvec
@@ -14,12 +14,12 @@ from .terrain_surface import TerrainSurface
 
 PER_CELL = 2
 """Places along a capsule, between its ends, for each cell that is as long."""
-BEYOND = 1e3
-"""The gap over the rim, where nothing is, in radii."""
+MOST = 32
+"""The most places along a side of a box."""
 
 
 def sphere_on_terrain(sphere: Sphere, X: Transform, field: HeightField, Y: Transform) -> Places:
-    return [_ball(TerrainSurface.of(field), X.r, sphere.radius, Y)]
+    return [_ball(TerrainSurface.of(field), X.r, sphere.radius, Y, 1e3 * sphere.radius)]
 
 
 def capsule_on_terrain(capsule: Capsule, X: Transform, field: HeightField, Y: Transform) -> Places:
@@ -37,13 +37,34 @@ def capsule_on_terrain(capsule: Capsule, X: Transform, field: HeightField, Y: Tr
 
     height = surface.clearance(add(c, scale(first, u)))
     *_, between = repeated(next_place, (count - 0.5, first, height, first), count)
-    return [_ball(surface, add(X.r, scale(t, axis)), r, Y) for t in (-half, between, half)]
+    return [_ball(surface, add(X.r, scale(t, axis)), r, Y, 1e3 * r) for t in (-half, between, half)]
 
 
-def _ball(surface: TerrainSurface, centre: Vec3, r: Any, Y: Transform) -> TouchPoint:
+def box_on_terrain(box: Box, X: Transform, field: HeightField, Y: Transform) -> Places:
+    """The corners of the face that looks down most, and the place of that face which is deepest in the terrain."""
+    surface = TerrainSurface.of(field)
+    centre, side, other = lower_face(box, X, Y.E[2])
+    c, a, b = matvec(Y.E, sub(centre, Y.r)), matvec(Y.E, side), matvec(Y.E, other)
+    count = min(MOST, max(1, -int(-PER_CELL * max(box.size) // min(field.spacing)) - 1))
+    step = 2 / (count + 1)
+
+    def next_place(left: Any, s: Any, t: Any, lowest: Any, x: Any, y: Any) -> tuple[Any, ...]:
+        height = surface.clearance(add(c, add(scale(s, a), scale(t, b))))
+        is_lower, is_last = less(height, lowest), less(1 - 1.5 * step, s)
+        best = select(is_lower, height, lowest), select(is_lower, s, x), select(is_lower, t, y)
+        return left - 1, select(is_last, step - 1, s + step), select(is_last, t + step, t), *best
+
+    start = surface.clearance(c)
+    *_, s, t = repeated(next_place, (count * count - 0.5, step - 1, step - 1, start, 0.0, 0.0), count * count)
+    ways = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0), (s, t)]
+    points = [add(centre, add(scale(s, side), scale(t, other))) for s, t in ways]
+    return [_ball(surface, point, 0.0, Y, 1e3 * max(box.size)) for point in points]
+
+
+def _ball(surface: TerrainSurface, centre: Vec3, r: Any, Y: Transform, beyond: Any) -> TouchPoint:
     """A ball at the place of the surface that is nearest to its centre; nothing is beyond the rim."""
     c = matvec(Y.E, sub(centre, Y.r))
     height, n = surface.gap(c)
-    height = select(less(0.5, surface.is_over(c[0], c[1])), height, BEYOND * r)
+    height = select(less(0.5, surface.is_over(c[0], c[1])), height, beyond)
     n = tmatvec(Y.E, n)
     return TouchPoint(height - r, sub(centre, scale((r + height) / 2, n)), n)

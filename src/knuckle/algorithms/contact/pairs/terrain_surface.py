@@ -18,8 +18,8 @@ ROUNDS = 40
 """The most steps of Newton's method; a few are enough unless the ball is far off or the surface very bent."""
 CLOSE = 1e-13
 """The step of Newton's method, in cells, at which it ends."""
-CONVEX = 0.05
-"""The least curvature of a squared distance, of a plane's, with which its Newton steps are good ones."""
+CONVEX = 1e-6
+"""The least curvature of the squared distance, relative to a plane's, at which it counts as convex."""
 
 
 class Height(NamedTuple):
