@@ -9,8 +9,9 @@ from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 import knuckle as kn
+from knuckle.algorithms.contact.pairs.terrain_surface import TerrainSurface
 from knuckle.joints import Free
-from knuckle.model import Mesh, Plane
+from knuckle.model import HeightField, Mesh, Plane
 
 from .placed_shapes import Placement, gaps, places
 
@@ -48,6 +49,24 @@ def test_gaps_close_with_the_velocity_along_the_normal():
             expected = normal @ (X.velocity(point) - Y.velocity(point))
             spare = float(here.gap) > float(min(x.gap for x in places(mesh, X.X, GROUND, Y.X))) + 4
             assert spare or float(moving.gap.derivative) == pytest.approx(expected, abs=1e-9)
+
+
+def test_on_terrain_the_deepest_corner_is_among_the_places():
+    rng = np.random.default_rng(4)
+    rows = tuple(tuple(float(x) for x in row) for row in 0.05 * rng.normal(size=(12, 12)))
+    ground = HeightField(rows, (0.4, 0.4))
+    surface = TerrainSurface.of(ground)
+    for _ in range(10):
+        mesh, X = hull(0.3 * rng.normal(size=(30, 3))), Placement.random(rng, 0.3)
+        corners = np.array(mesh.hull) @ X.R.T + X.r
+        deepest = min((surface.clearance((x, y, z)), k) for k, (x, y, z) in enumerate(corners.tolist()))[1]
+        found = places(mesh, X.moving, ground, FLOOR.moving)
+        assert len(found) == 5
+        height, _ = surface.gap(tuple(corners[deepest]))
+        assert float(found[4].gap.value) == pytest.approx(float(height), abs=1e-12)
+        for place, here in zip(found, places(mesh, X.X, ground, FLOOR.X), strict=True):
+            point, normal = np.array(here.point, float), np.array(here.normal, float)
+            assert float(place.gap.derivative) == pytest.approx(normal @ X.velocity(point), abs=1e-7)
 
 
 @pytest.mark.parametrize("n", [3, 4, 5, 6, 8, 64])

@@ -191,3 +191,12 @@ def test_crossed_bars_touch_over_the_whole_of_what_they_share():
             np.testing.assert_allclose([float(place.gap) for place in found], lift, atol=1e-12)
             area = ConvexHull(np.array([place.point[:2] for place in found], float)).volume
             assert area == pytest.approx(0.04 / np.sin(turn))
+
+
+@pytest.mark.parametrize(("one", "other"), [*PAIRS, *ON_PLANE])
+def test_what_is_not_a_number_stays_none(one: str, other: str):
+    """A place that is not known has no gap, however many comparisons it went through."""
+    rng = np.random.default_rng(9)
+    first, second, Y = DRAWN[one](rng), DRAWN[other](rng), Placement.random(rng)
+    for X in (Placement(np.full((3, 3), np.nan), (0, 0, 0)), Placement(np.eye(3), (0, np.nan, 0))):
+        assert np.isnan(gaps(first, X.X, second, Y.X)).all() or (one == "sphere" and np.isnan(X.R).all())

@@ -8,7 +8,7 @@ from typing import Any
 
 from knuckle.algorithms.contact.pairs.box_gaps import box_on_box
 from knuckle.algorithms.contact.pairs.capsule_gaps import capsule_on_box, capsule_on_capsule
-from knuckle.algorithms.contact.pairs.hull_gaps import hull_on_plane
+from knuckle.algorithms.contact.pairs.hull_gaps import hull_on_plane, hull_on_terrain
 from knuckle.algorithms.contact.pairs.terrain_gaps import box_on_terrain, capsule_on_terrain, sphere_on_terrain
 from knuckle.algorithms.contact.plane_gaps import (
     Places,
@@ -37,6 +37,7 @@ _ON_TERRAIN: dict[type, Callable[..., Places]] = {
     Sphere: sphere_on_terrain,
     Capsule: capsule_on_terrain,
     Box: box_on_terrain,
+    Mesh: hull_on_terrain,
 }
 _PAIRS: dict[Kinds, Callable[..., Places]] = {
     (Sphere, Sphere): sphere_on_sphere,
@@ -54,11 +55,16 @@ _LONG: dict[Kinds, Callable[..., Places]] = {
 def is_known(first: Shape, second: Shape) -> bool:
     """Whether there is a text for two shapes, in this order."""
     if isinstance(second, Plane):
-        return type(first) in _ON_PLANE and not (isinstance(first, Mesh) and not first.hull)
+        return type(first) in _ON_PLANE and _is_read(first)
     if isinstance(second, HeightField):
-        return type(first) in _ON_TERRAIN
+        return type(first) in _ON_TERRAIN and _is_read(first)
     kinds = type(first), type(second)
     return kinds in _PAIRS or kinds in _LONG
+
+
+def _is_read(shape: Shape) -> bool:
+    """Whether a shape is known by its numbers: a mesh is if its hull was read."""
+    return not isinstance(shape, Mesh) or bool(shape.hull)
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def boxes(A: PlacedBox, B: PlacedBox) -> Places:
     is_other = less(dot(n, edges.normal), select(is_edge, ALIGNED, -2.0))
     height = [select(is_other, NOWHERE, h) for h in height]
     places = [TouchPoint(h, shared.point(c), n) for h, c in zip(height, shared.corners, strict=True)]
-    places[0] = _either(less(single.gap + 3 * SLIGHT * size, deepest), single, places[0])
+    places[0] = _either(less(deepest, single.gap + 3 * SLIGHT * size), places[0], single)
     far = TouchPoint(places[0].gap + size, places[0].point, places[0].normal)
     places = [_either(less(NOWHERE / 2, place.gap), far, place) for place in places]
     return _in_order(places, shared.corners)

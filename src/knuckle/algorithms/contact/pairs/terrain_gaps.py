@@ -19,7 +19,7 @@ MOST = 32
 
 
 def sphere_on_terrain(sphere: Sphere, X: Transform, field: HeightField, Y: Transform) -> Places:
-    return [_ball(TerrainSurface.of(field), X.r, sphere.radius, Y, 1e3 * sphere.radius)]
+    return [ball_on_surface(TerrainSurface.of(field), X.r, sphere.radius, Y, 1e3 * sphere.radius)]
 
 
 def capsule_on_terrain(capsule: Capsule, X: Transform, field: HeightField, Y: Transform) -> Places:
@@ -37,7 +37,7 @@ def capsule_on_terrain(capsule: Capsule, X: Transform, field: HeightField, Y: Tr
 
     height = surface.clearance(add(c, scale(first, u)))
     *_, between = repeated(next_place, (count - 0.5, first, height, first), count)
-    return [_ball(surface, add(X.r, scale(t, axis)), r, Y, 1e3 * r) for t in (-half, between, half)]
+    return [ball_on_surface(surface, add(X.r, scale(t, axis)), r, Y, 1e3 * r) for t in (-half, between, half)]
 
 
 def box_on_terrain(box: Box, X: Transform, field: HeightField, Y: Transform) -> Places:
@@ -58,10 +58,10 @@ def box_on_terrain(box: Box, X: Transform, field: HeightField, Y: Transform) -> 
     *_, s, t = repeated(next_place, (count * count - 0.5, step - 1, step - 1, start, 0.0, 0.0), count * count)
     ways = [(-1.0, -1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0), (s, t)]
     points = [add(centre, add(scale(s, side), scale(t, other))) for s, t in ways]
-    return [_ball(surface, point, 0.0, Y, 1e3 * max(box.size)) for point in points]
+    return [ball_on_surface(surface, point, 0.0, Y, 1e3 * max(box.size)) for point in points]
 
 
-def _ball(surface: TerrainSurface, centre: Vec3, r: Any, Y: Transform, beyond: Any) -> TouchPoint:
+def ball_on_surface(surface: TerrainSurface, centre: Vec3, r: Any, Y: Transform, beyond: Any) -> TouchPoint:
     """A ball at the place of the surface that is nearest to its centre; nothing is beyond the rim."""
     c = matvec(Y.E, sub(centre, Y.r))
     height, n = surface.gap(c)
