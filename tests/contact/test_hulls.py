@@ -56,7 +56,7 @@ def test_on_terrain_the_deepest_corner_is_among_the_places():
     rows = tuple(tuple(float(x) for x in row) for row in 0.05 * rng.normal(size=(12, 12)))
     ground = HeightField(rows, (0.4, 0.4))
     surface = TerrainSurface.of(ground)
-    for _ in range(10):
+    for _ in range(4):
         mesh, X = hull(0.3 * rng.normal(size=(30, 3))), Placement.random(rng, 0.3)
         corners = np.array(mesh.hull) @ X.R.T + X.r
         deepest = min((surface.clearance((x, y, z)), k) for k, (x, y, z) in enumerate(corners.tolist()))[1]

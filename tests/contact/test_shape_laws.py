@@ -19,13 +19,13 @@ ON_PLANE = [(name, "plane") for name in ("sphere", "capsule", "box", "cylinder",
 @pytest.mark.parametrize(("one", "other"), PAIRS)
 def test_the_least_gap_is_the_distance(one: str, other: str):
     rng, apart = np.random.default_rng(0), 0
-    for _ in range(150):
+    for _ in range(80):
         first, second, X, Y = DRAWN[one](rng), DRAWN[other](rng), Placement.random(rng), Placement.random(rng)
         expected = distance(first, X, second, Y)
         if expected is not None:
             apart += 1
             assert gaps(first, X.X, second, Y.X).min() == pytest.approx(expected, rel=1e-9, abs=1e-12)
-    assert apart > 50
+    assert apart > 25
 
 
 def test_the_least_gap_of_boxes_that_overlap_is_the_way_out():
@@ -46,7 +46,7 @@ def test_the_least_gap_of_boxes_that_overlap_is_the_way_out():
 def test_the_least_gap_closes_with_the_velocity_along_the_normal(one: str, other: str):
     """φ̇ = n · (v₁ − v₂) at the point (RBDA 11.37), overlapping or not."""
     rng = np.random.default_rng(2)
-    for _ in range(60):
+    for _ in range(25):
         first, second, X, Y = DRAWN[one](rng), DRAWN[other](rng), Placement.random(rng), Placement.random(rng)
         k = int(gaps(first, X.X, second, Y.X).argmin())
         moving, here = (places(first, a, second, b)[k] for a, b in ((X.moving, Y.moving), (X.X, Y.X)))
@@ -83,7 +83,7 @@ def test_exchanged_shapes_have_the_opposite_normal(kind: str):
         np.testing.assert_allclose(np.array(a.point, float), np.array(b.point, float), atol=1e-7)
 
 
-TURNS = [0.0, 1e-17, 1e-12, 1e-8, 1e-6, 1e-3, 0.3, np.pi / 4, np.pi / 2, np.pi]
+TURNS = [0.0, 1e-17, 1e-8, 1e-3, np.pi / 4, np.pi / 2]
 
 
 @pytest.mark.parametrize(("one", "other"), [*PAIRS, *ON_PLANE])
@@ -120,7 +120,7 @@ def on_top(rng: np.random.Generator, tilt: float) -> tuple[Box, Placement, Box, 
 def test_a_face_on_a_face_keeps_the_extent_of_what_they_share():
     """All four places are in both faces at the same gap, and they span at least half of the area that these share."""
     rng, least = np.random.default_rng(6), 1.0
-    for _ in range(100):
+    for _ in range(40):
         first, X, second, Y, lift = on_top(rng, 0.0)
         sides = []
         for box, at in ((first, X), (second, Y)):
@@ -149,7 +149,7 @@ def _inner_point(sides: np.ndarray) -> np.ndarray | None:
 def test_places_of_tilted_faces_are_those_of_flat_ones_but_for_the_tilt():
     rng = np.random.default_rng(7)
     for tilt in (1e-9, 1e-6, 1e-3):
-        for _ in range(40):
+        for _ in range(20):
             first, X, second, Y, lift = on_top(rng, tilt)
             found = [x for x in places(first, X.X, second, Y.X) if float(x.gap) < 0.1]
             assert len(found) >= 3
