@@ -147,11 +147,11 @@ def test_a_crooked_stack_of_boxes_stands_still():
     b = kn.Builder("stack")
     b.surface("wood", friction=0.5)
     b.ground(surface="wood")
-    for k in range(3):
+    for k in range(2):
         size = (0.3 - 0.1 * (k % 2), 0.3, 0.2)
         b.body(f"box{k}", joint=Free(), inertia=solid_box(2.0, size), collisions=Box(size), surface="wood")
     model = b.build()
-    places = [(0.0, 0.0, 0.0, 0.1), (0.7, 0.04, -0.03, 0.3), (-0.4, -0.02, 0.05, 0.5)]
+    places = [(0.0, 0.0, 0.0, 0.1), (0.7, 0.04, -0.03, 0.3)]
     q = np.concatenate([[np.cos(turn / 2), 0, 0, np.sin(turn / 2), *at] for turn, *at in places])
     motion = kn.simulate(model, q, None, 0.5, dt=5e-3, integrator=kn.integrators.ContactSteps())
     np.testing.assert_allclose(motion.q[-1], q, atol=1e-12)

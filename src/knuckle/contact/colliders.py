@@ -17,7 +17,7 @@ LIBRARIES = ("coal", "mujoco")
 """The libraries in the order in which they are looked for."""
 CONVEX = (Sphere, Capsule, Box, Cylinder, Ellipsoid, Mesh)
 """The shapes that colliders know; a mesh by its hull."""
-TOLERANCES, ITERATIONS = (1e-12, 1e-9, 1e-7, 1e-5, 1e-3), 500
+TOLERANCES, ITERATIONS = (1e-10, 1e-8, 1e-6, 1e-4), 500
 """Coal's search for the depth of an overlap may fail where it is to be very exact; then it is repeated less exactly."""
 NEAR, APART = 1e-8, 1e-5
 """The distance below which MuJoCo's points are too near for a direction, and how far the shapes are moved for it."""

@@ -132,10 +132,12 @@ def _tilted_places(pair: Collider, R: Array, r: Array, S: Array, s: Array, size:
     near = pair.nearest(R, r, S, s)
     n, pivot = near.normal, near.first
     middles = [(near.first + near.second) / 2]
-    rows = [[near.distance, *middles[0], *n]]
+    rows, spare = [[near.distance, *middles[0], *n]], [near.distance + 10 * size, *middles[0], *n]
+    if near.distance > size:
+        return [*rows, *[spare] * (PLACES - 1)]
     _, t, u = (np.array(x, float) for x in axes_at((float(n[0]), float(n[1]), float(n[2]))))
     for axis in (t, u, -t, -u):
-        Q = np.array(rotation.exp(tuple(TILT * axis)), float)
+        Q = _turned(axis)
         tilted = pair.nearest(Q @ R, pivot + Q @ (r - pivot), S, s)
         first, second = pivot + Q.T @ (tilted.first - pivot), tilted.second
         middle, gap = (first + second) / 2, float(n @ (first - second))
@@ -143,8 +145,15 @@ def _tilted_places(pair: Collider, R: Array, r: Array, S: Array, s: Array, size:
             middles.append(middle)
             rows.append([gap, *middle, *n])
         else:
-            rows.append([near.distance + 10 * size, *middles[0], *n])
+            rows.append(spare)
     return rows
+
+
+def _turned(axis: Array) -> Array:
+    """The rotation by `TILT` about an axis of length one."""
+    x, y, z = axis
+    K = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + math.sin(TILT) * K + (1 - math.cos(TILT)) * K @ K
 
 
 def _size(shape: Shape) -> float:
