@@ -43,6 +43,8 @@ class Grid:
     def at_numbers(self, row: Any, column: Any) -> Sequence[Any]:
         """The same for plain numbers, in a row."""
         kind = kind_of(row, column)
+        if kind.name in ("sympy", "casadi"):
+            raise TypeError(f"a table is read at numbers, and {kind.name} has none here")
         i, k = (_start(kind.value(x), last) for x, last in zip((row, column), self.last, strict=True))
         rows = (i + r for r in range(self.high))
         return [i, k, *(self.values[r * self.columns + k + c] for r in rows for c in range(self.wide))]
