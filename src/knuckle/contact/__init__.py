@@ -1,5 +1,6 @@
 """Contact between bodies, as `kn.contact` (RBDA chapter 11)."""
 
+from .contact_dynamics import ContactMotion, contact_dynamics
 from .contact_motion_terms import (
     contact_bias,
     contact_frames,
@@ -9,15 +10,20 @@ from .contact_motion_terms import (
 )
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps, normals, points
+from .impact import Impact, impact
 
 __all__ = [
+    "ContactMotion",
     "ContactPair",
+    "Impact",
     "contact_bias",
+    "contact_dynamics",
     "contact_frames",
     "contact_jacobian",
     "contact_pairs",
     "contact_velocity",
     "gaps",
+    "impact",
     "normals",
     "points",
     "separation_states",
