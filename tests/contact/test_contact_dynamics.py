@@ -6,15 +6,16 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.contact.contact_dynamics import Method
 from knuckle.joints import Planar, Prismatic
 from knuckle.model import Sphere, solid_box, solid_sphere
-from knuckle.solvers.unilateral_forces import pushes
+from knuckle.solvers.unilateral_forces import Way, pushes
 
 from .linkages import parallelogram, seesaw
 from .scenes import RADIUS, G, ball, box, on_plane, placed
 
-BOOK = ("lcp", "force", "acceleration")
-ALL = ("cone", *BOOK)
+BOOK: tuple[Way, ...] = ("lcp", "force", "acceleration")
+ALL: tuple[Method, ...] = ("cone", *BOOK)
 
 
 def laws(model, q, v, tau, motion, friction=True):
@@ -32,14 +33,18 @@ def laws(model, q, v, tau, motion, friction=True):
 
 
 @pytest.mark.parametrize("method", BOOK)
-def test_one_body_and_one_contact(method: str):
+def test_one_body_and_one_contact(method: Method):
     """11.9 and 11.10: λ = −d/M where d < 0, else nothing; d = n·I⁻¹(f − v ×* I v) + ṅ·v and M = n·I⁻¹n."""
     model = on_plane(ball())
     rng = np.random.default_rng(0)
     for k in range(6):
         q = placed(model, (0.3, -0.2, RADIUS))
         v, tau = rng.normal(size=6), 20 * rng.normal(size=6)
-        v = v - np.linalg.pinv(kn.contact.contact_jacobian(model, q)[:, 0]) @ kn.contact.contact_velocity(model, q, v)[:, 0]
+        v = (
+            v
+            - np.linalg.pinv(kn.contact.contact_jacobian(model, q)[:, 0])
+            @ kn.contact.contact_velocity(model, q, v)[:, 0]
+        )
         n = kn.contact.contact_jacobian(model, q)[0, 0]
         H = kn.mass_matrix(model, q)
         d = n @ np.linalg.solve(H, tau - kn.bias_force(model, q, v)) + kn.contact.contact_bias(model, q, v)[0, 0]
@@ -51,7 +56,7 @@ def test_one_body_and_one_contact(method: str):
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_feet_that_are_one_too_many(method: str):
+def test_feet_that_are_one_too_many(method: Method):
     """Of four feet the forces are not determined; T λ, the acceleration and ζ̇ are (contact.md, indeterminate feet)."""
     model = on_plane(box((0.6, 0.4, 0.2), mass=3.0))
     q = placed(model, (0, 0, 0.1))
@@ -148,7 +153,13 @@ def test_a_block_on_a_wedge_that_is_free():
     b.surface("ice", friction=0.0)
     tilt = dict(rpy=(0, theta, 0))
     b.body("wedge", joint=Prismatic("x"), inertia=solid_box(M, (1, 1, 1)))
-    b.body("face", on="wedge", joint=kn.joints.Fixed(), at=tilt, collisions=kn.model.Geometry(kn.model.Plane((0.0, 0.0)), surface="ice"))
+    b.body(
+        "face",
+        on="wedge",
+        joint=kn.joints.Fixed(),
+        at=tilt,
+        collisions=kn.model.Geometry(kn.model.Plane((0.0, 0.0)), surface="ice"),
+    )
     b.body("block", joint=Planar(), at=dict(rpy=(math.pi / 2, 0, 0)), inertia=solid_box(m, (0.2, 0.2, 0.2)),
            collisions=kn.model.Geometry(Sphere(0.1), surface="ice"))  # fmt: skip
     model = b.build()
@@ -163,7 +174,7 @@ def test_a_block_on_a_wedge_that_is_free():
 
 
 @pytest.mark.parametrize("method", ALL)
-def test_closed_loops(method: str):
+def test_closed_loops(method: Method):
     """A parallelogram that hangs and lies on the floor: 11.33 with its one freedom."""
     model, q, v = parallelogram()
     tau = np.array([-1.0, 0, 0])
@@ -228,4 +239,3 @@ def test_two_bodies_push_each_other():
     assert motion.active.all()
     total = kn.momentum(model, q, motion.a)
     np.testing.assert_allclose(total[3:], tau[3:6], atol=1e-13)
-

@@ -1,4 +1,4 @@
-"""The acceleration of a mechanism in contact, and its contact forces (RBDA 11.32-11.44, and with Coulomb's friction)."""
+"""The acceleration of a mechanism in contact, and its contact forces (RBDA 11.32-11.44), with friction too."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def contact_dynamics(
 ) -> ContactMotion:
     """The acceleration and the contact forces of a mechanism whose bodies touch rigidly.
 
-    Contacts are places whose gap is closed and does not open: they can push, and friction holds or rubs. The surfaces of
-    the model's contact rules say how much.
+    Contacts are places whose gap is closed and does not open: they can push, and friction holds or rubs. The
+    surfaces of the model's contact rules say how much.
 
     Args:
         model: the mechanism. Its loop joints are kept closed too.

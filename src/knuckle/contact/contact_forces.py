@@ -59,11 +59,11 @@ class Grip:
 
     def forces(self, A: Array, b: Array, mu: Array, start: Array | None = None) -> Array:
         """f (3 m,) with which the held rows have no rate: the least, or those nearest to a start."""
-        f = np.zeros(len(b)) if start is None else start
         rows = self.rows(mu)
         if not rows:
-            return f
+            return np.zeros(len(b))
         C = self.columns(mu)
+        f = np.zeros(len(b)) if start is None else C @ start[rows]
         return f - C @ _least((A @ C)[rows], (A @ f + b)[rows])
 
     def is_determined(self, A: Array, mu: Array) -> bool:
@@ -108,7 +108,12 @@ def forces_of(A: Array, b: Array, mu: Array, way: Array, start: Array | None = N
     reduced = (A @ C)[rows]
     wedged = [row // 3 for row, x in zip(rows, np.diag(reduced), strict=True) if row % 3 == 0 and x <= least]
     if wedged:
-        return _without(b, way, f"contact {wedged} wedges: its friction pushes it closer than its normal force lifts it")
+        return _without(
+            b, way, f"contact {wedged} wedges: its friction pushes it closer than its normal force lifts it"
+        )
+    simple = _all_together(A, b, mu, np.where(slides[:, None], way, 0.0), own[:, 0] > least)
+    if simple is not None:
+        return simple
     problem = ConeProblem.of(reduced.tolist(), b[rows].tolist(), laws)
     guess = [0.0] * len(rows) if start is None else _in_columns(C, start)
     found, residual = solved(problem, guess, ROUNDS, TOLERANCE)
@@ -116,6 +121,20 @@ def forces_of(A: Array, b: Array, mu: Array, way: Array, start: Array | None = N
     if float(residual) > SOLVED * np.abs(b).max(initial=0.0):
         return _without(b, way, f"the forces of {m} contacts contradict each other: {float(residual):.3g} is left")
     return _polished(A, b, mu, way, f)
+
+
+def _all_together(A: Array, b: Array, mu: Array, way: Array, yields: Mask) -> GripForces | None:
+    """The forces if no contact does anything, or if all push and what stands sticks, where that is a solution."""
+    nothing = np.zeros(len(b))
+    if np.all(b[::3] >= 0):
+        return GripForces(nothing.reshape(-1, 3), b.reshape(-1, 3), Grip(np.zeros(len(mu), bool), way))
+    grip = Grip(yields, way)
+    f = grip.forces(A, b, mu)
+    rates = A @ f + b
+    is_held = np.abs(rates[grip.rows(mu)]).max() <= TOLERANCE * (np.abs(b).max() + (np.abs(A) @ np.abs(f)).max())
+    if not is_held or np.max(grip.excess(f, mu)) > 0:
+        return None
+    return GripForces(f.reshape(-1, 3), rates.reshape(-1, 3), grip)
 
 
 def _reduced(mu: Array, slides: Mask, way: Array, yields: Mask) -> tuple[Array, list[int], list[Any]]:

@@ -23,8 +23,8 @@ Array: TypeAlias = NDArray[Any]
 ImpactLaw = Literal["newton", "poisson", "energetic", "sticking"]
 Order = Literal["simultaneous", "sequential"]
 
-TURNS = 1000
-"""Impacts in turn at one instant; in the second half of them nothing bounces."""
+TURNS = 50
+"""Impacts in turn at one instant, for each contact; in the second half of them nothing bounces."""
 NOTHING = 1e-13
 """Approaches slower than this part of the velocities before are none."""
 GAIN = 1e-10
@@ -157,18 +157,20 @@ class Blow:
         m, A = len(self.mu), self.response.A
         total, u = np.zeros((m, 3)), before
         sizes = np.abs(before).max() + np.zeros(m)
-        for turn in range(TURNS):
+        for turn in range(TURNS * m):
             closing = u[:, 0] < -NOTHING * (sizes + (np.abs(A) @ np.abs(total.ravel())).reshape(-1, 3)[:, 0])
             if not closing.any():
                 return total, ""
-            e = self.e if turn < TURNS // 2 else np.zeros(m)
-            chosen = np.flatnonzero(u[:, 0] <= STILL * sizes) if self.order == "simultaneous" else [int(np.argmin(u[:, 0]))]
+            e = self.e if turn < TURNS * m // 2 else np.zeros(m)
+            chosen = (
+                np.flatnonzero(u[:, 0] <= STILL * sizes) if self.order == "simultaneous" else [int(np.argmin(u[:, 0]))]
+            )
             part, problem = self._at_once(np.array(chosen), u, e)
             total = total + part
             u = before + (A @ total.ravel()).reshape(-1, 3)
             if problem:
                 return total, problem
-        return total, f"impacts at {m} contacts did not end after {TURNS} turns"
+        return total, f"impacts at {m} contacts did not end after {TURNS * m} turns"
 
     def _at_once(self, chosen: Array, u: Array, e: Array) -> tuple[Array, str]:
         """The impulses of some contacts that are struck together."""

@@ -1,7 +1,7 @@
 """An impact as a process: impulses grow until every contact that closed has opened as far as its law says.
 
-u' = A f while the parameter s runs (Routh, Darboux, Keller): the normal velocities of all contacts that close go to zero
-together, as the forces of contacts that only push can make them, friction opposes the sliding that there is at each
+u' = A f while the parameter s runs (Routh, Darboux, Keller): the normal velocities of all contacts that close go to
+zero together, as the forces of contacts that only push can make them, friction opposes the sliding that there is at each
 moment, and what stands sticks or begins to slide. Without friction and with one restitution e the way is straight, and
 its end is Moreau's: λ ≥ 0 just where u⁺ + e u⁻ = 0.
 
@@ -25,18 +25,18 @@ from .contact_forces import Grip, forces_of
 Array: TypeAlias = NDArray[Any]
 RestitutionLaw = Literal["newton", "poisson", "energetic"]
 
-STEPS = 400
-"""Steps of the process at most."""
-ACCURACY = 1e-10
+STEPS, PIECES = 200, 25
+"""Steps of the process and changes of what contacts do, at most; after that what still closes is stopped at once."""
+ACCURACY = 1e-9
 """What a step may leave, as a part of the largest velocity."""
 STILL = 1e-10
 """Velocities below this part of the largest are none."""
 LONGEST = 4.0
 """The longest step of s; contacts have closed at s = 1."""
 WEDGED = 0.1
-"""The part of its response below which the normal impulse of a contact that slides grows by itself, not by its effect."""
-SLOW = 1e-7
-"""What slides slower than this part of the largest velocity, and turns, stands."""
+"""Below this part of its response the normal impulse of a contact that slides grows by itself, not by its effect."""
+SLOW, FRESH = 1e-6, 1e-4
+"""What slides slower than this part of the largest velocity stands; what begins to slide goes straight up to that."""
 CLOSES, OPENS, THROUGH = range(3)
 """What the law has to say of a contact."""
 
@@ -71,6 +71,10 @@ class Piece:
     phase: Array
     grip: Grip
     is_wedged: bool
+    fresh: Array
+    """The speeds up to which contacts slide straight ahead, since they have just begun to"""
+    start: Array
+    """Forces at the beginning: where they are not unique, those after stay near"""
 
     def forces(self, u: Array) -> Array:
         """f (m, 3); the directions of sliding turn with u."""
@@ -78,13 +82,13 @@ class Piece:
         if len(f) == 1 and self.is_wedged:
             f[0, 0] = self.drive[0] / self.A[0, 0]
             size = math.hypot(u[0, 1], u[0, 2])
-            is_ahead = u[0, 1] * self.grip.way[0, 0] + u[0, 2] * self.grip.way[0, 1] > 0
+            is_ahead = size > self.fresh[0] and u[0, 1] * self.grip.way[0, 0] + u[0, 2] * self.grip.way[0, 1] > 0
             f[0, 1:] = -self.mu[0] * f[0, 0] * (u[0, 1:] / size if is_ahead else self.grip.way[0])
             return f
         grip = self.turned(u).grip
         if not self.is_wedged:
             f[:, 0] = -self.drive
-            return grip.forces(self.A, f.ravel(), self.mu).reshape(-1, 3)
+            return grip.forces(self.A, f.ravel(), self.mu, self.start).reshape(-1, 3)
         f[:, 0] = self.drive / np.diag(self.A)[::3]
         f[:, 1:] = -(self.mu * f[:, 0])[:, None] * grip.way
         rows = [row for row in grip.rows(self.mu) if row % 3]
@@ -95,7 +99,7 @@ class Piece:
     def turned(self, u: Array) -> Piece:
         """The same with the directions in which contacts slide now."""
         size = np.linalg.norm(u[:, 1:], axis=1)
-        turns = self.grip.slides & (np.einsum("ki,ki->k", u[:, 1:], self.grip.way) > 0)
+        turns = self.grip.slides & (np.einsum("ki,ki->k", u[:, 1:], self.grip.way) > 0) & (size > self.fresh)
         way = np.where(turns[:, None], u[:, 1:] / np.where(turns, size, 1.0)[:, None], self.grip.way)
         return replace(self, grip=Grip(self.grip.pushes, way))
 
@@ -119,9 +123,17 @@ class Piece:
             whole, half = self.stepped(at, h), self.stepped(self.stepped(at, h / 2), h / 2)
             allowed = ACCURACY * max(size, float(np.abs(half.u).max()))
             part = (allowed / max(float(np.abs(whole.u - half.u).max()), 1e-6 * allowed)) ** 0.2
+            part = min(part, 0.5) if self._turns_far(half.u) else part
             if part >= 1 or h <= ACCURACY:
-                return h, part, half
+                return h, max(part, 1.0), half
             h *= max(0.1, 0.8 * part)
+
+    def _turns_far(self, u: Array) -> bool:
+        """Whether a direction of sliding has turned by more than an acute angle: back by a straight way is no turn."""
+        ahead = np.einsum("ki,ki->k", u[:, 1:], self.grip.way)
+        aside = np.linalg.norm(u[:, 1:] - ahead[:, None] * self.grip.way, axis=1)
+        size = np.linalg.norm(u[:, 1:], axis=1)
+        return bool(np.any(self.grip.slides & self.grip.pushes & (size > self.fresh) & (aside > 0.5 * np.abs(ahead))))
 
 
 @dataclass(frozen=True)
@@ -140,26 +152,34 @@ class ImpactProcess:
         at = Progress(self.before, np.zeros((m, 3)), np.zeros((m, 2)), np.zeros((m, 2)))
         phase = np.where(self.before[:, 0] < -STILL * size, CLOSES, THROUGH)
         stands = np.linalg.norm(at.u[:, 1:], axis=1) <= STILL * size
-        h, piece = LONGEST, None
+        h, piece, pieces = LONGEST, None, 0
         for _ in range(STEPS):
             if np.all(phase == THROUGH):
                 return at.P, ""
-            piece = self._piece(at, phase, stands, STILL * size) if piece is None else piece.turned(at.u)
+            pieces += piece is None
+            if pieces > PIECES:
+                break
+            piece = self._piece(at, phase, stands, size) if piece is None else piece.turned(at.u)
             h, part, new = piece.accurate(at, h, size)
-            at, phase, stopped, is_same = self._advanced(piece, at, h, new)
+            new, phase_new, stopped, is_same = self._advanced(piece, at, h, new)
+            speeds = np.linalg.norm(new.u[:, 1:], axis=1)
+            if h > ACCURACY and np.any(speeds[stopped] > SLOW * size):  # it has turned, and does not stand
+                h /= 4
+                continue
+            slow = (speeds <= SLOW * size) & (piece.fresh == 0) & piece.grip.slides & piece.grip.pushes
+            at, phase = self._stopped(new, stopped | slow), phase_new
+            fresh = piece.grip.slides & (piece.fresh > 0)
+            stands = (stands & ~fresh) | ((np.linalg.norm(at.u[:, 1:], axis=1) <= SLOW * size) & ~fresh)
+            piece = piece if is_same and not (stopped | slow).any() else None
             h = min(LONGEST, 0.8 * part * h)
-            slow = np.linalg.norm(at.u[:, 1:], axis=1) <= SLOW * size
-            stopped |= slow & piece.grip.slides & piece.grip.pushes
-            at = self._stopped(at, stopped)
-            stands = (stands & ~piece.grip.slides) | stopped
-            piece = piece if is_same and not stopped.any() else None
-        return at.P, f"the impact of {m} contacts was not over after {STEPS} steps"
+        rest = forces_of(self.A, at.u.ravel(), self.mu, np.zeros((m, 2)))
+        return at.P + rest.forces, rest.problem
 
-    def _piece(self, at: Progress, phase: Array, stands: Array, still: float) -> Piece:
+    def _piece(self, at: Progress, phase: Array, stands: Array, largest: float) -> Piece:
         """What contacts do from here: which of them push, stick and slide."""
         m = len(self.mu)
         drive = np.where(phase == THROUGH, 0.0, -self.before[:, 0])
-        chosen = np.flatnonzero((phase != THROUGH) | (at.u[:, 0] <= still))
+        chosen = np.flatnonzero((phase != THROUGH) | (at.u[:, 0] <= STILL * largest))
         size = np.linalg.norm(at.u[:, 1:], axis=1)
         slides = ~stands & (self.mu > 0) & (size > 0)
         way = np.where(slides[:, None], at.u[:, 1:] / np.where(slides, size, 1.0)[:, None], 0.0)
@@ -167,13 +187,16 @@ class ImpactProcess:
         b = np.zeros((len(chosen), 3))
         b[:, 0] = -drive[chosen]
         if self._wedges(way, drive):
-            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True)
+            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
         solution = forces_of(self.A[np.ix_(rows, rows)], b.ravel(), self.mu[chosen], way[chosen])
         if solution.problem:
-            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True)
+            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
         pushes, ways = np.zeros(m, bool), np.zeros((m, 2))
         pushes[chosen], ways[chosen] = solution.grip.pushes, solution.grip.way
-        return Piece(self.A, self.mu, drive, phase, Grip(pushes, ways), False)
+        fresh = np.where(stands & ways.any(axis=1), FRESH * largest, 0.0)
+        start = np.zeros(3 * m)
+        start[rows] = solution.forces.ravel()
+        return Piece(self.A, self.mu, drive, phase, Grip(pushes, ways), False, fresh, start)
 
     def _wedges(self, way: Array, drive: Array) -> bool:
         """Whether the friction of a contact that slides takes back most of what its normal force does, or all."""
@@ -228,8 +251,8 @@ class ImpactProcess:
             np.where(phase == CLOSES, -at.u[:, 0], none),
             np.where(phase == OPENS, self._left(at), none),
             np.where(slides, np.einsum("ki,ki->k", at.u[:, 1:], grip.way), none),
-            np.where(np.isfinite(excess[:, 1]), -excess[:, 1], none),
-            np.where(grip.pushes, f[:, 0], none),
+            np.where(np.isfinite(excess[:, 1]) & slides.any(), -excess[:, 1], none),
+            np.where(grip.pushes & slides.any(), f[:, 0], none),
             np.where((phase == THROUGH) & ~grip.pushes, at.u[:, 0], none),
         ])  # fmt: skip
 

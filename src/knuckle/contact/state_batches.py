@@ -24,7 +24,7 @@ class StateBatch:
 
     @classmethod
     def of(cls, what: str, model: Model, **values: Any) -> StateBatch:
-        """Of positions called q, wrenches called f_ext and else of velocity variables; those that are None are left out.
+        """Of positions called q, wrenches called f_ext and else of velocity variables; without those that are None.
 
         `what` is the function that errors name.
         """

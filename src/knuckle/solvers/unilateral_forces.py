@@ -1,8 +1,8 @@
 """Forces that only push: λ ≥ 0, B y + d ≥ 0 and λ·(B y + d) = 0 with y = Bᵀλ, by three ways (RBDA 11.42-11.44).
 
 B (m, n) has a row for each contact, M = B Bᵀ. Contacts may say the same: λ is then not unique, y and B y + d are. All
-ways end with a basic solution, in which the rows of the contacts that push are independent by a test of their rank. Rows
-that contradict each other have none, and the result is None.
+ways end with a basic solution, in which the rows of the contacts that push are independent by a test of their rank.
+Rows that contradict each other have none, and the result is None.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _exact(B: Array, d: Array, lam: Array) -> Array:
     chosen = lam > 0
     if not chosen.any():
         return lam
-    Q, R = np.linalg.qr(B[chosen].T)
+    R = np.linalg.qr(B[chosen].T, mode="r")
     better = np.zeros_like(lam)
     better[chosen] = np.linalg.solve(R, -np.linalg.solve(R.T, d[chosen]))
     return better if better.min() >= 0 else lam
