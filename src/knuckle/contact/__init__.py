@@ -11,11 +11,13 @@ from .contact_motion_terms import (
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps, normals, points
 from .impact import Impact, impact
+from .rigid_contacts import RigidContacts
 
 __all__ = [
     "ContactMotion",
     "ContactPair",
     "Impact",
+    "RigidContacts",
     "contact_bias",
     "contact_dynamics",
     "contact_frames",
