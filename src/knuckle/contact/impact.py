@@ -25,7 +25,7 @@ Order = Literal["simultaneous", "sequential"]
 
 TURNS = 50
 """Impacts in turn at one instant, for each contact; in the second half of them nothing bounces."""
-NOTHING = 1e-13
+NOTHING = 3e-10
 """Approaches slower than this part of the velocities before are none."""
 GAIN = 1e-10
 """What the energy may rise by, as a part of it, and count as kept."""

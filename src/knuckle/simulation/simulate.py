@@ -138,7 +138,7 @@ def simulate(
             switches.append(rigid := JointStops(limits, stepper, wrenches))
             must_be_inside(rigid, q)
         if contacts is not None:
-            switches.append(contact_events(contacts, stepper, wrenches, q))
+            switches.append(contact_events(contacts, stepper, wrenches, q, steps.dt))
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.contact.contact_dynamics import directions
+from knuckle.contact.contact_forces import Grip
 from knuckle.contact.impact import struck
 from knuckle.contact.rigid_contacts import RigidContacts
 from knuckle.errors import ModelError
@@ -28,7 +29,7 @@ from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, 
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 
-from .contact_phase import JUMP, SLACK, STILL, Contacts, Phase
+from .contact_phase import JUMP, SLACK, STILL, Contacts, Phase, Touch
 
 Array: TypeAlias = NDArray[Any]
 
@@ -54,13 +55,17 @@ class Settled(NamedTuple):
 class ContactEvents(ModeSwitch):
     """The rigid contacts of a mechanism: crossings are gaps that close, slips that end, and phases that do not hold."""
 
-    def __init__(self, spec: RigidContacts, stepper: Stepper, external_forces: Control) -> None:
+    def __init__(self, spec: RigidContacts, stepper: Stepper, external_forces: Control, dt: float) -> None:
         self.spec, self.model = spec, stepper.model
         self.contacts = Contacts(self.model)
         self._free, self._external = stepper, external_forces
         self._system = stepper.system
         self._phase, self._next = Phase(), None
-        self._steppers: dict[tuple[Stepper, Phase], Stepper] = {}
+        self._current, self._is_known = frozenset[int](), False
+        """The places that touched when the phase was chosen, and whether it holds on as far as is known"""
+        self._dt, self._calm = dt, np.zeros(0)
+        """The length of steps, where it is fixed, and the speeds of sliding below which they are long"""
+        self._steppers: dict[Stepper, Stepper] = {}
         self._held = frozenset[int]()
 
     @property
@@ -108,6 +113,14 @@ class ContactEvents(ModeSwitch):
             run.restart(now.q, now.v)
         if self._free.has_friction:
             self._system = self._free.held(run.state)
+        self._calm = np.zeros(len(now.phase.places))
+        if any(map(any, now.phase.ways)):
+            touch, _, forces = self._forces(run.t, now.q, now.v)
+            self._calm = touch.calm(forces, self._dt)
+
+    def _forces(self, t: float, q: Array, v: Array) -> tuple[Touch, Grip, Array]:
+        """The places that hold, what they do, and their forces."""
+        return self.contacts.held_forces(self._system, t, q, v, self._phase, self._calm)
 
     def _settled(self, run: Run, q: Array, v: Array) -> Settled:
         contacts = self.contacts
@@ -118,9 +131,11 @@ class ContactEvents(ModeSwitch):
             return Settled(q, v, speeds, Phase())
         if np.any(speeds > STILL):
             v = self._struck(run, q, v, speeds)
+            self._is_known = False
         u = contacts.velocity(q, v)
         current = np.flatnonzero(touching & (u[:, 0] <= STILL))
         phase = self._chosen(run, q, v, u, current)
+        self._current, self._is_known = frozenset(current.tolist()), True
         if phase.places:
             q, v = contacts.settled(q, v, phase, self._system.sticking)
         return Settled(q, v, speeds, phase)
@@ -139,10 +154,10 @@ class ContactEvents(ModeSwitch):
         """What holds from here: what was seen to come next, or what the laws of contact say."""
         if not len(current):
             return Phase()
-        mu = self.contacts.surfaces.friction[current]
-        way = directions(u[current, 1:], mu, STILL)
-        if self._next is not None and set(self._next.places) <= set(current.tolist()):
-            return self._with_ways(self._next, dict(zip(current.tolist(), way, strict=True)))
+        way = self._ways(u, current)
+        after = self._phase if self._is_known and self._current == set(current.tolist()) else self._next
+        if after is not None and set(after.places) <= set(current.tolist()):
+            return self._with_ways(after, dict(zip(current.tolist(), way, strict=True)))
         touch = self.contacts.touch(self._system, run.t, q, v, current)
         solution = touch.free_forces(way)
         if solution.problem:
@@ -151,6 +166,15 @@ class ContactEvents(ModeSwitch):
         phase = Phase.of(current, solution.grip)
         missing = [k for k in self._held if k in current and k not in phase.places]
         return Phase((*phase.places, *missing), (*phase.ways, *((0.0, 0.0) for _ in missing)))
+
+    def _ways(self, u: Array, current: Array) -> Array:
+        """The directions in which contacts slide: what slides slowly keeps the one that it had."""
+        way = directions(u[current, 1:], self.contacts.surfaces.friction[current], STILL)
+        for k, calm, own in zip(self._phase.places, self._calm, self._phase.way, strict=True):
+            j = np.flatnonzero(current == k)
+            if own.any() and len(j) and STILL < np.linalg.norm(u[k, 1:]) <= calm and u[k, 1:] @ own > 0:
+                way[j[0]] = own
+        return way
 
     @staticmethod
     def _with_ways(phase: Phase, way: dict[int, Array]) -> Phase:
@@ -192,23 +216,20 @@ class ContactEvents(ModeSwitch):
 
     def stepper(self, stepper: Stepper) -> Stepper:
         """While bodies touch, the forces of contacts are part of τ."""
-        phase = self._phase
-        if not phase.places:
+        if not self._phase.places:
             return stepper
-        if (stepper, phase) not in self._steppers:
-            self._steppers.clear()
-            contacts = self.contacts
+        if stepper not in self._steppers:
 
             def force(model: Model, t: float, q: Array, v: Array) -> Array:
-                touch, _, forces = contacts.held_forces(self._system, t, q, v, phase)
+                touch, _, forces = self._forces(t, q, v)
                 return stepper.force(t, q, v) + touch.response.J.T @ forces
 
             control = Control(force, "controller", ("t", "q", "v"))
             parameters = {name: stepper.parameters[name] for name in self._external.parameters}
-            self._steppers[stepper, phase] = Stepper(
+            self._steppers[stepper] = Stepper(
                 self.model, stepper.integrator, control, self._external, parameters, stepper.stabilization
             )
-        return self._steppers[stepper, phase]
+        return self._steppers[stepper]
 
     def adjust(self, run: Run, step: Step) -> State:
         """The nearest state in which what holds touches and stands still."""
@@ -233,6 +254,7 @@ class ContactEvents(ModeSwitch):
                 held.append(int(k))
         if held:
             self._held |= frozenset(held)
+            self._is_known = False
             return None
         return found + self._touched_between(step, old, new) + self._stopped(step) + self._ended(step)
 
@@ -285,11 +307,11 @@ class ContactEvents(ModeSwitch):
 
         Where forces are unique these tell; elsewhere it counts whether any forces hold.
         """
-        phase, limits = self._phase, self.contacts.surfaces.friction[self._phase.index]
+        limits = self.contacts.surfaces.friction[self._phase.index]
 
         def miss(theta: float) -> float:
             q, v = step.state(theta)
-            touch, grip, forces = self.contacts.held_forces(self._system, step.time(theta), q, v, phase)
+            touch, grip, forces = self._forces(step.time(theta), q, v)
             over = float(np.max(grip.excess(forces, limits)))
             if over <= LOOSE * np.abs(forces).max(initial=0.0) * 1e-3:
                 return min(over, 0.0)
@@ -324,19 +346,28 @@ class ContactEvents(ModeSwitch):
         solution = self.contacts.touch(self._system, step.time(theta), q, v, current).free_forces(way)
         return None if solution.problem else Phase.of(current, solution.grip)
 
+    def restarted(self, run: Run) -> None:
+        self._is_known = False
+
+    def jumped(self, run: Run, v_before: Array) -> None:
+        self._is_known = False
+
     def forget(self) -> None:
         self._held = frozenset()
 
 
 def contact_events(
-    spec: RigidContacts, stepper: Stepper, external_forces: Control, q: Array | None = None
+    spec: RigidContacts, stepper: Stepper, external_forces: Control, q: Array, dt: float | None = None
 ) -> ContactEvents:
-    """The mode switch of rigid contacts for a simulation that begins at q; an error where bodies overlap there."""
+    """The mode switch of rigid contacts for a simulation that begins at q; an error where bodies overlap there.
+
+    `dt` is the length of the steps, where it is fixed.
+    """
     model = stepper.model
     if model.depends_on_time:
         raise ModelError(f"rigid contacts take no joints that move by a law of time yet, and {model.name!r} has some")
-    switch = ContactEvents(spec, stepper, external_forces)
-    gaps = np.zeros(0) if q is None else switch.contacts.gaps(q)
+    switch = ContactEvents(spec, stepper, external_forces, dt or 0.0)
+    gaps = switch.contacts.gaps(q)
     if np.any(gaps < -OVERLAP):
         k = int(np.argmin(gaps))
         raise ValueError(

@@ -65,14 +65,25 @@ class Touch:
     response: ContactResponse
     mu: Array
 
-    def grip(self, way: Array) -> Grip:
-        """All of them hold, and slide where they did: in the direction that they have now."""
-        speed = np.linalg.norm(self.u[:, 1:], axis=1)
-        slides = np.any(way != 0, axis=1)
-        moves = slides & (speed > STILL)
-        side = np.where(np.einsum("ki,ki->k", self.u[:, 1:], way) < 0, -1.0, 1.0)
-        now = self.u[:, 1:] / np.where(moves, side * speed, 1.0)[:, None]
-        return Grip(np.ones(len(way), bool), np.where(moves[:, None], now, way))
+    def grip(self, way: Array, calm: Array) -> Grip:
+        """All of them hold, and slide where they did: in the direction that they have now.
+
+        Below the speed `calm` a direction would turn faster than steps can follow: it turns as fast as at that speed.
+        """
+        u, slides = self.u[:, 1:], np.any(way != 0, axis=1)
+        speed, ahead = np.linalg.norm(u, axis=1), np.einsum("ki,ki->k", u, way)
+        moves = slides & (speed > np.maximum(STILL, calm))
+        now = u / np.where(moves, np.where(ahead < 0, -speed, speed), 1.0)[:, None]
+        aside = (u - ahead[:, None] * way) / np.maximum(np.maximum(speed, calm), STILL)[:, None]
+        straight = np.sqrt(np.maximum(1 - np.einsum("ki,ki->k", aside, aside), 0.0))
+        slow = np.where(slides[:, None], straight[:, None] * way + aside, 0.0)
+        return Grip(np.ones(len(way), bool), np.where(moves[:, None], now, slow))
+
+    def calm(self, forces: Array, h: float) -> Array:
+        """The speeds at which directions of sliding turn about as fast as steps of h can follow."""
+        m = len(self.mu)
+        across = np.abs(self.response.A.reshape(m, 3, m, 3)[:, 1:, :, 1:]).sum(axis=(1, 3))
+        return h * across @ (self.mu * np.abs(forces.reshape(m, 3)[:, 0]))
 
     def forces(self, grip: Grip) -> Array:
         """(3 m,) the least forces with which the places hold."""
@@ -125,10 +136,12 @@ class Contacts:
         u = self.velocity(q, v)[places]
         return Touch(places, u, rates, self.response(q, J, system.sticking), self.surfaces.friction[places])
 
-    def held_forces(self, system: System, t: float, q: Array, v: Array, phase: Phase) -> tuple[Touch, Grip, Array]:
+    def held_forces(
+        self, system: System, t: float, q: Array, v: Array, phase: Phase, calm: Array
+    ) -> tuple[Touch, Grip, Array]:
         """The places of a phase, what they do, and their forces."""
         touch = self.touch(system, t, q, v, phase.index)
-        grip = touch.grip(phase.way)
+        grip = touch.grip(phase.way, calm)
         return touch, grip, touch.forces(grip)
 
     def settled(self, q: Array, v: Array, phase: Phase, sticking: Array | None) -> tuple[Array, Array]:
