@@ -34,8 +34,8 @@ def seesaw() -> tuple[Model, Array]:
     b.ground()
     b.body("motor", joint=Prismatic("z"), at=(0, 0, 2), inertia=solid_box(1.0, (0.1, 0.1, 0.1)))
     for name, x in (("left", -0.2), ("right", 0.2)):
-        ball = dict(inertia=solid_box(0.2, (0.1, 0.1, 0.1)), collisions=Sphere(0.1))
-        b.body(name, joint=Prismatic("z"), at=(x, 0, 0.1), **ball)
+        inertia = solid_box(0.2, (0.1, 0.1, 0.1))
+        b.body(name, joint=Prismatic("z"), at=(x, 0, 0.1), inertia=inertia, collisions=Sphere(0.1))
     b.couple("left_joint", "motor_joint", lambda x: x - x * x)
     b.couple("right_joint", "motor_joint", lambda x: -x - x * x)
     return b.build(), np.array([0.0])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.contact.contact_dynamics import Method
+from knuckle.contact.rigid.contact_dynamics import Method
 from knuckle.joints import Planar, Prismatic
 from knuckle.model import Sphere, solid_box, solid_sphere
 from knuckle.solvers.unilateral_forces import Way, pushes

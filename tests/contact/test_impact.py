@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.contact.impact import ImpactLaw, Order
+from knuckle.contact.rigid.impact import ImpactLaw, Order
 from knuckle.joints import Free, Prismatic, Revolute
 from knuckle.model import Capsule, Geometry, Sphere, solid_box, solid_sphere
 from knuckle.spatial import Transform

@@ -1,6 +1,5 @@
 """Contact between bodies, as `kn.contact` (RBDA chapter 11)."""
 
-from .contact_dynamics import ContactMotion, contact_dynamics
 from .contact_motion_terms import (
     contact_bias,
     contact_frames,
@@ -10,8 +9,9 @@ from .contact_motion_terms import (
 )
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps, normals, points
-from .impact import Impact, impact
-from .rigid_contacts import RigidContacts
+from .rigid.contact_dynamics import ContactMotion, contact_dynamics
+from .rigid.impact import Impact, impact
+from .rigid.rigid_contacts import RigidContacts
 
 __all__ = [
     "ContactMotion",

@@ -23,7 +23,7 @@ from .contact_terms import gaps
 from .detection import places
 
 
-class Slot(NamedTuple):
+class TouchSlot(NamedTuple):
     """The k-th place of a pair, and what finds the pair's places from the transforms of its bodies."""
 
     pair: ContactPair
@@ -32,7 +32,7 @@ class Slot(NamedTuple):
     places: Callable[[Transform, Transform], Places]
 
 
-def slots(model: Model, X0: Any) -> Iterator[Slot]:
+def slots(model: Model, X0: Any) -> Iterator[TouchSlot]:
     """All places at which shapes may touch, in the order of `gaps`; X₀ goes from base to body coordinates."""
     for pair in contact_pairs(model):
 
@@ -41,7 +41,7 @@ def slots(model: Model, X0: Any) -> Iterator[Slot]:
             return places(first.shape, first.X @ X, second.shape, second.X @ Y)
 
         for k, place in enumerate(found(X0[pair.first], X0[pair.second])):
-            yield Slot(pair, k, place, found)
+            yield TouchSlot(pair, k, place, found)
 
 
 @public_in("contact")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import IMPLICIT_PARTS, Steps, default_steps, implicit_steps, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
@@ -19,7 +20,6 @@ from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
-from knuckle.contact.rigid_contacts import RigidContacts
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
 from .controls import forces_along, forces_of
@@ -91,8 +91,8 @@ def simulate(
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         joint_limits: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops
             them; `CompliantStops(stiffness=…, damping=…)` pushes back.
-        contacts: `kn.contact.RigidContacts(…)` lets bodies touch rigidly, from event to event. None lets them pass through
-            each other, unless the integrator knows contact.
+        contacts: `kn.contact.RigidContacts(…)` lets bodies touch rigidly, from event to event. None lets them pass
+            through each other, unless the integrator knows contact.
         stabilization: what keeps closed loops closed, for mechanisms that have some. "projection" moves every state to
             the nearest one, by kinetic energy, in which they are; a number is the time in seconds in which loop errors
             decay (Baumgarte; RBDA 8.21-8.23), several times dt at least; with what
@@ -161,7 +161,10 @@ def simulate(
         with interruptible() as interrupt:
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
-            acts, is_rigid = any(event.action for event in watched), isinstance(limits, RigidStops) or contacts is not None
+            acts, is_rigid = (
+                any(event.action for event in watched),
+                isinstance(limits, RigidStops) or contacts is not None,
+            )
             is_default = integrator is None and dt is None and checkpoints is None and not acts
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"

@@ -38,7 +38,7 @@ def pushes(B: Array, d: Array, way: Way = "lcp") -> Array | None:
 
 def basis(B: Array, first: Array, then: Array) -> NDArray[np.bool_]:
     """Of rows of length one, those of `first` and as many of `then` as are independent of them and of each other."""
-    chosen: list[int] = list(np.flatnonzero(first))
+    chosen = [int(k) for k in np.flatnonzero(first)]
     for k in np.flatnonzero(then & ~first):
         if _beside(B[chosen], B[k])[0] > DEPENDENT:
             chosen.append(int(k))
@@ -84,7 +84,7 @@ def _exact(B: Array, d: Array, lam: Array) -> Array:
     chosen = lam > 0
     if not chosen.any():
         return lam
-    R = np.linalg.qr(B[chosen].T, mode="r")
+    R = np.linalg.qr(B[chosen].T).R
     better = np.zeros_like(lam)
     better[chosen] = np.linalg.solve(R, -np.linalg.solve(R.T, d[chosen]))
     return better if better.min() >= 0 else lam

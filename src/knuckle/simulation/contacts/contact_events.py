@@ -1,10 +1,10 @@
 """Rigid contacts as a mode switch: impacts, and bodies that rest, roll and slide on each other (RBDA table 11.1).
 
 The current contacts are the places that touch without opening; the active ones are those that hold. A step goes with
-the active ones as equations. It is cut where a gap closes, where a contact slides no longer, and where forces would have
-to pull or friction to hold more than it can. Then the laws are asked again, for all current contacts: one that was not
-needed before may have to hold now. Where contacts say the same, their forces are not unique: a phase ends when no forces
-at all keep it up, not when those do that were chosen.
+the active ones as equations. It is cut where a gap closes, where a contact slides no longer, and where forces would
+have to pull or friction to hold more than it can. Then the laws are asked again, for all current contacts: one that was
+not needed before may have to hold now. Where contacts say the same, their forces are not unique: a phase ends when no
+forces at all keep it up, not when those do that were chosen.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.contact.contact_dynamics import directions
-from knuckle.contact.contact_forces import Grip
-from knuckle.contact.impact import struck
-from knuckle.contact.rigid_contacts import RigidContacts
+from knuckle.contact.rigid.contact_dynamics import directions
+from knuckle.contact.rigid.contact_forces import Grip
+from knuckle.contact.rigid.impact import struck
+from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.errors import ModelError
 from knuckle.integrators.base import State
 from knuckle.model import Model
@@ -43,7 +43,7 @@ OVERLAP = 1e-6
 """How deep bodies may overlap at first, in metres."""
 
 
-class Settled(NamedTuple):
+class AfterImpact(NamedTuple):
     """A state after its impacts, the approaching speeds of the places that were struck, and what holds from here."""
 
     q: Array
@@ -122,13 +122,13 @@ class ContactEvents(ModeSwitch):
         """The places that hold, what they do, and their forces."""
         return self.contacts.held_forces(self._system, t, q, v, self._phase, self._calm)
 
-    def _settled(self, run: Run, q: Array, v: Array) -> Settled:
+    def _settled(self, run: Run, q: Array, v: Array) -> AfterImpact:
         contacts = self.contacts
         gaps = contacts.gaps(q)
         touching = (gaps <= SLACK) | np.isin(np.arange(len(gaps)), list(self._held))
         speeds = np.where(touching, np.maximum(-contacts.velocity(q, v)[:, 0], 0.0), 0.0)
         if not touching.any():
-            return Settled(q, v, speeds, Phase())
+            return AfterImpact(q, v, speeds, Phase())
         if np.any(speeds > STILL):
             v = self._struck(run, q, v, speeds)
             self._is_known = False
@@ -138,7 +138,8 @@ class ContactEvents(ModeSwitch):
         self._current, self._is_known = frozenset(current.tolist()), True
         if phase.places:
             q, v = contacts.settled(q, v, phase, self._system.sticking)
-        return Settled(q, v, speeds, phase)
+            phase = phase.without_slips(u, contacts.velocity(q, v))
+        return AfterImpact(q, v, speeds, phase)
 
     def _struck(self, run: Run, q: Array, v: Array, speeds: Array) -> Array:
         """The velocity after the impacts at this instant."""
@@ -185,7 +186,7 @@ class ContactEvents(ModeSwitch):
         )
         return Phase(phase.places, ways)
 
-    def _record(self, run: Run, now: Settled, v: Array, before: Phase) -> None:
+    def _record(self, run: Run, now: AfterImpact, v: Array, before: Phase) -> None:
         names = self.contacts.names
         slow = (now.speeds > STILL) & (now.speeds <= self.spec.rest_speed)
         loud = {_pair(names[k]) for k in np.flatnonzero((now.speeds > STILL) & ~slow)}
@@ -202,7 +203,7 @@ class ContactEvents(ModeSwitch):
                 late = self._bounces_left(run, now, slow, pair) if kind == "contact" else 0.0
                 run.record(pair, kind, now.q, now.v, v, run.t + late)
 
-    def _bounces_left(self, run: Run, now: Settled, slow: Array, pair: str) -> float:
+    def _bounces_left(self, run: Run, now: AfterImpact, slow: Array, pair: str) -> float:
         """How long the bounces would have gone on that are left out: the sum of all 2 e^k u/a."""
         e, names = self.contacts.surfaces.restitution, self.contacts.names
         places = np.array([k for k in np.flatnonzero(slow & (e > 0) & (e < 1)) if _pair(names[k]) == pair], int)

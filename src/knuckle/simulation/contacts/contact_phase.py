@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.bound import Bound, bind
-from knuckle.contact.contact_forces import Grip, GripForces, forces_of
-from knuckle.contact.contact_response import ContactResponse, response_at
-from knuckle.contact.place_surfaces import PlaceSurfaces, place_surfaces
+from knuckle.contact.rigid.contact_forces import Grip, GripForces, forces_of
+from knuckle.contact.rigid.contact_response import ContactResponse, response_at
+from knuckle.contact.rigid.place_surfaces import PlaceSurfaces, place_surfaces
 from knuckle.functions import integrate
 from knuckle.integrators.system import HOLD, System
 from knuckle.model import Model
@@ -40,6 +40,12 @@ class Phase:
         chosen = np.flatnonzero(grip.pushes)
         ways = tuple((float(x), float(y)) for x, y in grip.way[chosen])
         return cls(tuple(int(k) for k in places[chosen]), ways)
+
+    def without_slips(self, before: Array, after: Array) -> Phase:
+        """The phase without slips that others bring to a stand: velocities (n, 3) before, and with what holds held."""
+        fast, slow = (np.linalg.norm(u[self.index, 1:], axis=1) for u in (before, after))
+        ended = (fast > STILL) & (slow <= STILL * 1e-3)
+        return Phase(self.places, tuple((0.0, 0.0) if x else w for x, w in zip(ended, self.ways, strict=True)))
 
     @property
     def key(self) -> tuple[tuple[int, bool], ...]:

@@ -8,15 +8,15 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.contact_motion_terms import contact_bias, contact_frames, contact_jacobian, contact_velocity
+from knuckle.contact.contact_terms import gaps
 from knuckle.functions.dynamics import forward_dynamics
 from knuckle.model import Model
 from knuckle.public_names import public_in
 from knuckle.solvers.unilateral_forces import basis, pushes
 
 from .contact_forces import forces_of
-from .contact_motion_terms import contact_bias, contact_frames, contact_jacobian, contact_velocity
 from .contact_response import response_at
-from .contact_terms import gaps
 from .place_surfaces import PlaceSurfaces, place_surfaces
 from .state_batches import StateBatch
 

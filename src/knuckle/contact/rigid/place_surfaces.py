@@ -9,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.contact.contact_terms import candidates
 from knuckle.engine.kernels.per_model import per_model
 from knuckle.functions.configuration import neutral
 from knuckle.model import Model
-
-from .contact_terms import candidates
 
 Array: TypeAlias = NDArray[Any]
 

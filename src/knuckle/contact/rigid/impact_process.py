@@ -1,8 +1,8 @@
 """An impact as a process: impulses grow until every contact that closed has opened as far as its law says.
 
 u' = A f while the parameter s runs (Routh, Darboux, Keller): the normal velocities of all contacts that close go to
-zero together, as the forces of contacts that only push can make them, friction opposes the sliding that there is at each
-moment, and what stands sticks or begins to slide. Without friction and with one restitution e the way is straight, and
+zero together, as the forces of contacts that only push can make them, friction opposes the sliding of each moment, and
+what stands sticks or begins to slide. Without friction and with one restitution e the way is straight, and
 its end is Moreau's: λ ≥ 0 just where u⁺ + e u⁻ = 0.
 
 A contact is through when its law is fulfilled: Newton's when u_n = −e u_n⁻, Poisson's when the impulse of opening is e
@@ -42,7 +42,7 @@ CLOSES, OPENS, THROUGH = range(3)
 
 
 @dataclass(frozen=True)
-class Progress:
+class Impulses:
     """Where a process stands: velocities (m, 3), impulses (m, 3), and what normal forces did in each phase.
 
     `work` and `normal` (m, 2) are the work and the impulse while the contact closed, and while it opened.
@@ -53,16 +53,16 @@ class Progress:
     work: Array
     normal: Array
 
-    def plus(self, *steps: tuple[float, Progress]) -> Progress:
+    def plus(self, *steps: tuple[float, Impulses]) -> Impulses:
         """The sum with multiples of rates."""
         u, P, work, normal = self.u, self.P, self.work, self.normal
         for h, k in steps:
             u, P, work, normal = u + h * k.u, P + h * k.P, work + h * k.work, normal + h * k.normal
-        return Progress(u, P, work, normal)
+        return Impulses(u, P, work, normal)
 
 
 @dataclass(frozen=True)
-class Piece:
+class Stretch:
     """A part of the process in which all contacts do the same: f follows from u."""
 
     A: Array
@@ -96,20 +96,20 @@ class Piece:
             f.ravel()[rows] = -np.linalg.lstsq(self.A[np.ix_(rows, rows)], (self.A @ f.ravel())[rows])[0]
         return f
 
-    def turned(self, u: Array) -> Piece:
+    def turned(self, u: Array) -> Stretch:
         """The same with the directions in which contacts slide now."""
         size = np.linalg.norm(u[:, 1:], axis=1)
         turns = self.grip.slides & (np.einsum("ki,ki->k", u[:, 1:], self.grip.way) > 0) & (size > self.fresh)
         way = np.where(turns[:, None], u[:, 1:] / np.where(turns, size, 1.0)[:, None], self.grip.way)
         return replace(self, grip=Grip(self.grip.pushes, way))
 
-    def rate(self, at: Progress) -> Progress:
+    def rate(self, at: Impulses) -> Impulses:
         f = self.forces(at.u)
         now = self.phase[:, None] == np.array([CLOSES, OPENS])
         work, normal = now * (at.u[:, :1] * f[:, :1]), now * f[:, :1]
-        return Progress((self.A @ f.ravel()).reshape(-1, 3), f, work, normal)
+        return Impulses((self.A @ f.ravel()).reshape(-1, 3), f, work, normal)
 
-    def stepped(self, at: Progress, h: float) -> Progress:
+    def stepped(self, at: Impulses, h: float) -> Impulses:
         """A step of Runge and Kutta's method of the fourth order."""
         k1 = self.rate(at)
         k2 = self.rate(at.plus((h / 2, k1)))
@@ -117,7 +117,7 @@ class Piece:
         k4 = self.rate(at.plus((h, k3)))
         return at.plus((h / 6, k1), (h / 3, k2), (h / 3, k3), (h / 6, k4))
 
-    def accurate(self, at: Progress, h: float, size: float) -> tuple[float, float, Progress]:
+    def accurate(self, at: Impulses, h: float, size: float) -> tuple[float, float, Impulses]:
         """A step of h at most that two halves of it confirm, and how many times as long it could have been."""
         while True:
             whole, half = self.stepped(at, h), self.stepped(self.stepped(at, h / 2), h / 2)
@@ -149,7 +149,7 @@ class ImpactProcess:
     def run(self) -> tuple[Array, str]:
         """The impulses (m, 3), and in words what was not to be solved."""
         m, size = len(self.mu), float(np.abs(self.before).max(initial=0.0))
-        at = Progress(self.before, np.zeros((m, 3)), np.zeros((m, 2)), np.zeros((m, 2)))
+        at = Impulses(self.before, np.zeros((m, 3)), np.zeros((m, 2)), np.zeros((m, 2)))
         phase = np.where(self.before[:, 0] < -STILL * size, CLOSES, THROUGH)
         stands = np.linalg.norm(at.u[:, 1:], axis=1) <= STILL * size
         h, piece, pieces = LONGEST, None, 0
@@ -175,7 +175,7 @@ class ImpactProcess:
         rest = forces_of(self.A, at.u.ravel(), self.mu, np.zeros((m, 2)))
         return at.P + rest.forces, rest.problem
 
-    def _piece(self, at: Progress, phase: Array, stands: Array, largest: float) -> Piece:
+    def _piece(self, at: Impulses, phase: Array, stands: Array, largest: float) -> Stretch:
         """What contacts do from here: which of them push, stick and slide."""
         m = len(self.mu)
         drive = np.where(phase == THROUGH, 0.0, -self.before[:, 0])
@@ -187,16 +187,16 @@ class ImpactProcess:
         b = np.zeros((len(chosen), 3))
         b[:, 0] = -drive[chosen]
         if self._wedges(way, drive):
-            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
+            return Stretch(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
         solution = forces_of(self.A[np.ix_(rows, rows)], b.ravel(), self.mu[chosen], way[chosen])
         if solution.problem:
-            return Piece(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
+            return Stretch(self.A, self.mu, drive, phase, Grip(drive > 0, way), True, np.zeros(m), np.zeros(3 * m))
         pushes, ways = np.zeros(m, bool), np.zeros((m, 2))
         pushes[chosen], ways[chosen] = solution.grip.pushes, solution.grip.way
         fresh = np.where(stands & ways.any(axis=1), FRESH * largest, 0.0)
         start = np.zeros(3 * m)
         start[rows] = solution.forces.ravel()
-        return Piece(self.A, self.mu, drive, phase, Grip(pushes, ways), False, fresh, start)
+        return Stretch(self.A, self.mu, drive, phase, Grip(pushes, ways), False, fresh, start)
 
     def _wedges(self, way: Array, drive: Array) -> bool:
         """Whether the friction of a contact that slides takes back most of what its normal force does, or all."""
@@ -206,16 +206,16 @@ class ImpactProcess:
         is_alone = m == 1 and bool(way.any())
         return is_alone or bool(np.any((lift < WEDGED * blocks[:, 0]) & (drive > 0)))
 
-    def _stopped(self, at: Progress, stopped: Array) -> Progress:
+    def _stopped(self, at: Impulses, stopped: Array) -> Impulses:
         """The state in which contacts that have come to a stand do not slide at all."""
         rows = [row for k in np.flatnonzero(stopped) for row in (3 * k + 1, 3 * k + 2)]
         if not rows:
             return at
         more = np.zeros(3 * len(stopped))
         more[rows] = -np.linalg.lstsq(self.A[np.ix_(rows, rows)], at.u.ravel()[rows])[0]
-        return Progress(at.u + (self.A @ more).reshape(-1, 3), at.P + more.reshape(-1, 3), at.work, at.normal)
+        return Impulses(at.u + (self.A @ more).reshape(-1, 3), at.P + more.reshape(-1, 3), at.work, at.normal)
 
-    def _advanced(self, piece: Piece, at: Progress, h: float, new: Progress) -> tuple[Progress, Array, Array, bool]:
+    def _advanced(self, piece: Stretch, at: Impulses, h: float, new: Impulses) -> tuple[Impulses, Array, Array, bool]:
         """The state at the next change, the phases, the contacts that came to a stand, and whether nothing changed."""
         m, phase = len(self.mu), piece.phase
         old, ends = self._changes(piece, at), self._changes(piece, new)
@@ -232,12 +232,12 @@ class ImpactProcess:
         closed, ended, stopped = done[:m], done[m : 2 * m], done[2 * m : 3 * m]
         u = new.u.copy()
         u[closed, 0] = 0.0
-        new = Progress(u, new.P, new.work, new.normal)
+        new = Impulses(u, new.P, new.work, new.normal)
         nothing_left = self._left(new) <= 0
         phase = np.where(closed, np.where(nothing_left, THROUGH, OPENS), np.where(ended, THROUGH, phase))
         return new, phase, stopped, not len(crossed)
 
-    def _changes(self, piece: Piece, at: Progress) -> Array:
+    def _changes(self, piece: Stretch, at: Impulses) -> Array:
         """(6 m,) functions that fall through zero where something changes; −1 where they say nothing.
 
         In turn: the contact has closed; its law is fulfilled; it no longer slides; it no longer sticks; it no longer
@@ -256,7 +256,7 @@ class ImpactProcess:
             np.where((phase == THROUGH) & ~grip.pushes, at.u[:, 0], none),
         ])  # fmt: skip
 
-    def _left(self, at: Progress) -> Array:
+    def _left(self, at: Impulses) -> Array:
         """How much is missing from what the law asks of contacts that open."""
         if self.law == "newton":
             return -self.e * self.before[:, 0] - at.u[:, 0]

@@ -9,6 +9,7 @@ within an impact that of its impulses.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,7 +21,7 @@ from knuckle.algorithms.contact.impulse_laws import PUSHES, Cone
 Array: TypeAlias = NDArray[Any]
 Mask: TypeAlias = NDArray[np.bool_]
 
-ROUNDS, TOLERANCE = 200, 1e-13
+ROUNDS, TOLERANCE = 60, 1e-11
 """Rounds of the cone problem, and what is enough, as a part of the largest rate."""
 SOLVED = 1e-8
 """The residual, as a part of the largest rate, beyond which a problem is not solved."""
@@ -35,14 +36,15 @@ class Grip:
     pushes: Mask
     way: Array
 
-    @property
+    @cached_property
     def slides(self) -> Mask:
+        """Whether each contact slides."""
         return np.any(self.way != 0, axis=1)
 
     def rows(self, mu: Array) -> list[int]:
         """The rows that are held: normals of what pushes, and those across where it sticks."""
         held: list[int] = []
-        for k in np.flatnonzero(self.pushes):
+        for k in map(int, np.flatnonzero(self.pushes)):
             held += [3 * k] if self.slides[k] or mu[k] == 0 else [3 * k, 3 * k + 1, 3 * k + 2]
         return held
 
@@ -131,7 +133,7 @@ def _all_together(A: Array, b: Array, mu: Array, way: Array, yields: Mask) -> Gr
     grip = Grip(yields, way)
     f = grip.forces(A, b, mu)
     rates = A @ f + b
-    is_held = np.abs(rates[grip.rows(mu)]).max() <= TOLERANCE * (np.abs(b).max() + (np.abs(A) @ np.abs(f)).max())
+    is_held = np.abs(rates[grip.rows(mu)]).max() <= 1e-13 * (np.abs(b).max() + (np.abs(A) @ np.abs(f)).max())
     if not is_held or np.max(grip.excess(f, mu)) > 0:
         return None
     return GripForces(f.reshape(-1, 3), rates.reshape(-1, 3), grip)

@@ -8,13 +8,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.contact_motion_terms import contact_frames, contact_jacobian, contact_velocity
+from knuckle.contact.contact_terms import gaps
 from knuckle.model import Model
 from knuckle.public_names import public_in
 from knuckle.solvers.unilateral_forces import pushes
 
-from .contact_motion_terms import contact_frames, contact_jacobian, contact_velocity
 from .contact_response import ContactResponse, response_at
-from .contact_terms import gaps
 from .impact_process import ImpactProcess, RestitutionLaw
 from .place_surfaces import PlaceSurfaces, place_surfaces
 from .state_batches import StateBatch
