@@ -143,6 +143,23 @@ def test_a_block_on_a_wedge_that_is_free():
     assert motion.v[-1, 0] == pytest.approx(-a * 0.1, rel=1e-10)
 
 
+@pytest.mark.parametrize("mu", [0.0, 0.5])
+def test_a_load_that_goes_around_wakes_redundant_feet(mu: float):
+    """The centre of pressure goes around near the corners: feet that were not needed take over, and nothing moves.
+
+    Dropping those whose force vanishes, and no more (table 11.1, step 5), would let the box tip.
+    """
+    model = on_plane(box((0.4, 0.4, 0.2)), friction=mu)
+
+    def controller(model, t):
+        x, y = (0.16 * max(-1, min(1, 1.4 * f(80 * t))) for f in (math.cos, math.sin))
+        return 2 * G * np.array([-y, x, 0, 0, 0, 0])
+
+    motion = run(model, placed(model, (0, 0, 0.1)), np.zeros(6), 0.08, controller=controller)
+    assert motion.reason == "finished"
+    assert np.abs(motion.v).max() < 1e-12
+
+
 def growing(model, rate, row):
     """A force at one velocity variable that grows with time."""
 
