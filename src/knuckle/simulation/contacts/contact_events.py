@@ -125,7 +125,8 @@ class ContactEvents(ModeSwitch):
     def _settled(self, run: Run, q: Array, v: Array) -> AfterImpact:
         contacts = self.contacts
         gaps = contacts.gaps(q)
-        touching = (gaps <= SLACK) | np.isin(np.arange(len(gaps)), list(self._held))
+        held = np.isin(np.arange(len(gaps)), list(self._held))
+        touching = (gaps <= SLACK) | held
         speeds = np.where(touching, np.maximum(-contacts.velocity(q, v)[:, 0], 0.0), 0.0)
         if not touching.any():
             return AfterImpact(q, v, speeds, Phase())
@@ -133,7 +134,7 @@ class ContactEvents(ModeSwitch):
             v = self._struck(run, q, v, speeds)
             self._is_known = False
         u = contacts.velocity(q, v)
-        current = np.flatnonzero(touching & (u[:, 0] <= STILL))
+        current = np.flatnonzero(touching & ((u[:, 0] <= STILL) | held))
         phase = self._chosen(run, q, v, u, current)
         self._current, self._is_known = frozenset(current.tolist()), True
         if phase.places:
@@ -247,7 +248,7 @@ class ContactEvents(ModeSwitch):
         for k in np.flatnonzero(new < -SLACK):
             if k in self._phase.places:
                 continue
-            gap = self._gap(step, int(k))
+            gap = self._gap(step, int(k), min(float(old[k]), 0.0))
             start, end, value = (0.0, 1.0, float(old[k])) if old[k] > SLACK else reopening(gap)
             if value > 0:
                 found.append(Crossing(root(gap, start, end, value, gap(end)), SWITCHES, "gap", int(k), self))
@@ -259,8 +260,9 @@ class ContactEvents(ModeSwitch):
             return None
         return found + self._touched_between(step, old, new) + self._stopped(step) + self._ended(step)
 
-    def _gap(self, step: Step, k: int) -> Callable[[float], float]:
-        return lambda theta: float(self.contacts.gaps(step.state(theta)[0])[k])
+    def _gap(self, step: Step, k: int, first: float = 0.0) -> Callable[[float], float]:
+        """The gap of a place within a step, less the overlap that it began with."""
+        return lambda theta: float(self.contacts.gaps(step.state(theta)[0])[k]) - first
 
     def _touched_between(self, step: Step, old: Array, new: Array) -> list[Crossing]:
         """The gaps that close and open again within the step."""
