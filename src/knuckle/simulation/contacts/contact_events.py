@@ -39,6 +39,8 @@ BEYOND = 1e-4
 """How far beyond the end of a phase the next one is looked for, as a part of the step."""
 LOOSE = 1e-9
 """Rates of what should hold, as a part of the largest, that say that it does not."""
+AHEAD = 0.5
+"""What slides slowly keeps its direction as long as this part of its velocity is along it."""
 OVERLAP = 1e-6
 """How deep bodies may overlap at first, in metres."""
 
@@ -173,8 +175,8 @@ class ContactEvents(ModeSwitch):
         """The directions in which contacts slide: what slides slowly keeps the one that it had."""
         way = directions(u[current, 1:], self.contacts.surfaces.friction[current], STILL)
         for k, calm, own in zip(self._phase.places, self._calm, self._phase.way, strict=True):
-            j = np.flatnonzero(current == k)
-            if own.any() and len(j) and STILL < np.linalg.norm(u[k, 1:]) <= calm and u[k, 1:] @ own > 0:
+            j, speed = np.flatnonzero(current == k), float(np.linalg.norm(u[k, 1:]))
+            if own.any() and len(j) and STILL < speed <= calm and u[k, 1:] @ own > AHEAD * speed:
                 way[j[0]] = own
         return way
 
