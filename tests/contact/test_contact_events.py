@@ -317,3 +317,24 @@ def test_bodies_that_overlap_and_wrong_arguments_are_errors():
         RigidContacts(rest_speed=0.0)
     with pytest.raises(ValueError, match="law"):
         RigidContacts(law="soft")  # type: ignore[arg-type]
+
+
+def test_a_run_goes_on_from_a_checkpoint(tmp_path):
+    """To the last bit, with what holds at that moment; and only with the same contacts."""
+    model = on_plane(ball(), friction=0.2, restitution=0.3)
+    q, v = placed(model, (0, 0, RADIUS + 0.01)), np.array([0, 0, 0, 1.0, 0, 0])
+    whole = run(model, q, v, 0.15)
+    folder = tmp_path / "run"
+
+    def interrupted(part):
+        if part > 0.6:
+            raise KeyboardInterrupt
+
+    first = run(model, q, v, 0.15, checkpoint=folder, checkpoint_every=0.0, progress=interrupted)
+    assert first.reason == "interrupted"
+    assert first.times[-1] < 0.15
+    with pytest.raises(ValueError, match="contacts"):
+        run(model, q, v, 0.15, contacts=RigidContacts(law="newton"), checkpoint=folder, resume=True)
+    rest = run(model, q, v, 0.15, checkpoint=folder, resume=True)
+    np.testing.assert_array_equal(rest.q, whole.q)
+    assert [event.time for event in rest.events] == [event.time for event in whole.events]

@@ -29,7 +29,7 @@ from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, 
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 
-from .contact_phase import JUMP, SLACK, STILL, Contacts, Phase, Touch
+from .contact_phase import SLACK, STILL, Contacts, Phase, Touch
 
 Array: TypeAlias = NDArray[Any]
 
@@ -77,11 +77,14 @@ class ContactEvents(ModeSwitch):
 
     @property
     def memory(self) -> Any:
-        return [list(self._phase.places), [list(way) for way in self._phase.ways]]
+        """What holds, what touched when that was chosen, and the speeds of slow sliding."""
+        ways = [list(way) for way in self._phase.ways]
+        return [list(self._phase.places), ways, sorted(self._current), self._is_known, self._calm.tolist()]
 
     def restore(self, memory: Any) -> None:
-        places, ways = memory
+        places, ways, current, self._is_known, calm = memory
         self._phase = Phase(tuple(places), tuple((x, y) for x, y in ways))
+        self._current, self._calm = frozenset(current), np.array(calm, float)
 
     def allows_many(self, state: State) -> bool:
         return not np.any(self.contacts.gaps(state.q) <= SLACK)
@@ -254,7 +257,7 @@ class ContactEvents(ModeSwitch):
             start, end, value = (0.0, 1.0, float(old[k])) if old[k] > SLACK else reopening(gap)
             if value > 0:
                 found.append(Crossing(root(gap, start, end, value, gap(end)), SWITCHES, "gap", int(k), self))
-            elif new[k] > -JUMP:
+            else:
                 held.append(int(k))
         if held:
             self._held |= frozenset(held)
