@@ -19,7 +19,7 @@ from knuckle.model import Model
 
 Array: TypeAlias = NDArray[Any]
 
-SLACK = 1e-9
+SLACK = 2e-12
 """Gaps smaller than this, in metres, are closed."""
 STILL = 1e-9
 """Speeds below this, in metres per second, are none."""
