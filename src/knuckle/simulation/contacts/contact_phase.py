@@ -155,12 +155,12 @@ class Contacts:
         places = phase.index
         for _ in range(3):
             gap = self.gaps(q)[places]
-            near = gap < JUMP
+            near = np.abs(gap) < JUMP
             if not near.any() or np.abs(gap[near]).max() <= 1e-3 * SLACK:
                 break
             response = self.response(q, self.rows(q, places[near])[::3], sticking)
             q = np.asarray(integrate(self.model, q, -response.change(_least(response.A, gap[near]))))
-        near = self.gaps(q)[places] < JUMP
+        near = np.abs(self.gaps(q)[places]) < JUMP
         grip = Grip(near, phase.way)
         rows = grip.rows(self.surfaces.friction[places])
         if rows:
