@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from knuckle.constraints import constraint_terms
-from knuckle.contact import contact_terms
+from knuckle.contact import contact_motion_terms, contact_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
@@ -90,6 +90,10 @@ class BoundContact(BoundGroup):
     """The functions of `kn.contact` for one model."""
 
     gap_rates = _Method(contact_terms.gap_rates)
+    contact_bias = _Method(contact_motion_terms.contact_bias)
+    contact_frames = _Method(contact_motion_terms.contact_frames)
+    contact_jacobian = _Method(contact_motion_terms.contact_jacobian)
+    contact_velocity = _Method(contact_motion_terms.contact_velocity)
     gaps = _Method(contact_terms.gaps)
     normals = _Method(contact_terms.normals)
     points = _Method(contact_terms.points)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.contact.compliant_contacts import CompliantContacts
+from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
@@ -21,6 +22,7 @@ from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
+from .contacts.contact_events import contact_events
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -54,7 +56,7 @@ def simulate(
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
     integrator: str | Integrator | None = None,
-    contacts: bool | CompliantContacts | None = None,
+    contacts: bool | CompliantContacts | RigidContacts | None = None,
     events: Events = None,
     joint_limits: Stops | str = None,
     stabilization: Stabilization = "projection",
@@ -89,7 +91,8 @@ def simulate(
             where something may touch the ground, or "implicit" for stiff joints and a given dt.
         contacts: True solves contacts, also of bodies with each other where there is no ground; False lets bodies pass
             through each other. If not given, contacts are solved where something may touch a shape of the base. With
-            `kn.contact.CompliantContacts(…)` they are soft, in any integrator.
+            `kn.contact.CompliantContacts(…)` they are soft, in any integrator; with `kn.contact.RigidContacts(…)` rigid,
+            from event to event.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         joint_limits: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops
             them; `CompliantStops(stiffness=…, damping=…)` pushes back.
@@ -125,7 +128,8 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
-    steps = default_steps(model, dt, q, integrator=integrator, contacts=contacts)
+    solved = False if isinstance(contacts, RigidContacts) else contacts
+    steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
@@ -137,6 +141,8 @@ def simulate(
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))
             must_be_inside(rigid, q)
+        if isinstance(contacts, RigidContacts):
+            switches.append(contact_events(contacts, stepper, wrenches, q, steps.dt))
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
@@ -153,7 +159,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing,
+                limits, frames, closing, contacts,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -172,7 +178,8 @@ def simulate(
             times, q_rows, v_rows = run.recorder.rows()
             tau = forces_along(model, control, named, times, q_rows, v_rows)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
-    is_smooth = not isinstance(limits, RigidStops) and not steps.integrator.solves_contacts
+    is_smooth = not isinstance(limits, RigidStops) and not isinstance(contacts, RigidContacts)
+    is_smooth = is_smooth and not steps.integrator.solves_contacts
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:

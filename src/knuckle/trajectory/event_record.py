@@ -12,9 +12,10 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event that occurred, or an impact, rest or release at a stop: its time and state.
+    """An event that occurred, or what happened at a stop or at a contact of two bodies: its time and state.
 
-    `kind` is "event", "impact", "rest" or "release"; `v` is the velocity after it, `v_before` that before it.
+    `kind` is "event"; "impact", "rest" or "release" at a stop; "impact", "contact", "release", "slip" or "stick" of two
+    bodies, whose names are in `name`; `v` is the velocity after it, `v_before` that before it.
     """
 
     time: float

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.registry import integrator_of
@@ -48,6 +49,7 @@ def run_spec(
     joint_limits: Stops,
     frames: tuple[str, ...],
     stabilization: Stabilization,
+    contacts: RigidContacts | None = None,
 ) -> RunSpec:
     """The arrays and facts of a run."""
     arrays = {"q0": q, "v0": v} | {
@@ -69,6 +71,7 @@ def run_spec(
         "external_forces": _identity(external_forces),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
         "joint_limits": None if joint_limits is None else [type(joint_limits).__name__, _fields(joint_limits)],
+        "contacts": None if contacts is None else _fields(contacts),
         "stabilization": _fields(stabilization) if isinstance(stabilization, Choice) else stabilization,
         "frames": list(frames),
     }
@@ -154,6 +157,7 @@ def resume(
         integrator=integrator or facts["integrator_name"],
         events=events,
         joint_limits=joint_limits,
+        contacts=RigidContacts(**facts["contacts"]) if facts.get("contacts") else None,
         stabilization=_stabilization(facts["stabilization"]),
         save_every=facts["save_every"],
         frames=facts["frames"],

@@ -1,0 +1,1 @@
+"""Rigid contact in numbers: accelerations, impacts, forces (RBDA chapter 11)."""

@@ -1,0 +1,1 @@
+"""Rigid contacts between bodies, from event to event."""
