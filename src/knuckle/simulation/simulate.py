@@ -91,8 +91,8 @@ def simulate(
             where something may touch the ground, or "implicit" for stiff joints and a given dt.
         contacts: True solves contacts, also of bodies with each other where there is no ground; False lets bodies pass
             through each other. If not given, contacts are solved where something may touch a shape of the base. With
-            `kn.contact.CompliantContacts(…)` they are soft, in any integrator; with `kn.contact.RigidContacts(…)` rigid,
-            from event to event.
+            `kn.contact.CompliantContacts(…)` they are soft, in any integrator; with `kn.contact.RigidContacts(…)` they
+            are found from event to event.
         events: what to watch for: functions g(t, q, v) or `Event`s, one, several, or by name in a dict.
         joint_limits: what joint limits do: None lets joints pass them; "rigid" or `RigidStops(restitution=…)` stops
             them; `CompliantStops(stiffness=…, damping=…)` pushes back.
@@ -128,6 +128,7 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
+    rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
@@ -141,8 +142,8 @@ def simulate(
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))
             must_be_inside(rigid, q)
-        if isinstance(contacts, RigidContacts):
-            switches.append(contact_events(contacts, stepper, wrenches, q, steps.dt))
+        if rigid_contacts is not None:
+            switches.append(contact_events(rigid_contacts, stepper, wrenches, q, steps.dt))
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
@@ -159,7 +160,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing, contacts,
+                limits, frames, closing, rigid_contacts,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -178,8 +179,7 @@ def simulate(
             times, q_rows, v_rows = run.recorder.rows()
             tau = forces_along(model, control, named, times, q_rows, v_rows)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
-    is_smooth = not isinstance(limits, RigidStops) and not isinstance(contacts, RigidContacts)
-    is_smooth = is_smooth and not steps.integrator.solves_contacts
+    is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
     if reason in ("diverged", "stalled"):
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
