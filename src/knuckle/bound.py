@@ -89,6 +89,7 @@ class BoundConstraints(BoundGroup):
 class BoundContact(BoundGroup):
     """The functions of `kn.contact` for one model."""
 
+    gap_rates = _Method(contact_terms.gap_rates)
     gaps = _Method(contact_terms.gaps)
     normals = _Method(contact_terms.normals)
     points = _Method(contact_terms.points)

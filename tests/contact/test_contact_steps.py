@@ -174,6 +174,6 @@ def test_closed_loops_and_followers_are_refused():
 
 
 def test_shapes_without_a_text_are_named():
-    model = on_plane(box(), box())
-    with pytest.raises(kn.ModelError, match="a box of 'body0' and a box of 'body1' cannot be computed"):
+    model = on_plane(box(), (solid_box(1.0, (0.2, 0.2, 0.2)), Cylinder(0.1, 0.2)))
+    with pytest.raises(kn.ModelError, match="a box of 'body0' and a cylinder of 'body1' cannot be computed"):
         kn.contact.gaps(model, kn.neutral(model))

@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.joints import Free
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from knuckle.joints import Free, Revolute
+from knuckle.model import Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere, solid_box
+from knuckle.spatial import Inertia
 
 SHAPES = {
     "sphere": (Sphere(0.3), "0.3"),
@@ -112,3 +113,82 @@ def test_a_mechanism_without_shapes_has_no_contacts():
     model = b.build()
     assert kn.contact.contact_pairs(model) == ()
     assert kn.contact.gaps(model, kn.neutral(model)).shape == (0,)
+
+
+def test_boxes_and_capsules_in_code_and_in_numbers():
+    """Many pairs share the code of one text; it gives what the text gives."""
+    b = kn.Builder("heap")
+    for k in range(3):
+        b.body(f"box{k}", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Box((0.4, 0.6, 0.8)))
+        b.body(f"rod{k}", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Capsule(0.2, 0.8))
+    model, rng = b.build(), np.random.default_rng(3)
+    q = np.stack([kn.random_configuration(model, rng) for _ in range(200)])
+    assert len(kn.contact.contact_pairs(model)) == 15
+    for function in (kn.contact.gaps, kn.contact.points, kn.contact.normals):
+        found = function(model, q)
+        for x, row in zip(q[:4], found, strict=False):
+            np.testing.assert_allclose(np.array(function(model, x.astype(object)), float), row, atol=1e-12)
+
+
+def test_a_box_stands_still_on_a_table():
+    """Turned and shifted, so that the places are corners of both, and crossings of their edges."""
+    table = Body("table", Inertia.zero(), collisions=(Geometry(Box((0.3, 0.3, 0.2))),))
+    b = kn.Builder("table", base=table)
+    b.body("box", joint=Free(), inertia=solid_box(2.0, (0.2, 0.3, 0.2)), collisions=Box((0.2, 0.3, 0.2)))
+    model = b.build()
+    q = np.array([np.cos(0.35), 0, 0, np.sin(0.35), 0.04, -0.03, 0.2])
+    motion = kn.simulate(model, q, None, 0.3, dt=5e-3, integrator=kn.integrators.ContactSteps())
+    np.testing.assert_allclose(motion.q[-1], q, atol=1e-12)
+    np.testing.assert_allclose(motion.v[-1], 0, atol=1e-12)
+
+
+@pytest.mark.slow
+def test_a_crooked_stack_of_boxes_stands_still():
+    b = kn.Builder("stack")
+    b.surface("wood", friction=0.5)
+    b.ground(surface="wood")
+    for k in range(3):
+        size = (0.3 - 0.1 * (k % 2), 0.3, 0.2)
+        b.body(f"box{k}", joint=Free(), inertia=solid_box(2.0, size), collisions=Box(size), surface="wood")
+    model = b.build()
+    places = [(0.0, 0.0, 0.0, 0.1), (0.7, 0.04, -0.03, 0.3), (-0.4, -0.02, 0.05, 0.5)]
+    q = np.concatenate([[np.cos(turn / 2), 0, 0, np.sin(turn / 2), *at] for turn, *at in places])
+    motion = kn.simulate(model, q, None, 0.5, dt=5e-3, integrator=kn.integrators.ContactSteps())
+    np.testing.assert_allclose(motion.q[-1], q, atol=1e-12)
+    np.testing.assert_allclose(motion.v[-1], 0, atol=1e-12)
+
+
+def arm_and_boxes() -> kn.Model:
+    """An arm of capsules over the ground, a box on its hand and one that lies about."""
+    b = kn.Builder("arm")
+    b.ground(height=-1.0)
+    b.body("upper", joint=Revolute("y"), mass=1.0, inertia=(1, 1, 1), collisions=Capsule(0.05, 0.5))
+    b.body("lower", on="upper", at=(0, 0, -0.5), joint=Revolute("x"), mass=1.0, inertia=(1, 1, 1))
+    b.body(
+        "hand",
+        on="lower",
+        at=(0, 0, -0.4),
+        joint=Revolute("z"),
+        mass=1.0,
+        inertia=(1, 1, 1),
+        collisions=Box((0.2, 0.3, 0.1)),
+    )
+    b.body("box", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Box((0.4, 0.6, 0.8)))
+    return b.build()
+
+
+def test_rates_are_those_of_the_least_gaps():
+    model, rng, h = arm_and_boxes(), np.random.default_rng(4), 1e-6
+    pairs = kn.contact.contact_pairs(model)
+    assert len(pairs) == 6
+    for _ in range(10):
+        q, v = kn.random_configuration(model, rng), rng.normal(size=model.nv)
+        ahead, behind = (kn.contact.gaps(model, kn.integrate(model, q, s * v)) for s in (h, -h))
+        gaps, rates = kn.contact.gaps(model, q), kn.contact.gap_rates(model, q, v)
+        k = int(gaps.argmin())
+        assert rates[k] == pytest.approx((ahead.min() - behind.min()) / (2 * h), abs=1e-5)
+    q = np.stack([kn.random_configuration(model, rng) for _ in range(50)])
+    v = rng.normal(size=(50, model.nv))
+    np.testing.assert_allclose(
+        kn.contact.gap_rates(model, q, v)[3], kn.contact.gap_rates(model, q[3], v[3]), atol=1e-13
+    )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from knuckle.errors import ModelError
-from knuckle.model import ROOT, Body, Geometry, Model
+from knuckle.model import ROOT, Body, Geometry, Mesh, Model
 from knuckle.model.contact.contact_candidates import ShapeOn, contact_candidates
 from knuckle.model.surfaces import Surface
 from knuckle.public_names import public_in
 
+from .colliders import CONVEX
 from .detection import is_known
 
 
@@ -24,6 +25,11 @@ class ContactPair:
     second_shape: Geometry
     surface: Surface
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether there is a text for it, so that it can be part of compiled code; else it takes a `ShapeCollider`."""
+        return is_known(self.first_shape.shape, self.second_shape.shape)
+
     def names(self, model: Model) -> tuple[str, str]:
         """The names of the two bodies."""
         return _body(model, self.first).name, _body(model, self.second).name
@@ -34,22 +40,32 @@ def _body(model: Model, i: int) -> Body:
 
 
 @public_in("contact")
-def contact_pairs(model: Model) -> tuple[ContactPair, ...]:
+def contact_pairs(model: Model, *, any_shapes: bool = False) -> tuple[ContactPair, ...]:
     """All pairs of shapes that may touch (`kn.model.contact_candidates`), in the order in which gaps are computed.
 
-    Some pairs have several places: a box on a plane has four. An error names shapes whose contact cannot be computed.
+    Some pairs have several places: a box on a plane has four. An error names shapes whose contact cannot be computed in
+    compiled code; with `any_shapes`, only those that no `ShapeCollider` can compute either.
     """
-    return tuple(_pair(model, one, other) for one, other in contact_candidates(model))
+    return tuple(_pair(model, one, other, any_shapes) for one, other in contact_candidates(model))
 
 
-def _pair(model: Model, one: ShapeOn, other: ShapeOn) -> ContactPair:
+def _pair(model: Model, one: ShapeOn, other: ShapeOn, any_shapes: bool) -> ContactPair:
     surface = model.contact.between(one.geometry.surface, other.geometry.surface)
+    shapes = one.geometry.shape, other.geometry.shape
     for a, b in ((other, one), (one, other)):
         if is_known(a.geometry.shape, b.geometry.shape):
             return ContactPair(a.body, b.body, a.geometry, b.geometry, surface)
     kinds = " and ".join(
         f"a {type(x.geometry.shape).__name__.lower()} of {_body(model, x.body).name!r}" for x in (one, other)
     )
+    if any(isinstance(shape, Mesh) and not shape.hull for shape in shapes):
+        raise ModelError(
+            f"the contact of {kinds} cannot be computed without the mesh's hull: kn.contact.with_hulls(model) reads it"
+        )
+    is_convex = all(isinstance(shape, CONVEX) for shape in shapes)
+    if any_shapes and is_convex:
+        return ContactPair(other.body, one.body, other.geometry, one.geometry, surface)
+    where = " in compiled code" if is_convex else ""
     raise ModelError(
-        f"the contact of {kinds} cannot be computed: give them simpler shapes, or take the bodies out of contact"
+        f"the contact of {kinds} cannot be computed{where}: give them simpler shapes, or take the bodies out of contact"
     )

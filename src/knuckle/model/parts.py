@@ -61,11 +61,15 @@ class Plane:
 
 @dataclass(frozen=True)
 class Mesh:
-    """A mesh file: its name as written, and the path it was found at, if it was."""
+    """A mesh file: its name as written, and the path it was found at, if it was.
+
+    `hull` has the corners of its convex hull, scaled, where they were read: for contact (`knuckle.contact.with_hulls`).
+    """
 
     uri: str
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
     path: str | None = None
+    hull: tuple[tuple[float, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .elementary import (
     tanh,
     value_of,
 )
+from .grid import Grid
 from .inside_kernel import inside_a_kernel, is_inside, is_of_one_state, running_texts
 from .kinds import Kind, functions_of, kind_of
 from .structural import ONE, ZERO, MadeOfScalars, StructuralDivisionError, constant
@@ -29,6 +30,7 @@ __all__ = [
     "ONE",
     "ZERO",
     "Dual",
+    "Grid",
     "Kind",
     "MadeOfScalars",
     "StructuralDivisionError",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -21,7 +21,8 @@ class Kind:
     the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of
     a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
     of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
-    `repeated` as one operation (`spatial.pieces`), and equations of many unknowns as loops (`spatial.elimination`).
+    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), and
+    tables as tables (`grid`).
     """
 
     name: str
@@ -36,6 +37,7 @@ class Kind:
     called: Callable[[dict[Any, Any], Any, list[Any], bool], list[Any]] | None = None
     repeated: Callable[[Any, list[Any], int], list[Any] | None] | None = None
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
+    looked_up: Callable[[Any, Any, Any], Sequence[Any]] | None = None
 
 
 def functions_of(module: Any, **own: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -113,7 +115,15 @@ def _numpy() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return np.real(a) < np.real(b)
 
-    return Kind("numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real)
+    def looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
+        starts = (
+            np.clip(np.nan_to_num(np.real(x)), 0, n).astype(int) for x, n in zip((row, column), grid.last, strict=True)
+        )
+        i, k = np.broadcast_arrays(*starts)
+        table = np.reshape(grid.values, (-1, grid.columns))
+        return [i, k, *(table[i + r, k + c] for r in range(grid.high) for c in range(grid.wide))]
+
+    return Kind("numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real, looked_up=looked_up)
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.scalar import Dual, Kind, kind_of, less, select
+from knuckle.scalar import ZERO, Dual, Kind, kind_of, less, parts, select
 
 from .linear.dense import Matrix, Vector
 
@@ -48,16 +48,32 @@ def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..
 def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> tuple[Any, ...]:
     """The state after at most some rounds state = text(*state), each run while the first entry is above zero.
 
-    Where scalars are of many states at once, each of them stops by itself.
+    Where scalars are of many states at once, each of them stops by itself. Where some scalars of the state have
+    derivatives, all of them do.
     """
-    leaves, layout = taken_apart(state, are_scalars=True)
+    dual = next((x for x in state if isinstance(x, Dual)), None)
+    leaves, layout = taken_apart(_all_like(dual, state), are_scalars=True)
     kind = _recording(leaves)
 
     def flat(scalars: list[Any]) -> list[Any]:
-        return taken_apart(text(*layout(iter(scalars))), are_scalars=True)[0]
+        return taken_apart(_all_like(dual, text(*layout(iter(scalars)))), are_scalars=True)[0]
 
     found = kind.repeated(flat, leaves, rounds) if kind is not None and kind.repeated is not None else None
     return layout(iter(_in_a_row(flat, leaves, rounds) if found is None else found))
+
+
+def _all_like(dual: Any, state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The state with zero derivatives where a scalar has none and another one has some."""
+    if dual is None:
+        return state
+    return tuple(x if isinstance(x, (tuple, Vector, Matrix)) else _like(dual, x) for x in state)
+
+
+def _like(dual: Any, x: Any) -> Any:
+    if not isinstance(dual, Dual):
+        return x
+    value, slope = parts(x)
+    return Dual(_like(dual.value, value), _like(dual.derivative, 0.0 if slope is ZERO else slope))
 
 
 def _in_a_row(text: Callable[[list[Any]], list[Any]], state: list[Any], rounds: int) -> list[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Called, Program, Repeated, RolledBlock
 from knuckle.engine.trace.execute import record as recorded
 from knuckle.engine.trace.rolled_blocks import trace_in_blocks
-from knuckle.scalar import Dual, absolute, cos, less, select, sin
+from knuckle.scalar import Dual, Grid, absolute, cos, less, select, sin
 from knuckle.spatial import Matrix, Vector, called, repeated
 from knuckle.testing import general_chain
 
@@ -61,7 +62,33 @@ def roots(x: Any, y: Any) -> Any:
     return Vector([total, left, total * left])
 
 
-TEXTS = {"called": rates, "repeated": roots}
+GRID = Grid(tuple(math.sin(k) for k in range(35)), columns=7, high=2, wide=3)
+
+
+def table(x: Any, y: Any) -> Any:
+    """A table that is read within it, beyond its rims and, in a loop, at places that depend on what was read."""
+    i, k, numbers = GRID.window(x[0], 4 * y[0] + x[1])
+
+    def further(left: Any, row: Any, total: Any) -> Any:
+        start, _, (a, b, *_) = GRID.window(row + a0, row)
+        return left - 1, row + 1, total + a * start + b
+
+    a0 = numbers[0]
+    _, _, total = repeated(further, (4.5, x[2], y[1]), 9)
+    return Vector([10 * i + k, sum(2**n * z for n, z in enumerate(numbers)), total])
+
+
+def slopes(x: Any, y: Any) -> Any:
+    """Derivatives through a loop whose state has some of them at its beginning, and others only afterwards."""
+
+    def further(left: Any, a: Any, b: Any) -> Any:
+        return left - 1, a * y[0] + b, Dual(y[1], x[2]) * b + 1
+
+    _, a, b = repeated(further, (4.5, Dual(x[0], x[1]), 0.5), 9)
+    return Vector([a.derivative, b.value, b.derivative])
+
+
+TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table}
 PROGRAMS = {name: record(text, x=(3,), y=(2,)) for name, text in TEXTS.items()}
 each = pytest.mark.parametrize("name", sorted(TEXTS))
 

@@ -52,7 +52,12 @@ def capsule_on_plane(capsule: Capsule, X: Transform, plane: Transform) -> Places
 
 def box_on_plane(box: Box, X: Transform, plane: Transform) -> Places:
     """The corners of the face that looks down most: the lowest corner is among them."""
-    n = plane.E[2]
+    centre, side, other = lower_face(box, X, plane.E[2])
+    return [_above(plane, add(centre, add(scale(a, side), scale(b, other)))) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
+
+
+def lower_face(box: Box, X: Transform, n: Vec3) -> tuple[Vec3, Vec3, Vec3]:
+    """The middle of the face of a box that looks against n most, and half its sides."""
     down = [dot(n, axis) for axis in X.E]
     half = [scale(size / 2, axis) for size, axis in zip(box.size, X.E, strict=True)]
     lower = [scale(select(less(d, 0), 1.0, -1.0), h) for d, h in zip(down, half, strict=True)]
@@ -61,8 +66,7 @@ def box_on_plane(box: Box, X: Transform, plane: Transform) -> Places:
     face = chosen(not_x, chosen(not_y, lower[2], lower[1]), lower[0])
     side = chosen(not_x, half[0], half[1])
     other = chosen(not_x, chosen(not_y, half[1], half[2]), half[2])
-    centre = add(X.r, face)
-    return [_above(plane, add(centre, add(scale(a, side), scale(b, other)))) for a in (-1.0, 1.0) for b in (-1.0, 1.0)]
+    return add(X.r, face), side, other
 
 
 def cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Places:

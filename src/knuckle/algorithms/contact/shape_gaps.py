@@ -17,7 +17,7 @@ from knuckle.spatial.three import Vec3, add, dot, matvec, scale, sub, tmatvec
 from .plane_gaps import Places, TouchPoint, chosen
 
 
-def _balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> TouchPoint:
+def balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> TouchPoint:
     """Two balls; one that is centred in the other is pushed upwards."""
     d = sub(first, second)
     squared = dot(d, d)
@@ -29,13 +29,13 @@ def _balls(first: Vec3, radius: Any, second: Vec3, other: Any) -> TouchPoint:
 
 
 def sphere_on_sphere(first: Sphere, X: Transform, second: Sphere, Y: Transform) -> Places:
-    return [_balls(X.r, first.radius, Y.r, second.radius)]
+    return [balls(X.r, first.radius, Y.r, second.radius)]
 
 
 def sphere_on_capsule(sphere: Sphere, X: Transform, capsule: Capsule, Y: Transform) -> Places:
     half = capsule.length / 2
     along = maximum(-half, minimum(half, dot(Y.E[2], sub(X.r, Y.r))))
-    return [_balls(X.r, sphere.radius, add(Y.r, scale(along, Y.E[2])), capsule.radius)]
+    return [balls(X.r, sphere.radius, add(Y.r, scale(along, Y.E[2])), capsule.radius)]
 
 
 def sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Places:
@@ -55,22 +55,6 @@ def sphere_on_box(sphere: Sphere, X: Transform, box: Box, Y: Transform) -> Place
     normal = tmatvec(Y.E, chosen(is_within, out, scale(1 / length, away)))
     gap = select(is_within, -depth, length) - sphere.radius
     return [TouchPoint(gap, sub(X.r, scale(sphere.radius + gap / 2, normal)), normal)]
-
-
-def capsule_on_capsule(first: Capsule, X: Transform, second: Capsule, Y: Transform) -> Places:
-    """The nearest points of the two axes; where these are parallel, in the middle of what they share."""
-    p, s = X.E[2], Y.E[2]
-    d, h, k = sub(X.r, Y.r), first.length / 2, second.length / 2
-    b, e, f = dot(p, s), dot(p, d), dot(s, d)
-    wide = 1 - b * b
-    is_parallel = less(wide, 1e-12)
-    low, high = maximum(-h, minimum(b * (-k), b * k) - e), minimum(h, maximum(b * (-k), b * k) - e)
-    middle = (low + high) / 2
-    x = select(is_parallel, middle, (b * f - e) / select(is_parallel, 1.0, wide))
-    x = maximum(-h, minimum(h, x))
-    y = maximum(-k, minimum(k, b * x + f))
-    x = maximum(-h, minimum(h, b * y - e))
-    return [_balls(add(X.r, scale(x, p)), first.radius, add(Y.r, scale(y, s)), second.radius)]
 
 
 def axes_at(normal: Vec3) -> Sequence[Vec3]:

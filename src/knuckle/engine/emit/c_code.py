@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knuckle.engine.trace import Block, Called, Eliminate, Program, Repeated, Substitute
+from knuckle.engine.trace import Block, Called, Eliminate, Lookup, Program, Repeated, Substitute
 from knuckle.scalar.operations import CONDITIONS, FUNCTIONS, OPERATIONS
 
 from .single_precision import single
@@ -218,6 +218,8 @@ class _Blocks:
             return self._eliminate(block, name)
         if isinstance(block, Substitute):
             return self._substitute(block, name)
+        if isinstance(block, Lookup):
+            return self._lookup(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
 
     def _eliminate(self, block: Eliminate, name: str) -> str:
@@ -248,6 +250,27 @@ class _Blocks:
         for (i = 0; i < k; i++) x[k] -= a[k * {n} + i] * x[i];
         x[k] *= a[k * {n} + k];
     }}
+}}
+"""
+
+    def _lookup(self, block: Lookup, name: str) -> str:
+        T, grid, zero = self.kind.name, block.grid, self.kind.literal(0.0)
+        numbers = ", ".join(map(self.kind.literal, grid.values))
+        starts = [
+            f"const long {x} = in[{k}] > {zero} ? (in[{k}] < {self.kind.literal(float(n))} ? (long)in[{k}] : {n}) : 0;"
+            for k, (x, n) in enumerate(zip("ij", grid.last, strict=True))
+        ]
+        return f"""static const {T} {name}_table[{len(grid.values)}] = {{{numbers}}};
+static void {name}(const {T} *in, {T} *out)
+{{
+    {starts[0]}
+    {starts[1]}
+    int r, c;
+    out[0] = ({T})i;
+    out[1] = ({T})j;
+    for (r = 0; r < {grid.high}; r++)
+        for (c = 0; c < {grid.wide}; c++)
+            out[2 + r * {grid.wide} + c] = {name}_table[(i + r) * {grid.columns} + j + c];
 }}
 """
 

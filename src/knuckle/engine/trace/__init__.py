@@ -8,6 +8,7 @@ from .dense_blocks import Eliminate, Substitute
 from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
+from .lookup_block import Lookup
 from .program import Program
 from .regions import Rolled
 from .rolled_blocks import RolledBlock
@@ -21,6 +22,7 @@ __all__ = [
     "Eliminate",
     "Expression",
     "Graph",
+    "Lookup",
     "Node",
     "Operation",
     "Program",

@@ -6,10 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from knuckle.scalar.grid import Grid
+
 from .blocks import Block, Called, Repeated
 from .dense_blocks import Eliminate, Substitute
 from .expression import Expression, index_of
 from .expression_graph import Graph
+from .lookup_block import Lookup
 from .program import Program, compact
 from .rolled_blocks import rolled_block
 
@@ -72,6 +75,14 @@ def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
     graph = innermost(numbers)
     block = {"eliminate": Eliminate, "substitute": Substitute}[name](n)
     call = graph.call(block, [_node(graph, x) for x in numbers])
+    return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+
+
+def looked_up(grid: Grid, row: Any, column: Any) -> list[Any]:
+    """The window of a grid at a place of which one coordinate at least is a symbol."""
+    graph = innermost([row, column])
+    block = Lookup(grid)
+    call = graph.call(block, [_node(graph, row), _node(graph, column)])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
 
 

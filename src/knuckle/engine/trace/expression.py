@@ -210,8 +210,14 @@ def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
     return looped(name, n, numbers)
 
 
+def _looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
+    from .block_recording import looked_up
+
+    return looked_up(grid, row, column)
+
+
 KIND = Kind(
     "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
-    called=_called, repeated=_repeated, looped=_looped,
+    called=_called, repeated=_repeated, looped=_looped, looked_up=_looked_up,
 )  # fmt: skip

@@ -8,13 +8,14 @@ it goes on while some lane does, and lanes that are done keep what they have.
 
 from __future__ import annotations
 
-from knuckle.engine.trace import Block, Called, Eliminate, Repeated, RolledBlock, Substitute
+from knuckle.engine.trace import Block, Called, Eliminate, Lookup, Repeated, RolledBlock, Substitute
 
 from .batch_loop import Printer
 from .block_texts import BlockTexts
 from .dense_loops import eliminate_to_llvm, substitute_to_llvm
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
+from .table_lookup import lookup_to_llvm
 from .vector_lanes import Lanes
 
 
@@ -84,6 +85,8 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
         return eliminate_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Substitute):
         return substitute_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, Lookup):
+        return lookup_to_llvm(block, blocks.lanes, name)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 

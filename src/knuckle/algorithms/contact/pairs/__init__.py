@@ -1,0 +1,1 @@
+"""Pairs of shapes whose contact takes more than a few lines."""

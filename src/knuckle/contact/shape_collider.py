@@ -1,0 +1,164 @@
+"""Contacts of any convex shapes, for plain numbers: what is compiled together with what other libraries find."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from knuckle.algorithms.contact.plane_gaps import TouchPoint
+from knuckle.algorithms.contact.shape_gaps import axes_at
+from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.engine.calls.function import function
+from knuckle.errors import ModelError
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Sphere
+from knuckle.model.parts import Shape
+from knuckle.public_names import public_in
+from knuckle.spatial import Matrix, Transform, rotation
+
+from .colliders import LIBRARIES, Array, Collider, collider, installed_library
+from .contact_pairs import ContactPair, contact_pairs
+from .contact_terms import Candidate, placed_shapes
+from .detection import Detector
+
+PLACES = 5
+"""The places of two shapes that a library computes: the nearest, and one for each way in which the first may tilt."""
+TILT = 1e-3
+"""By how much it tilts, in radians."""
+APART = 0.01
+"""How far places are from each other at least, relative to the smaller shape's size, to be two."""
+
+
+@public_in("contact")
+@dataclass(frozen=True)
+class ShapeCollider:
+    """Where shapes of a mechanism touch, also those that have no text: cylinders, ellipsoids and hulls on each other.
+
+    These are computed by coal (the extra `collision`) or by MuJoCo's collider (the extra `mjcf`), one state at a time:
+    rollouts cannot have them. Each such pair has five places: the nearest points, and the points that would be nearest
+    if the first shape were tilted a little, four ways. The gap there is that of these points along the same normal. A
+    place that is not needed has a gap that is larger than the shapes.
+    """
+
+    model: Model
+    library: str | None
+    pairs: tuple[ContactPair, ...]
+    """As `contact_pairs` lists them with `any_shapes`."""
+    counts: tuple[int, ...]
+    """How many places each pair has."""
+    colliders: tuple[Collider, ...]
+    """Those of the pairs that are not compiled."""
+
+    @classmethod
+    def of(cls, model: Model, library: str | None = None) -> ShapeCollider:
+        """All pairs of shapes of a model; meshes that collide need their hulls (`with_hulls`).
+
+        Args:
+            model: the mechanism.
+            library: "coal" or "mujoco"; the first of them that is installed, if not given.
+        """
+        if library not in (None, *LIBRARIES):
+            raise ValueError(f'library is "coal" or "mujoco", not {library!r}')
+        pairs, name = contact_pairs(model, any_shapes=True), library or installed_library()
+        others = [pair for pair in pairs if not pair.is_compiled]
+        if others and name is None:
+            first, second = others[0].names(model)
+            raise ModelError(
+                f"the contact of {first!r} and {second!r} needs coal or mujoco, and neither is installed: "
+                f"pip install 'knuckle[collision]' or 'knuckle[mjcf]'"
+            )
+        colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
+        return cls(model, name, pairs, tuple(map(_count, pairs)), colliders)
+
+    def places(self, q: Any) -> Array:
+        """Gap, point and normal of each place, as rows (n, 7), in one state; in base coordinates."""
+        found = np.array(_compiled_places(self.model, q), float)
+        placed = iter(np.array(_placements(self.model, q), float).reshape(-1, 2, 4, 3))
+        others, k = iter(self.colliders), 0
+        for pair, count in zip(self.pairs, self.counts, strict=True):
+            if not pair.is_compiled:
+                (*E, r), (*F, s) = next(placed)
+                size = min(_size(pair.first_shape.shape), _size(pair.second_shape.shape))
+                found[k : k + count] = _tilted_places(next(others), np.transpose(E), r, np.transpose(F), s, size)
+            k += count
+        return found
+
+
+def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candidate]:
+    """All places as `contact_terms.candidates` lists them, where they are known: rows of gap, point and normal."""
+    pairs = [pair for pair in contact_pairs(model, any_shapes=True) for _ in range(_count(pair))]
+    return [
+        Candidate(pair, TouchPoint(gap, (x, y, z), (a, b, c)))
+        for pair, (gap, x, y, z, a, b, c) in zip(pairs, places, strict=True)
+    ]
+
+
+def _count(pair: ContactPair) -> int:
+    """How many places a pair has."""
+    if not pair.is_compiled:
+        return PLACES
+    X, Y = (Transform(rotation.exp(way), way) for way in ((0.3, -0.5, 0.7), (-0.2, 0.9, 0.4)))
+    return len(Detector().places(pair.first_shape.shape, X, pair.second_shape.shape, Y))
+
+
+@function(q="q", loops=True)
+def _compiled_places(model: Model, q: Any) -> Array:
+    """Gap, point and normal of the places of pairs that have a text; zeros for others."""
+    X0, detector, rows = positions(model, model.positions(q)), Detector(), list[list[Any]]()
+    for pair in contact_pairs(model, any_shapes=True):
+        if not pair.is_compiled:
+            rows += [[0.0] * 7] * PLACES
+            continue
+        X, Y = placed_shapes(pair, X0)
+        places = detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
+        rows += [[place.gap, *place.point, *place.normal] for place in places]
+    return Matrix(rows, 7)  # type: ignore[return-value]
+
+
+@function(q="q", loops=True)
+def _placements(model: Model, q: Any) -> Array:
+    """The axes and the origin of both shapes of each pair that has no text."""
+    X0 = positions(model, model.positions(q))
+    others = [pair for pair in contact_pairs(model, any_shapes=True) if not pair.is_compiled]
+    rows = [[*X.E[0], *X.E[1], *X.E[2], *X.r] for pair in others for X in placed_shapes(pair, X0)]
+    return Matrix(rows, 12)  # type: ignore[return-value]
+
+
+def _tilted_places(pair: Collider, R: Array, r: Array, S: Array, s: Array, size: float) -> list[list[float]]:
+    """The nearest points, and those of the first shape tilted four ways about its nearest point."""
+    near = pair.nearest(R, r, S, s)
+    n, pivot = near.normal, near.first
+    middles = [(near.first + near.second) / 2]
+    rows = [[near.distance, *middles[0], *n]]
+    _, t, u = (np.array(x, float) for x in axes_at((float(n[0]), float(n[1]), float(n[2]))))
+    for axis in (t, u, -t, -u):
+        Q = np.array(rotation.exp(tuple(TILT * axis)), float)
+        tilted = pair.nearest(Q @ R, pivot + Q @ (r - pivot), S, s)
+        first, second = pivot + Q.T @ (tilted.first - pivot), tilted.second
+        middle, gap = (first + second) / 2, float(n @ (first - second))
+        if min(np.linalg.norm(middle - x) for x in middles) > APART * size:
+            middles.append(middle)
+            rows.append([gap, *middle, *n])
+        else:
+            rows.append([near.distance + 10 * size, *middles[0], *n])
+    return rows
+
+
+def _size(shape: Shape) -> float:
+    """A length of about a shape's size."""
+    match shape:
+        case Sphere(radius):
+            return 2 * radius
+        case Capsule(radius, length) | Cylinder(radius, length):
+            return 2 * radius + length
+        case Box(size):
+            return math.hypot(*size)
+        case Ellipsoid(radii):
+            return 2 * max(radii)
+        case Mesh(hull=hull):
+            return 2 * max(math.hypot(*corner) for corner in hull)
+        case _:
+            return 1.0
