@@ -19,57 +19,52 @@ from typing import Any
 
 from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, repeated
-from knuckle.spatial.linear.elimination import solve
+from knuckle.spatial.linear.elimination import MANY, product_count, solve
 
-from .impulse_laws import Bounds, Cone, Scalars, stiffest
+from .impulse_laws import Bounds, Cone, Scalars, Steps
 
 TRIES, SWEEPS = 6, 20
 """Steps of Newton's method without success before sweeps go on from the best, and how many these are."""
 SLIGHT = 1e-6
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
+LOOPED = 8000
+"""Products from which on the equations of Newton's method are solved by loops."""
 
 
 @dataclass(frozen=True)
 class ImpulseBlock:
-    """The rows of one contact or bound, and what solvers multiply with: one over its responses to unit impulses.
-
-    `rho` is for the sum of all its rows, `normal` for the first one, `across` for the stiffest way across.
-    """
+    """The rows of one contact or bound, and what solvers multiply with."""
 
     rows: range
     law: Cone | Bounds
-    rho: Any
-    normal: Any
-    across: Any
+    steps: Steps
 
 
 @dataclass(frozen=True)
 class ConeProblem:
-    """A (n, n), b (n) and the blocks of its contacts."""
+    """A (n, n), by the entries of each row that are not always zero, b (n) and the blocks of its contacts."""
 
-    A: Sequence[Sequence[Any]]
+    A: Sequence[dict[int, Any]]
     b: Sequence[Any]
     blocks: tuple[ImpulseBlock, ...]
 
     @classmethod
     def of(cls, A: Sequence[Sequence[Any]], b: Sequence[Any], laws: Sequence[Cone | Bounds]) -> ConeProblem:
-        """The problem, for the law of each contact in order: three rows for a cone, one for bounds."""
+        """The problem, for the law of each contact in order."""
         blocks, n = list[ImpulseBlock](), 0
         for law in laws:
-            rows = range(n, n + law.rows)
-            rho = 1 / sum((A[i][i] for i in rows), ZERO)
-            across = 1 / stiffest(A, n + 1) if law.rows == 3 else ZERO
-            blocks.append(ImpulseBlock(rows, law, rho, 1 / A[n][n], across))
-            n = rows.stop
-        return cls(A, b, tuple(blocks))
+            blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(A, n)))
+            n += law.rows
+        return cls([{k: a for k, a in enumerate(row) if a is not ZERO} for row in A], b, tuple(blocks))
 
     def velocity(self, i: int, impulses: Scalars) -> Any:
         """u of a row."""
-        return self.b[i] + sum((a * x for a, x in zip(self.A[i], impulses, strict=True)), ZERO)
+        return self.b[i] + sum((a * impulses[k] for k, a in self.A[i].items()), ZERO)
 
     def trial(self, block: ImpulseBlock, impulses: Scalars) -> Scalars:
         """λ − ρ u of a contact."""
-        return [impulses[i] - block.rho * self.velocity(i, impulses) for i in block.rows]
+        pairs = zip(block.rows, block.steps.rho, strict=True)
+        return [impulses[i] - rho * self.velocity(i, impulses) for i, rho in pairs]
 
 
 def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) -> tuple[Scalars, Any]:
@@ -109,9 +104,9 @@ def _round(
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
-    """ImpulseBlock by block: the impulse that stops the approach, and friction in its cone."""
+    """Block by block: the impulse that stops the approach, and friction in its cone."""
     for block in problem.blocks:
-        block.law.swept(impulses, block.rows.start, block.normal, block.across, problem.velocity)
+        block.law.swept(impulses, block.rows.start, block.steps, problem.velocity)
     return impulses
 
 
@@ -120,15 +115,22 @@ def residual(problem: ConeProblem, impulses: Scalars) -> Any:
     worst: Any = ZERO
     for block in problem.blocks:
         near = block.law.projected(problem.trial(block, impulses))
-        off: Any = ZERO
-        for i, x in zip(block.rows, near, strict=True):
-            off = maximum(off, absolute(impulses[i] - x))
-        worst = maximum(worst, off / block.rho)
+        for i, x, rho in zip(block.rows, near, block.steps.rho, strict=True):
+            worst = maximum(worst, absolute(impulses[i] - x) / rho)
     return worst
 
 
 def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
     """Π(λ − F'⁻¹ F) with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A."""
+    slopes, left = equations(problem, impulses)
+    many = MANY if product_count(slopes) > LOOPED else len(left) + 1
+    change = solve(slopes, left, many)
+    new = [x - d for x, d in zip(impulses, change, strict=True)]
+    return [x for block in problem.blocks for x in block.law.projected([new[i] for i in block.rows])]
+
+
+def equations(problem: ConeProblem, impulses: Scalars) -> tuple[Matrix, Vector]:
+    """F' and F of Newton's method."""
     n = len(impulses)
     slopes: list[Scalars] = []
     left: Scalars = []
@@ -136,14 +138,13 @@ def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
         trial = problem.trial(block, impulses)
         for i, line, x in zip(block.rows, block.law.slope(trial), block.law.projected(trial), strict=True):
             left.append(impulses[i] - x)
-            weights = [block.rho * g for g in line]
-            through = [
-                sum((w * problem.A[m][k] for w, m in zip(weights, block.rows, strict=True)), ZERO) for k in range(n)
-            ]
-            own = dict(zip(block.rows, line, strict=True))
-            slopes.append(
-                [(ONE if i == k else ZERO) - (1 - SLIGHT) * own.get(k, ZERO) + x for k, x in enumerate(through)]
-            )
-    change = solve(Matrix(slopes, n), Vector(left))
-    new = [x - d for x, d in zip(impulses, change, strict=True)]
-    return [x for block in problem.blocks for x in block.law.projected([new[i] for i in block.rows])]
+            row: Scalars = [ZERO] * n
+            row[i] = ONE
+            for m, g, rho in zip(block.rows, line, block.steps.rho, strict=True):
+                if g is not ZERO:
+                    row[m] = row[m] - (1 - SLIGHT) * g
+                    weight = rho * g
+                    for k, a in problem.A[m].items():
+                        row[k] = row[k] + weight * a
+            slopes.append(row)
+    return Matrix(slopes, n), Vector(left)

@@ -129,7 +129,7 @@ def rollout(
         steps=steps, save_every=save_every, kept=(q, v), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
-    warn_of_contacts(model, method, [last[name][..., 0] for name in ("memory0", "memory1") if name in last])
+    warn_of_contacts(model, method, [last[name][..., 0] for name in ("memory0", "memory1", "memory2") if name in last])
     if diverged_at is None:
         diverged_at = np.full(inputs.batch, np.nan)
     else:

@@ -1,0 +1,117 @@
+"""What impulses act on in a step: contacts, friction at joints and joints at their limits, with their laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from knuckle.algorithms.contact.contact_rows import UnitImpulse, row, turning_row
+from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
+from knuckle.algorithms.contact.shape_gaps import axes_at
+from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.contact.contact_terms import Candidate, candidates
+from knuckle.joints.base import is_plain
+from knuckle.model import Model
+from knuckle.model.surfaces import Surface
+from knuckle.scalar import ZERO, constant, less, maximum, select
+from knuckle.spatial import Vector
+
+RECOVERY = 0.2
+"""The part of an overlap that a step takes back."""
+OVERLAP = 1e-9
+"""An overlap, in metres or radians, of which nothing is taken back."""
+
+
+class Contact(NamedTuple):
+    """The rows of a contact, of friction at a joint or of a joint's limit; its law, gap and surface."""
+
+    rows: tuple[UnitImpulse, ...]
+    law: Cone | Bounds
+    gap: Any = None
+    surface: Surface | None = None
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether its normal force is that of a spring."""
+        return self.surface is not None and self.surface.stiffness is not None
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether something rigid is not to be passed."""
+        return self.gap is not None and not self.is_soft
+
+    @property
+    def restitution(self) -> Any:
+        """e; a surface with a stiffness has the rebound of its spring instead."""
+        return ZERO if self.surface is None or self.is_soft else constant(self.surface.restitution)
+
+    @property
+    def _spring(self) -> tuple[float, float]:
+        """Stiffness and damping of a surface that has a stiffness."""
+        assert self.surface is not None and self.surface.stiffness is not None
+        return self.surface.stiffness, self.surface.damping or 0.0
+
+    def compliance(self, dt: Any) -> Any:
+        """What a unit of normal impulse adds to the velocity that a spring and damper allow: 1/(dt (k dt + d))."""
+        if not self.is_soft:
+            return ZERO
+        k, d = self._spring
+        return 1 / (dt * (k * dt + d))
+
+    def slack(self, dt: Any) -> Any:
+        """By how much the normal velocity may go below zero: gap/dt, so that the gap closes and no more.
+
+        A spring of stiffness k with a damper d pushes with −k (gap + dt u) − d u at the end of the step.
+        """
+        if self.is_soft:
+            k, d = self._spring
+            return self.gap * (k / (k * dt + d))
+        return ZERO if self.gap is None else maximum(self.gap, 0.0) / dt
+
+    def rebound(self, approach: Any, dt: Any) -> Any:
+        """What restitution asks for besides the slack: e times the approach instead of it, where the pair strikes."""
+        strikes = select(less(approach, 0), select(less(self.gap + dt * approach, 0), 1.0, 0.0), 0.0)
+        return select(less(0.5, strikes), self.restitution * approach - self.slack(dt), 0.0)
+
+    def recovery(self, dt: Any) -> Any:
+        """The velocity that takes back a part of an overlap."""
+        return RECOVERY * maximum(-self.gap - OVERLAP, 0.0) / dt
+
+
+def contacts_of(model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool) -> Iterator[Contact]:
+    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints."""
+    for candidate in candidates(model, X0):
+        yield _touching(model, X0, candidate)
+    for i, joint in enumerate(model.joints):
+        for k, f in enumerate(joint.friction):
+            if constant(f) is not ZERO:
+                yield Contact((UnitImpulse({}, {(i, k): 1.0}),), Bounds(-f * dt, f * dt))
+    for i, joint in enumerate(model.joints) if joint_limits else ():
+        if not is_plain(joint.type) or joint.type.has_charts:
+            continue
+        for k, (low, high) in enumerate(zip(joint.limits.lower, joint.limits.upper, strict=True)):
+            if low > -math.inf:
+                yield Contact((UnitImpulse({}, {(i, k): 1.0}),), PUSHES, q[i][k] - low)
+            if high < math.inf:
+                yield Contact((UnitImpulse({}, {(i, k): -1.0}),), PUSHES, high - q[i][k])
+
+
+def _touching(model: Model, X0: Any, candidate: Candidate) -> Contact:
+    """A place at which two shapes may touch: the normal, two ways across it, and turning about all three."""
+    pair, place = candidate
+    mu, torsional, rolling = (constant(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling))
+    normal, *across = axes_at(place.normal)
+    rows = [row(model, X0, pair.first, pair.second, place.point, normal)]
+    if mu is not ZERO:
+        rows += [row(model, X0, pair.first, pair.second, place.point, d) for d in across]
+    turns = [*([normal] if torsional is not ZERO else ()), *(across if rolling is not ZERO else ())]
+    rows += [turning_row(model, X0, pair.first, pair.second, axis) for axis in turns]
+    law = PUSHES if len(rows) == 1 else Cone(mu, torsional, rolling)
+    return Contact(tuple(rows), law, place.gap, pair.surface)
+
+
+def impulse_count(model: Model, joint_limits: bool) -> int:
+    """How many impulses there are."""
+    q = model.positions(Vector(model.start))
+    return sum(len(contact.rows) for contact in contacts_of(model, q, positions(model, q), 1.0, joint_limits))
