@@ -61,6 +61,17 @@ class ConeProblem:
         """u of a row."""
         return self.b[i] + sum((a * impulses[k] for k, a in self.A[i].items()), ZERO)
 
+    @property
+    def largest(self) -> Any:
+        """The largest velocity without impulses; that of pairs that part does not count."""
+        worst: Any = ZERO
+        for block in self.blocks:
+            first, *others = (self.b[i] for i in block.rows)
+            worst = maximum(worst, -first if block.law.only_pushes else absolute(first))
+            for x in others:
+                worst = maximum(worst, absolute(x))
+        return worst
+
     def trial(self, block: ImpulseBlock, impulses: Scalars) -> Scalars:
         """λ − ρ u of a contact."""
         pairs = zip(block.rows, block.steps.rho, strict=True)
@@ -70,12 +81,9 @@ class ConeProblem:
 def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) -> tuple[Scalars, Any]:
     """Impulses and the residual that is left, from a guess, by at most so many rounds: the best that were found.
 
-    `tolerance` is relative to the largest velocity without impulses.
+    `tolerance` is relative to the largest velocity that impulses have to change.
     """
-    largest: Any = ZERO
-    for x in problem.b:
-        largest = maximum(largest, absolute(x))
-    enough = tolerance * largest
+    enough = tolerance * problem.largest
     touched: Any = sum((absolute(x) for x in start), ZERO)  # a guess is improved at least once: its errors would add up
     begun = maximum(residual(problem, start) - enough, select(less(0.0, touched), enough, -enough))
     n = len(start)

@@ -31,6 +31,8 @@ class Cone:
     torsional: Any = ZERO
     rolling: Any = ZERO
 
+    only_pushes = True
+
     @property
     def discs(self) -> list[Disc]:
         """What the rows after the normal may be, in their order."""
@@ -148,6 +150,11 @@ class Bounds:
     upper: Any = None
 
     rows = 1
+
+    @property
+    def only_pushes(self) -> bool:
+        """Whether its impulses have one sign."""
+        return self.upper is None and self.lower is not None
 
     def steps(self, A: Sequence[Sequence[Any]], n: int) -> Steps:
         """One over the response of its row n."""
