@@ -5,10 +5,10 @@ slides λ_t = −μ λ_n u_t/|u_t|. The cone is round, and nothing lifts what sl
 itself, not its convex relaxation). Everything else is a row between bounds, λ = Π(λ − ρ u): a contact without friction
 (0, ∞), dry friction at a joint (−f dt, f dt), a joint at its limit.
 
-A round is a step of Newton's method on the equations of Alart and Curnier, λ = Π(λ − ρ u), projected onto the cones:
-impulses that do no work between contacts that seem to stick grow to where one of them slides. Where several steps find
-nothing better than before, sweeps of Gauss and Seidel over the contacts go on from the best. The residual,
-|λ − Π(λ − ρ u)|/ρ, is a velocity.
+A round is two sweeps of Gauss and Seidel over the contacts and a step of Newton's method on the equations of Alart and
+Curnier, λ = Π(λ − ρ u), projected onto the cones: impulses that do no work between contacts that seem to stick grow to
+where one of them slides. Where several rounds find nothing better than before, many sweeps go on from the best. The
+residual, |λ − Π(λ − ρ u)|/ρ, is a velocity.
 """
 
 from __future__ import annotations
@@ -21,10 +21,14 @@ from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, repeated
 from knuckle.spatial.linear.elimination import MANY, product_count, solve
 
-from .impulse_laws import Bounds, Cone, Scalars, Steps
+from .impulse_laws import NO_RESPONSE, Bounds, Cone, Scalars, Steps
 
-TRIES, SWEEPS = 6, 20
-"""Steps of Newton's method without success before sweeps go on from the best, and how many these are."""
+TRIES = 4
+"""Rounds without success before many sweeps go on from the best."""
+SWEEPS, MANY_SWEEPS = 2, 20
+"""Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
+PATIENCE, ENOUGH = 10, 1e-7
+"""How many times the rounds are tried where the residual stays above so much, in m/s."""
 SLIGHT = 1e-6
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 LOOPED = 8000
@@ -51,9 +55,11 @@ class ConeProblem:
     @classmethod
     def of(cls, A: Sequence[Sequence[Any]], b: Sequence[Any], laws: Sequence[Cone | Bounds]) -> ConeProblem:
         """The problem, for the law of each contact in order."""
-        blocks, n = list[ImpulseBlock](), 0
+        blocks, n, most = list[ImpulseBlock](), 0, ZERO
+        for i, row in enumerate(A):
+            most = maximum(most, row[i])
         for law in laws:
-            blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(A, n)))
+            blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(A, n, NO_RESPONSE * most)))
             n += law.rows
         return cls([{k: a for k, a in enumerate(row) if a is not ZERO} for row in A], b, tuple(blocks))
 
@@ -81,34 +87,37 @@ class ConeProblem:
 def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) -> tuple[Scalars, Any]:
     """Impulses and the residual that is left, from a guess, by at most so many rounds: the best that were found.
 
-    `tolerance` is relative to the largest velocity that impulses have to change.
+    `tolerance` is relative to the largest velocity that impulses have to change. Where more than `ENOUGH` is left after
+    these rounds, there are `PATIENCE` times as many.
     """
     enough = tolerance * problem.largest
     touched: Any = sum((absolute(x) for x in start), ZERO)  # a guess is improved at least once: its errors would add up
-    begun = maximum(residual(problem, start) - enough, select(less(0.0, touched), enough, -enough))
+    first = residual(problem, start)
+    begun = maximum(first - enough, select(less(0.0, touched), 1.0, -1.0))
     n = len(start)
 
-    def round_(left: Any, tries: Any, *x: Any) -> tuple[Any, ...]:
-        return _round(problem, left, tries, x[:n], list(x[n:]), enough)
+    def round_(_: Any, count: Any, tries: Any, left: Any, *x: Any) -> tuple[Any, ...]:
+        tries, left, *both = _round(problem, tries, left, x[:n], list(x[n:]))
+        is_late = less(rounds - 1.5, count)
+        return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
 
-    state = repeated(round_, (begun, 0.0, *start, *start), rounds)
-    return list(state[2 : 2 + n]), state[0] + enough
+    state = repeated(round_, (begun, 0.0, 0.0, first, *start, *start), (1 + PATIENCE) * rounds)
+    return list(state[4 : 4 + n]), state[3]
 
 
-def _round(
-    problem: ConeProblem, left: Any, tries: Any, best: Sequence[Any], impulses: Scalars, enough: Any
-) -> tuple[Any, ...]:
-    """A step of Newton's method; after `TRIES` of them that found nothing better, sweeps from the best."""
+def _round(problem: ConeProblem, tries: Any, left: Any, best: Sequence[Any], impulses: Scalars) -> tuple[Any, ...]:
+    """Sweeps and a step of Newton's method; after `TRIES` that found nothing better, many sweeps from the best."""
     is_stuck = less(TRIES - 0.5, tries)
+    impulses = [select(is_stuck, a, b) for a, b in zip(best, impulses, strict=True)]
+    sweeps = select(is_stuck, float(MANY_SWEEPS), float(SWEEPS))
+    _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     newton = _newton(problem, impulses)
-    impulses = [select(is_stuck, a, b) for a, b in zip(best, newton, strict=True)]
-    sweeps = select(is_stuck, float(SWEEPS), 0.0)
-    _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), SWEEPS)
-    now = residual(problem, impulses) - enough
+    impulses = [select(is_stuck, a, b) for a, b in zip(impulses, newton, strict=True)]
+    now = residual(problem, impulses)
     is_better = less(now, left)
     best = [select(is_better, a, b) for a, b in zip(impulses, best, strict=True)]
     tries = select(is_better, 0.0, select(is_stuck, 0.0, tries + 1))
-    return select(is_better, now, left), tries, *best, *impulses
+    return tries, select(is_better, now, left), *best, *impulses
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
@@ -123,8 +132,8 @@ def residual(problem: ConeProblem, impulses: Scalars) -> Any:
     worst: Any = ZERO
     for block in problem.blocks:
         near = block.law.projected(problem.trial(block, impulses))
-        for i, x, rho in zip(block.rows, near, block.steps.rho, strict=True):
-            worst = maximum(worst, absolute(impulses[i] - x) / rho)
+        for i, x, response in zip(block.rows, near, block.steps.response, strict=True):
+            worst = maximum(worst, absolute(impulses[i] - x) * response)
     return worst
 
 

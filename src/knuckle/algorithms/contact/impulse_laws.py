@@ -13,6 +13,10 @@ Velocity = Callable[[int, Scalars], Any]
 """The velocity of a row under impulses."""
 
 
+NO_RESPONSE = 1e-13
+"""The part of the largest response to a unit impulse up to which a response is rounding."""
+
+
 class Disc(NamedTuple):
     """Rows of a contact, counted from its normal, whose impulses stay within a radius: a coefficient times the normal."""
 
@@ -47,19 +51,17 @@ class Cone:
     def rows(self) -> int:
         return 1 + sum(len(disc.rows) for disc in self.discs)
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int) -> Steps:
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
         """One over the responses of its rows, from row n on. Those with a unit of their own are measured alone."""
-        rho: Scalars = [ONE / (A[n][n] + self._slipping(A, n))]
+        slipping = ZERO if self.mu is ZERO else A[n + 1][n + 1] + A[n + 2][n + 2]
+        response: Scalars = [A[n][n] + slipping]
         across: Scalars = []
         for disc in self.discs:
             own = [n + k for k in disc.rows]
             shared = disc.rows[0] == 1 and self.mu is not ZERO
-            rho += [rho[0] if shared else ONE / sum((A[i][i] for i in own), ZERO)] * len(own)
-            across.append(ONE / (stiffest(A, own[0]) if len(own) == 2 else A[own[0]][own[0]]))
-        return Steps(ONE / A[n][n], rho, across)
-
-    def _slipping(self, A: Sequence[Sequence[Any]], n: int) -> Any:
-        return ZERO if self.mu is ZERO else A[n + 1][n + 1] + A[n + 2][n + 2]
+            response += [response[0] if shared else sum((A[i][i] for i in own), ZERO)] * len(own)
+            across.append(inverse_response(stiffest(A, own[0]) if len(own) == 2 else A[own[0]][own[0]], least))
+        return Steps(inverse_response(A[n][n], least), [inverse_response(x, least) for x in response], response, across)
 
     def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay: the normal one first, then those across it."""
@@ -105,15 +107,22 @@ RIM = 1 - 1e-6
 
 
 class Steps(NamedTuple):
-    """What solvers multiply velocities with: one over responses to unit impulses.
+    """What solvers multiply velocities with: one over responses to unit impulses, and zero where there is none.
 
-    `normal` is for the first row alone, `rho` has for each row that of all rows of its unit together, and `across` for
-    each disc that of the stiffest way in it.
+    `normal` is for the first row alone, `rho` has for each row that of all rows of its unit together, one over
+    `response`, and `across` for each disc that of the stiffest way in it.
     """
 
     normal: Any
     rho: Scalars
+    response: Scalars
     across: Scalars
+
+
+def inverse_response(response: Any, least: Any) -> Any:
+    """One over a response; zero up to `least`: what does not move is not pushed."""
+    moves = less(least, response)
+    return select(moves, ONE / select(moves, response, 1.0), 0.0)
 
 
 def in_disc(x: Scalars, radius: Any) -> Scalars:
@@ -156,9 +165,10 @@ class Bounds:
         """Whether its impulses have one sign."""
         return self.upper is None and self.lower is not None
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int) -> Steps:
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
         """One over the response of its row n."""
-        return Steps(ONE / A[n][n], [ONE / A[n][n]], [])
+        inverse = inverse_response(A[n][n], least)
+        return Steps(inverse, [inverse], [A[n][n]], [])
 
     def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
         """Its impulse, where the others stay."""

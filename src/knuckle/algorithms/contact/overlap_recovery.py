@@ -8,6 +8,8 @@ from typing import Any
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import repeated
 
+from .impulse_laws import NO_RESPONSE, inverse_response
+
 SWEEPS = 50
 """Sweeps of Gauss and Seidel at most."""
 NEAR = 0.05
@@ -20,11 +22,15 @@ def recovered(A: Sequence[Sequence[Any]], apart: Sequence[Any]) -> list[Any]:
     most: Any = ZERO
     for d in apart:
         most = maximum(most, d)
+    stiffest: Any = ZERO
+    for i in range(n):
+        stiffest = maximum(stiffest, A[i][i])
+    inverse = [inverse_response(A[i][i], NO_RESPONSE * stiffest) for i in range(n)]
 
     def sweep(left: Any, *z: Any) -> tuple[Any, ...]:
         found = list(z)
         for i in range(n):
-            found[i] = maximum(found[i] + (apart[i] - _row(A[i], found)) / A[i][i], 0.0)
+            found[i] = maximum(found[i] + (apart[i] - _row(A[i], found)) * inverse[i], 0.0)
         worst: Any = ZERO
         for i in range(n):
             worst = maximum(worst, apart[i] - _row(A[i], found))

@@ -57,7 +57,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-12
+    tolerance: float = 1e-11
     extrapolated: bool = False
 
     evaluates_forces_once = True
