@@ -22,7 +22,8 @@ LEGS = ("LF", "RF", "LH", "RH")
 
 @dataclass(frozen=True)
 class Walker:
-    """A robot on a plane, its posture, and joint goals (steps, nv − 6) for a controller with these gains."""
+    """A robot on a plane, its posture, joint goals (steps, nv − 6) for a controller with these gains, and how many
+    times faster than MuJoCo it is asked to be."""
 
     title: str
     model: kn.Model
@@ -30,6 +31,7 @@ class Walker:
     stiffness: float
     damping: float
     goals: Callable[[int], Array]
+    asked: float
 
     def start(self, count: int) -> tuple[Array, Array]:
         """States just above the ground, each a little different."""
@@ -65,7 +67,7 @@ def _all_pairs(names: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def quadruped(spheres: int) -> Walker:
-    """ANYmal B: a sphere at each foot, and with eight of them one at each knee's height of the shank as well."""
+    """ANYmal B on spheres at its feet: one at each, or two of them beside each other."""
     places = [(0.0, 0.0, 0.0)] if spheres == 4 else [(-0.02, 0.0, 0.0), (0.02, 0.0, 0.0)]
     model = on_spheres(SUBJECTS["anymal"]().model, {f"{leg}_FOOT": places for leg in LEGS}, 0.03)
     q = np.array(kn.neutral(model))
@@ -83,7 +85,7 @@ def quadruped(spheres: int) -> Walker:
             goal[:, 3 * k + 2] -= np.sign(hips[k]) * 0.6 * lift
         return goal
 
-    return Walker(f"ANYmal B trots, {spheres} spheres", model, q, 150.0, 4.0, goals)
+    return Walker(f"ANYmal B trots, {spheres} spheres", model, q, 150.0, 4.0, goals, 20.0 if spheres == 4 else 10.0)
 
 
 def humanoid() -> Walker:
@@ -105,7 +107,7 @@ def humanoid() -> Walker:
                 goal[:, model.q_slices[model.joint_index(f"{side}_{k}_joint")].start - 7] += part * bend
         return goal
 
-    return Walker("Talos bends its knees, 8 corners", model, q, 800.0, 20.0, goals)
+    return Walker("Talos bends its knees, 8 corners", model, q, 1000.0, 8.0, goals, 10.0)
 
 
 def balls(count: int) -> tuple[kn.Model, Array, Array]:

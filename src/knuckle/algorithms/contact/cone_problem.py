@@ -5,7 +5,7 @@ slides λ_t = −μ λ_n u_t/|u_t|. The cone is round, and nothing lifts what sl
 itself, not its convex relaxation). Everything else is a row between bounds, λ = Π(λ − ρ u): a contact without friction
 (0, ∞), dry friction at a joint (−f dt, f dt), a joint at its limit.
 
-A round is two sweeps of Gauss and Seidel over the contacts and a step of Newton's method on the equations of Alart and
+A round is a sweep of Gauss and Seidel over the contacts and a step of Newton's method on the equations of Alart and
 Curnier, λ = Π(λ − ρ u), projected onto the cones: impulses that do no work between contacts that seem to stick grow to
 where one of them slides. Where several rounds find nothing better than before, many sweeps go on from the best. The
 residual, |λ − Π(λ − ρ u)|/ρ, is a velocity.
@@ -25,12 +25,14 @@ from .impulse_laws import NO_RESPONSE, Bounds, Cone, Scalars, Steps
 
 TRIES = 4
 """Rounds without success before many sweeps go on from the best."""
-SWEEPS, MANY_SWEEPS = 2, 20
+SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
 PATIENCE, ENOUGH = 10, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-SLIGHT = 1e-6
+SLIGHT = 1e-10
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
+UNKNOWN = 1e300
+"""The residual of impulses that are a guess."""
 LOOPED = 8000
 """Products from which on the equations of Newton's method are solved by loops."""
 
@@ -64,18 +66,26 @@ class ConeProblem:
         return cls([{k: a for k, a in enumerate(row) if a is not ZERO} for row in A], b, tuple(blocks))
 
     def velocity(self, i: int, impulses: Scalars) -> Any:
-        """u of a row."""
-        return self.b[i] + sum((a * impulses[k] for k, a in self.A[i].items()), ZERO)
+        """u of a row. What a sweep has changed last is added last: code need not wait for it."""
+        later, earlier = ([k for k in self.A[i] if is_later == (k > i)] for is_later in (True, False))
+        return self.b[i] + sum((self.A[i][k] * impulses[k] for k in (*later, *earlier)), ZERO)
+
+    @property
+    def largest_push(self) -> Any:
+        """The largest velocity without impulses in first rows, which others follow; pairs that part do not count."""
+        worst: Any = ZERO
+        for block in self.blocks:
+            first = self.b[block.rows.start]
+            worst = maximum(worst, -first if block.law.only_pushes else absolute(first))
+        return worst
 
     @property
     def largest(self) -> Any:
         """The largest velocity without impulses; that of pairs that part does not count."""
-        worst: Any = ZERO
+        worst = self.largest_push
         for block in self.blocks:
-            first, *others = (self.b[i] for i in block.rows)
-            worst = maximum(worst, -first if block.law.only_pushes else absolute(first))
-            for x in others:
-                worst = maximum(worst, absolute(x))
+            for i in block.rows[1:]:
+                worst = maximum(worst, absolute(self.b[i]))
         return worst
 
     def trial(self, block: ImpulseBlock, impulses: Scalars) -> Scalars:
@@ -92,8 +102,8 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     """
     enough = tolerance * problem.largest
     touched: Any = sum((absolute(x) for x in start), ZERO)  # a guess is improved at least once: its errors would add up
-    first = residual(problem, start)
-    begun = maximum(first - enough, select(less(0.0, touched), 1.0, -1.0))
+    strikes = problem.largest_push
+    is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
     n = len(start)
 
     def round_(_: Any, count: Any, tries: Any, left: Any, *x: Any) -> tuple[Any, ...]:
@@ -101,7 +111,7 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         is_late = less(rounds - 1.5, count)
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
 
-    state = repeated(round_, (begun, 0.0, 0.0, first, *start, *start), (1 + PATIENCE) * rounds)
+    state = repeated(round_, (is_open, 0.0, 0.0, UNKNOWN * is_open, *start, *start), (1 + PATIENCE) * rounds)
     return list(state[4 : 4 + n]), state[3]
 
 

@@ -36,6 +36,7 @@ class Cone:
     rolling: Any = ZERO
 
     only_pushes = True
+    """Whether its first impulse has one sign."""
 
     @property
     def discs(self) -> list[Disc]:
@@ -129,20 +130,23 @@ def in_disc(x: Scalars, radius: Any) -> Scalars:
     """The nearest point of a disc, or of an interval, about the origin."""
     if len(x) == 1:
         return [maximum(-radius, minimum(radius, x[0]))]
-    squared = x[0] * x[0] + x[1] * x[1]
-    is_out = less(radius * radius, squared)
-    factor = select(is_out, radius / sqrt(select(is_out, squared, 1.0)), 1.0)
+    is_out, shrink = _outside(x, radius)
+    factor = select(is_out, radius * shrink, 1.0)
     return [factor * x[0], factor * x[1]]
+
+
+def _outside(x: Scalars, radius: Any) -> tuple[Any, Any]:
+    """Whether a point is out of a disc, and one over its distance from the origin then."""
+    squared = sum((a * a for a in x), ZERO)
+    is_out = less(radius * radius, squared)
+    return is_out, 1 / sqrt(select(is_out, squared, 1.0))
 
 
 def disc_slope(x: Scalars, coefficient: Any, normal: Any, pushes: Any) -> list[tuple[Any, Scalars]]:
     """Rows of the slopes of `in_disc`: along the normal impulse that sets its radius, and across."""
     radius = coefficient * normal
-    squared = sum((a * a for a in x), ZERO)
-    slides = less(radius * radius, squared)
-    length = sqrt(select(slides, squared, 1.0))
-    way = [a / length for a in x]
-    part = radius / length
+    slides, shrink = _outside(x, radius)
+    way, part = [a * shrink for a in x], radius * shrink
     rows: list[tuple[Any, Scalars]] = []
     for i, c in enumerate(way):
         turned = [(part if i == k else ZERO) - part * c * d if len(x) > 1 else ZERO for k, d in enumerate(way)]
@@ -162,7 +166,7 @@ class Bounds:
 
     @property
     def only_pushes(self) -> bool:
-        """Whether its impulses have one sign."""
+        """Whether its impulse has one sign."""
         return self.upper is None and self.lower is not None
 
     def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
