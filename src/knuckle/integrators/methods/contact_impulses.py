@@ -8,9 +8,12 @@ from typing import Any, NamedTuple
 
 from knuckle.algorithms.contact.contact_rows import UnitImpulse, row, turning_row
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
+from knuckle.algorithms.contact.plane_gaps import TouchPoint
 from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
-from knuckle.contact.contact_terms import Candidate, candidates
+from knuckle.contact.contact_pairs import ContactPair, contact_pairs
+from knuckle.contact.detection import places
+from knuckle.errors import ModelError
 from knuckle.joints.base import is_plain
 from knuckle.model import Model
 from knuckle.model.surfaces import Surface
@@ -21,6 +24,10 @@ RECOVERY = 0.2
 """The part of an overlap that a step takes back."""
 OVERLAP = 1e-9
 """An overlap, in metres or radians, of which nothing is taken back."""
+
+
+MOST_IMPULSES = 240
+"""Impulses in one step at most."""
 
 
 class Contact(NamedTuple):
@@ -79,10 +86,18 @@ class Contact(NamedTuple):
         return RECOVERY * maximum(-self.gap - OVERLAP, 0.0) / dt
 
 
-def contacts_of(model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool) -> Iterator[Contact]:
-    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints."""
-    for candidate in candidates(model, X0):
-        yield _touching(model, X0, candidate)
+def contacts_of(
+    model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool, pairs: tuple[int, ...] | None = None
+) -> Iterator[Contact]:
+    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints.
+
+    `pairs` are numbers of those to look at, in the order of `kn.contact.contact_pairs`; all of them, where it is None.
+    """
+    every = contact_pairs(model)
+    for pair in every if pairs is None else [every[k] for k in pairs]:
+        X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
+        for place in places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
+            yield _touching(model, X0, pair, place)
     for i, joint in enumerate(model.joints):
         for k, f in enumerate(joint.friction):
             if constant(f) is not ZERO:
@@ -97,9 +112,8 @@ def contacts_of(model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool) -> I
                 yield Contact((UnitImpulse({}, {(i, k): -1.0}),), PUSHES, high - q[i][k])
 
 
-def _touching(model: Model, X0: Any, candidate: Candidate) -> Contact:
+def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Contact:
     """A place at which two shapes may touch: the normal, two ways across it, and turning about all three."""
-    pair, place = candidate
     mu, torsional, rolling = (constant(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling))
     normal, *across = axes_at(place.normal)
     rows = [row(model, X0, pair.first, pair.second, place.point, normal)]
@@ -111,7 +125,19 @@ def _touching(model: Model, X0: Any, candidate: Candidate) -> Contact:
     return Contact(tuple(rows), law, place.gap, pair.surface)
 
 
-def impulse_count(model: Model, joint_limits: bool) -> int:
+def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:
     """How many impulses there are."""
     q = model.positions(Vector(model.start))
-    return sum(len(contact.rows) for contact in contacts_of(model, q, positions(model, q), 1.0, joint_limits))
+    return sum(len(contact.rows) for contact in contacts_of(model, q, positions(model, q), 1.0, joint_limits, pairs))
+
+
+def must_be_few(model: Model, impulses: int, pairs: tuple[int, ...] | None) -> None:
+    """An error if a step would have more impulses than a text can hold."""
+    if impulses > MOST_IMPULSES:
+        count = len(contact_pairs(model)) if pairs is None else len(pairs)
+        near = "" if pairs is None else "near "
+        advice = "kn.simulate looks at near ones only; or take" if pairs is None else "Take"
+        raise ModelError(
+            f"{model.name} has {count} {near}pairs of shapes with {impulses} impulses, and a step takes at most "
+            f"{MOST_IMPULSES}. {advice} bodies out of contact, or give them fewer shapes"
+        )

@@ -24,7 +24,7 @@ from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called
 
-from .contact_impulses import Contact, contacts_of, impulse_count
+from .contact_impulses import Contact, contacts_of, impulse_count, must_be_few
 
 WARNED = 1e-6
 """The residual, in m/s or rad/s, beyond which contacts count as not solved."""
@@ -53,12 +53,14 @@ class ContactSteps(Integrator):
         rounds: how often impulses are improved at most.
         tolerance: the residual that is enough, in parts of the largest velocity at a contact.
         extrapolated: whether steps are of the second order.
+        pairs: the numbers of the pairs of `kn.contact.contact_pairs` to look at; all of them, where it is not given.
     """
 
     joint_limits: bool = False
     rounds: int = 40
     tolerance: float = 1e-11
     extrapolated: bool = False
+    pairs: tuple[int, ...] | None = None
 
     evaluates_forces_once = True
     solves_friction = True
@@ -77,6 +79,9 @@ class ContactSteps(Integrator):
             raise TypeError(f"tolerance is a number, not {self.tolerance!r}")
         if not 0 <= self.tolerance < math.inf:
             raise ValueError(f"tolerance is a finite number from 0 on, not {self.tolerance!r}")
+        numbers = self.pairs if isinstance(self.pairs, tuple) else ()
+        if self.pairs is not None and not (isinstance(self.pairs, tuple) and all(type(k) is int for k in numbers)):
+            raise TypeError(f"pairs is a tuple of whole numbers or None, not {self.pairs!r}")
 
     @property
     def order(self) -> int:
@@ -87,7 +92,8 @@ class ContactSteps(Integrator):
         return 3 if self.extrapolated else 1
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
-        n = impulse_count(system.model, self.joint_limits)
+        n = impulse_count(system.model, self.joint_limits, self.pairs)
+        must_be_few(system.model, n, self.pairs)
         return State(q, v, (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n), 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
@@ -99,6 +105,7 @@ class ContactSteps(Integrator):
             return with_contacts(
                 system.at_time(t), q, v, a, impulses, dt,
                 joint_limits=bool(self.joint_limits), rounds=int(self.rounds), tolerance=float(self.tolerance),
+                pairs=self.pairs,
             )  # fmt: skip
 
         if self.extrapolated:
@@ -134,7 +141,17 @@ def _smooth(system: System) -> System:
 
 @kernel
 def with_contacts(
-    model: Model, q: Any, v: Any, a: Any, impulses: Any, dt: Any, *, joint_limits: bool, rounds: int, tolerance: float
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    impulses: Any,
+    dt: Any,
+    *,
+    joint_limits: bool,
+    rounds: int,
+    tolerance: float,
+    pairs: tuple[int, ...] | None,
 ) -> Any:
     """(q', v', impulses, residual, states of the contacts) of a step that begins with the acceleration a.
 
@@ -148,7 +165,7 @@ def with_contacts(
     X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, free)
     shared = factors(model, at)
     root = roots(model, shared)
-    contacts = list(contacts_of(model, at, X0, dt, joint_limits))
+    contacts = list(contacts_of(model, at, X0, dt, joint_limits, pairs))
     y = [whitened_row(model, shared, root, x) for contact in contacts for x in contact.rows]
     if model.loops or model.couplings:
         parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
