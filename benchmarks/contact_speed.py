@@ -152,7 +152,7 @@ def _unsolved(walker: Walker, effort: Effort, goals: Array) -> tuple[float, floa
 def scene(title: str, made: tuple[kn.Model, Array, Array], effort: Effort, dt: float) -> dict[str, Any]:
     """Many bodies, one trajectory."""
     model, q, v = made
-    steps = effort.steps
+    steps = 4 * effort.steps
 
     def ours() -> Any:
         return kn.simulate(model, q, v, steps * dt, dt=dt, integrator=ContactSteps())

@@ -26,8 +26,8 @@ OVERLAP = 1e-9
 """An overlap, in metres or radians, of which nothing is taken back."""
 
 
-MOST_IMPULSES = 240
-"""Impulses in one step at most."""
+MOST_RESPONSES = 8000
+"""Responses of one impulse to another in one step at most: beyond, its code would be too long."""
 
 
 class Contact(NamedTuple):
@@ -127,17 +127,34 @@ def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Co
 
 def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:
     """How many impulses there are."""
+    return sum(len(contact.rows) for contact in _at_start(model, joint_limits, pairs))
+
+
+def _at_start(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> list[Contact]:
     q = model.positions(Vector(model.start))
-    return sum(len(contact.rows) for contact in contacts_of(model, q, positions(model, q), 1.0, joint_limits, pairs))
+    return list(contacts_of(model, q, positions(model, q), 1.0, joint_limits, pairs))
 
 
-def must_be_few(model: Model, impulses: int, pairs: tuple[int, ...] | None) -> None:
-    """An error if a step would have more impulses than a text can hold."""
-    if impulses > MOST_IMPULSES:
+def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> None:
+    """An error if the impulses of a step would change each other's velocities in more ways than a text can hold."""
+    contacts = _at_start(model, joint_limits, pairs)
+    sizes = [len(contact.rows) for contact in contacts]
+    if sum(sizes) ** 2 <= MOST_RESPONSES:
+        return
+    moved = [_moved(model, contact) for contact in contacts]
+    together = sum(n * m for n, a in zip(sizes, moved, strict=True) for m, b in zip(sizes, moved, strict=True) if a & b)
+    if together > MOST_RESPONSES:
         count = len(contact_pairs(model)) if pairs is None else len(pairs)
         near = "" if pairs is None else "near "
-        advice = "kn.simulate looks at near ones only; or take" if pairs is None else "Take"
+        advice = "kn.simulate looks at near pairs only; or take" if pairs is None else "Take"
         raise ModelError(
-            f"{model.name} has {count} {near}pairs of shapes with {impulses} impulses, and a step takes at most "
-            f"{MOST_IMPULSES}. {advice} bodies out of contact, or give them fewer shapes"
+            f"{model.name} has {count} {near}pairs of shapes with {sum(sizes)} impulses that act on each other in "
+            f"{together} ways, and a step takes at most {MOST_RESPONSES}. {advice} bodies out of contact, or give them "
+            "fewer shapes"
         )
+
+
+def _moved(model: Model, contact: Contact) -> set[int]:
+    """The joints that an impulse of a contact may move directly."""
+    bodies = {i for row in contact.rows for i in (*row.forces, *(joint for joint, _ in row.variables))}
+    return {j for i in bodies for j in (i, *model.ancestors(i)) if j >= 0}

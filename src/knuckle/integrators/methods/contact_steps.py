@@ -92,8 +92,8 @@ class ContactSteps(Integrator):
         return 3 if self.extrapolated else 1
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+        must_be_few(system.model, self.joint_limits, self.pairs)
         n = impulse_count(system.model, self.joint_limits, self.pairs)
-        must_be_few(system.model, n, self.pairs)
         return State(q, v, (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n), 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
