@@ -12,7 +12,8 @@ from knuckle.algorithms.contact.plane_gaps import TouchPoint
 from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
-from knuckle.contact.detection import places
+from knuckle.contact.contact_terms import placed_shapes
+from knuckle.contact.detection import Detector
 from knuckle.errors import ModelError
 from knuckle.joints.base import is_plain
 from knuckle.model import Model
@@ -93,10 +94,10 @@ def contacts_of(
 
     `pairs` are numbers of those to look at, in the order of `kn.contact.contact_pairs`; all of them, where it is None.
     """
-    every = contact_pairs(model)
+    every, detector = contact_pairs(model), Detector()
     for pair in every if pairs is None else [every[k] for k in pairs]:
-        X, Y = (shape.X @ X0[i] for i, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape)))
-        for place in places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
+        X, Y = placed_shapes(pair, X0)
+        for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
             yield _touching(model, X0, pair, place)
     for i, joint in enumerate(model.joints):
         for k, f in enumerate(joint.friction):
