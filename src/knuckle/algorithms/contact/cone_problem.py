@@ -13,7 +13,7 @@ residual, |λ − Π(λ − ρ u)|/ρ, is a velocity.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,6 +92,10 @@ class ConeProblem:
         """λ − ρ u of a contact."""
         pairs = zip(block.rows, block.steps.rho, strict=True)
         return [impulses[i] - rho * self.velocity(i, impulses) for i, rho in pairs]
+
+
+Solver = Callable[[ConeProblem, Scalars, int, float], tuple[Scalars, Any]]
+"""From a problem and a guess, with rounds and a tolerance, to impulses and a residual."""
 
 
 def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) -> tuple[Scalars, Any]:

@@ -14,12 +14,18 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, less, maximum, select, sqrt
 from knuckle.spatial import repeated
 
-from .cone_problem import ConeProblem, solved
+from .cone_problem import ConeProblem, Solver, solved
 from .impulse_laws import Scalars
 
 
 def solved_with_rebound(
-    problem: ConeProblem, rebound: Sequence[Any], free: Sequence[Any], start: Scalars, rounds: int, tolerance: float
+    problem: ConeProblem,
+    rebound: Sequence[Any],
+    free: Sequence[Any],
+    start: Scalars,
+    rounds: int,
+    tolerance: float,
+    solve: Solver = solved,
 ) -> tuple[Scalars, Any]:
     """Impulses and residual with b + rebound; `free` has the velocities that impulses work against.
 
@@ -29,7 +35,7 @@ def solved_with_rebound(
 
     def attempt(goes_on: Any, left: Any, share: Any, *x: Any) -> tuple[Any, ...]:
         b = [x + share * r if r is not ZERO else x for x, r in zip(problem.b, rebound, strict=True)]
-        found, residual = solved(replace(problem, b=b), list(x[:n]), rounds, tolerance)
+        found, residual = solve(replace(problem, b=b), list(x[:n]), rounds, tolerance)
         gain = energy(problem, free, found)
         again = select(less(0.5, share), select(less(0.0, gain), 1.0, 0.0), 0.0)
         first = [select(less(0.5, share), a, b) for a, b in zip(found, x[n:], strict=True)]

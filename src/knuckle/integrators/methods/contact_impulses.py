@@ -32,40 +32,33 @@ MOST_RESPONSES = 8000
 
 
 class Contact(NamedTuple):
-    """The rows of a contact, of friction at a joint or of a joint's limit; its law, gap and surface."""
+    """The rows of a contact, of friction at a joint or of a joint's limit; its law, gap and rebound.
+
+    Where it has a stiffness, its normal force is that of a spring and damper, and so is the rebound.
+    """
 
     rows: tuple[UnitImpulse, ...]
     law: Cone | Bounds
     gap: Any = None
-    surface: Surface | None = None
+    restitution: Any = ZERO
+    stiffness: Any = None
+    damping: Any = ZERO
 
     @property
     def is_soft(self) -> bool:
         """Whether its normal force is that of a spring."""
-        return self.surface is not None and self.surface.stiffness is not None
+        return self.stiffness is not None
 
     @property
     def is_stop(self) -> bool:
         """Whether something rigid is not to be passed."""
         return self.gap is not None and not self.is_soft
 
-    @property
-    def restitution(self) -> Any:
-        """e; a surface with a stiffness has the rebound of its spring instead."""
-        return ZERO if self.surface is None or self.is_soft else constant(self.surface.restitution)
-
-    @property
-    def _spring(self) -> tuple[float, float]:
-        """Stiffness and damping of a surface that has a stiffness."""
-        assert self.surface is not None and self.surface.stiffness is not None
-        return self.surface.stiffness, self.surface.damping or 0.0
-
     def compliance(self, dt: Any) -> Any:
         """What a unit of normal impulse adds to the velocity that a spring and damper allow: 1/(dt (k dt + d))."""
         if not self.is_soft:
             return ZERO
-        k, d = self._spring
-        return 1 / (dt * (k * dt + d))
+        return 1 / (dt * (self.stiffness * dt + self.damping))
 
     def slack(self, dt: Any) -> Any:
         """By how much the normal velocity may go below zero: gap/dt, so that the gap closes and no more.
@@ -73,8 +66,7 @@ class Contact(NamedTuple):
         A spring of stiffness k with a damper d pushes with −k (gap + dt u) − d u at the end of the step.
         """
         if self.is_soft:
-            k, d = self._spring
-            return self.gap * (k / (k * dt + d))
+            return self.gap * (self.stiffness / (self.stiffness * dt + self.damping))
         return ZERO if self.gap is None else maximum(self.gap, 0.0) / dt
 
     def rebound(self, approach: Any, dt: Any) -> Any:
@@ -99,6 +91,11 @@ def contacts_of(
         X, Y = placed_shapes(pair, X0)
         for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
             yield _touching(model, X0, pair, place)
+    yield from contacts_at_joints(model, q, dt, joint_limits)
+
+
+def contacts_at_joints(model: Model, q: Any, dt: Any, joint_limits: bool) -> Iterator[Contact]:
+    """Friction of joints, and limits of joints."""
     for i, joint in enumerate(model.joints):
         for k, f in enumerate(joint.friction):
             if constant(f) is not ZERO:
@@ -125,7 +122,13 @@ def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Co
     turns = [*([normal] if torsional is not ZERO else ()), *(across if rolling is not ZERO else ())]
     rows += [turning_row(model, X0, pair.first, pair.second, axis) for axis in turns]
     law = PUSHES if len(rows) == 1 else Cone(mu, torsional, rolling)
-    return Contact(tuple(rows), law, place.gap, pair.surface)
+    return Contact(tuple(rows), law, place.gap, *rebound_of(pair.surface))
+
+
+def rebound_of(surface: Surface) -> tuple[Any, float | None, float]:
+    """e, stiffness and damping of a contact: a surface with a stiffness has the rebound of its spring."""
+    e = ZERO if surface.stiffness is not None else constant(surface.restitution)
+    return e, surface.stiffness, surface.damping or 0.0
 
 
 def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:

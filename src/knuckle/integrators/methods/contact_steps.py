@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
-from knuckle.algorithms.contact.cone_problem import ConeProblem, solved
+from knuckle.algorithms.contact.cone_problem import ConeProblem, Solver, solved
 from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound
@@ -100,10 +100,10 @@ class ContactSteps(Integrator):
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         impulses, worst, unsolved = state.memory
-        smooth = _smooth(system)
+        plain = smooth(system)
 
         def one(t: Any, q: Any, v: Any, impulses: Any, dt: Any) -> Any:
-            a = smooth.acceleration(t, q, v)
+            a = plain.acceleration(t, q, v)
             return with_contacts(
                 system.at_time(t), q, v, a, impulses, dt,
                 joint_limits=bool(self.joint_limits), rounds=int(self.rounds), tolerance=float(self.tolerance),
@@ -133,7 +133,7 @@ def _extrapolated(system: System, one: Any, t: Any, state: State, dt: Any) -> tu
     return q, v2 + share * (v2 - v1), some + more, maximum(first, maximum(second, third))
 
 
-def _smooth(system: System) -> System:
+def smooth(system: System) -> System:
     """Without dry friction at joints, which is found with the contacts."""
     if not any(constant(f) is not ZERO for joint in system.model.joints for f in joint.friction):
         return system
@@ -173,27 +173,9 @@ def with_contacts(
         parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
         y = [untied(model, parts, x) for x in y]
     A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    b: list[Any] = []
-    free_rates: list[Any] = []
-    rebound: list[Any] = []
-    apart: list[tuple[int, Any]] = []
-    for contact in contacts:
-        n = len(b)
-        A[n][n] = A[n][n] + contact.compliance(dt)
-        rates, slack = [rate(after, free, x) for x in contact.rows], contact.slack(dt)
-        b += [rates[0] + slack, *rates[1:]]
-        free_rates += [rates[0] + (slack if contact.is_soft else ZERO), *rates[1:]]
-        bounces = contact.restitution is not ZERO
-        approach = rate(before, old, contact.rows[0]) if bounces else ZERO
-        rebound += [contact.rebound(approach, dt) if bounces else ZERO, *[ZERO] * (len(rates) - 1)]
-        apart += [(n, contact.recovery(dt))] if contact.is_stop else []
-    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
-    if any(x is not ZERO for x in rebound):
-        found, residual = solved_with_rebound(problem, rebound, free_rates, list(impulses), rounds, tolerance)
-    else:
-        found, residual = solved(problem, list(impulses), rounds, tolerance)
-    stops = [n for n, _ in apart]
-    pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
+    rates = [rate(after, free, x) for contact in contacts for x in contact.rows]
+    approach = [rate(before, old, contact.rows[0]) for contact in contacts]
+    found, residual, stops, pushes = resolved(contacts, A, rates, approach, list(impulses), dt, rounds, tolerance)
     change, back = (
         velocity_change(model, shared, root, rows, x) for rows, x in ((y, found), ([y[n] for n in stops], pushes))
     )
@@ -204,6 +186,39 @@ def with_contacts(
             new.append((joint.integrate(place, dt * back[i]) if stops else place, speed))
     q, v = (Vector(x for state in new for x in state[part]) for part in (0, 1))
     return q, v, Vector(found), residual, Vector(_states(contacts, found))
+
+
+def resolved(
+    contacts: Sequence[Contact],
+    A: list[list[Any]],
+    rates: Sequence[Any],
+    approach: Sequence[Any],
+    impulses: list[Any],
+    dt: Any,
+    rounds: int,
+    tolerance: float,
+    solve: Solver = solved,
+) -> tuple[list[Any], Any, list[int], list[Any]]:
+    """Impulses, the residual, and pushes along some rows that take overlaps back.
+
+    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `approach` those of the contacts' normals before.
+    """
+    b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
+    for contact, before in zip(contacts, approach, strict=True):
+        n, m, slack = len(b), len(contact.rows), contact.slack(dt)
+        A[n][n] = A[n][n] + contact.compliance(dt)
+        b += [rates[n] + slack, *rates[n + 1 : n + m]]
+        free += [rates[n] + (slack if contact.is_soft else ZERO), *rates[n + 1 : n + m]]
+        rebound += [ZERO if contact.restitution is ZERO else contact.rebound(before, dt), *[ZERO] * (m - 1)]
+        apart += [(n, contact.recovery(dt))] if contact.is_stop else []
+    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
+    if any(x is not ZERO for x in rebound):
+        found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
+    else:
+        found, residual = solve(problem, impulses, rounds, tolerance)
+    stops = [n for n, _ in apart]
+    pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
+    return found, residual, stops, pushes
 
 
 def _states(contacts: list[Contact], impulses: list[Any]) -> Iterator[Any]:
