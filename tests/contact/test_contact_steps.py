@@ -168,11 +168,6 @@ def test_a_simulation_is_a_rollout():
     np.testing.assert_array_equal(motion.q[-1], run(model, q, v, 0.1).q[-1])
 
 
-def test_closed_loops_and_followers_are_refused():
-    with pytest.raises(kn.ModelError, match="contact steps take no closed loops yet, and 'four_bar' has some"):
-        kn.rollout(kn.robots.load("four_bar"), integrator=STEPS, steps=1)
-
-
 def test_shapes_without_a_text_are_named():
     model = on_plane(box(), (solid_box(1.0, (0.2, 0.2, 0.2)), Cylinder(0.1, 0.2)))
     with pytest.raises(kn.ModelError, match="a box of 'body0' and a cylinder of 'body1' cannot be computed"):

@@ -20,7 +20,7 @@ from knuckle.spatial import Matrix, Transform, Vector
 
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import gaps
-from .detection import places
+from .detection import Detector
 
 
 class TouchSlot(NamedTuple):
@@ -34,11 +34,12 @@ class TouchSlot(NamedTuple):
 
 def slots(model: Model, X0: Any) -> Iterator[TouchSlot]:
     """All places at which shapes may touch, in the order of `gaps`; X₀ goes from base to body coordinates."""
+    detector = Detector()
     for pair in contact_pairs(model):
 
         def found(X: Transform, Y: Transform, pair: ContactPair = pair) -> Places:
             first, second = pair.first_shape, pair.second_shape
-            return places(first.shape, first.X @ X, second.shape, second.X @ Y)
+            return detector.places(first.shape, first.X @ X, second.shape, second.X @ Y)
 
         for k, place in enumerate(found(X0[pair.first], X0[pair.second])):
             yield TouchSlot(pair, k, place, found)

@@ -39,6 +39,9 @@ class Integrator(ABC):
     solves_contacts: ClassVar[bool] = False
     """Whether contacts are part of its equations: otherwise bodies pass through each other."""
 
+    takes_numbers: ClassVar[bool] = False
+    """Whether its step is for numbers only, so that it cannot be part of compiled code."""
+
     @property
     @abstractmethod
     def order(self) -> int:

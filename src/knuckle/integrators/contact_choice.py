@@ -9,7 +9,6 @@ from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.warning import warn
 
 from .base import Integrator
-from .methods.contact_steps import must_be_tree
 
 SILENCE = "contacts=False says that this is meant"
 
@@ -23,7 +22,6 @@ def contacts_are_solved(model: Model, contacts: bool | None) -> bool:
     if contacts is False or (contacts is None and not may_touch_ground(model)):
         return False
     try:
-        must_be_tree(model)
         contact_pairs(model)
     except ModelError as error:
         if contacts:

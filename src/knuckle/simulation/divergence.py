@@ -73,17 +73,30 @@ def finite(*parts: Array) -> Array:
 
 
 def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int], Any]) -> None:
-    """A warning if contacts were not solved, by the parts of the memory at the end of trajectories."""
+    """A warning if contacts were not solved, by the memory at the end of trajectories: which ones, and how often."""
     if not isinstance(integrator, ContactSteps):
         return
-    left = np.asarray(memory(1), float)
+    left, steps = (np.asarray(memory(k), float) for k in (1, 2))
     unsolved = ~(left <= WARNED) & np.isfinite(left)
     if unsolved.any():
-        worst = _first(unsolved, int(np.where(unsolved, left, -1).argmax()))
+        most = float(np.where(unsolved, left, 0.0).max())
+        count = f"{int(steps[unsolved].sum())} steps"
         warn(
-            f"contacts were not solved to {WARNED:g} m/s in {_some(unsolved)} of {model.name}: {left.max():.1g} is left"
-            f"{worst}. Take shorter steps, or more rounds than ContactSteps(rounds={integrator.rounds})"
+            f"contacts were not solved to {WARNED:g} m/s in {count} of {_some(unsolved)} of {model.name}{_named(unsolved)}: "
+            f"{most:.1g} is left. Take shorter steps, or more rounds than ContactSteps(rounds={integrator.rounds})"
         )
+
+
+MOST_NAMED = 8
+"""Trajectories that a warning names at most."""
+
+
+def _named(which: Array) -> str:
+    """The indices of some of many."""
+    if not which.ndim:
+        return ""
+    found = [f"[{', '.join(map(str, index))}]" for index in np.argwhere(which)[:MOST_NAMED].tolist()]
+    return ", " + ", ".join(found) + (", …" if which.sum() > MOST_NAMED else "")
 
 
 def warn_of_divergence(model: Model, diverged_at: Array, t0: float, integrator: Integrator) -> None:

@@ -16,6 +16,7 @@ from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
+from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory
@@ -33,6 +34,7 @@ from .long_runs.progress import Interrupt, Progress, Reporter, interruptible
 from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
+from .near_contacts import NearContacts, has_many_contacts
 from .run_settings import RunSettings
 from .simulator import Simulator
 from .steps.step_policy import step_policy
@@ -136,8 +138,16 @@ def simulate(
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing)
-        switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
+        def made(integrator: Integrator) -> Stepper:
+            return Stepper(model, integrator, force, wrenches, named, closing)
+
+        switches: list[ModeSwitch] = []
+        if isinstance(steps.integrator, ContactSteps) and has_many_contacts(model, steps.integrator):
+            switches.append(near := NearContacts(model, steps.integrator, made, steps.dt or length))
+            stepper = near.choose(q, v)
+        else:
+            stepper = made(steps.integrator)
+        switches += [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))

@@ -18,15 +18,14 @@ from knuckle.spatial.three import Vec3, cross
 
 
 class UnitImpulse(NamedTuple):
-    """A unit impulse: forces on bodies, in body coordinates, or at a velocity variable (joint, number) with a sign."""
+    """A unit impulse: forces on bodies, in body coordinates, and at velocity variables of the tree (joint, number)."""
 
     forces: Mapping[int, Any]
-    variable: tuple[int, int] | None = None
-    sign: float = 1.0
+    variables: Mapping[tuple[int, int], Any] = {}
 
     def at(self, i: int, nv: int) -> Vector:
         """Its force at the variables of joint i."""
-        return Vector(self.sign if self.variable == (i, k) else ZERO for k in range(nv))
+        return Vector(self.variables.get((i, k), ZERO) for k in range(nv))
 
 
 class Roots(NamedTuple):
@@ -38,17 +37,23 @@ class Roots(NamedTuple):
 
 def row(model: Model, X0: PerBody, first: int, second: int, point: Vec3, direction: Vec3) -> UnitImpulse:
     """A unit force along a direction at a point on the first body, and the opposite one on the second (11.31)."""
-    f = Force(cross(point, direction), direction)
+    return _between(X0, first, second, Force(cross(point, direction), direction))
+
+
+def turning_row(model: Model, X0: PerBody, first: int, second: int, axis: Vec3) -> UnitImpulse:
+    """A unit couple about an axis on the first body, and the opposite one on the second."""
+    return _between(X0, first, second, Force(axis, (ZERO, ZERO, ZERO)))
+
+
+def _between(X0: PerBody, first: int, second: int, f: Force) -> UnitImpulse:
     both = {first: X0[first] @ f} if first != ROOT else {}
     return UnitImpulse({**both, second: -(X0[second] @ f)} if second != ROOT else both)
 
 
 def rate(V: PerBody, v: PerJoint, row: UnitImpulse) -> Any:
     """The relative velocity along a row: tᵀq̇ (11.24)."""
-    if row.variable is not None:
-        i, k = row.variable
-        return row.sign * v[i][k]
-    return sum((f.dot(V[i]) for i, f in row.forces.items()), ZERO)
+    on_bodies = sum((f.dot(V[i]) for i, f in row.forces.items()), ZERO)
+    return on_bodies + sum((x * v[i][k] for (i, k), x in row.variables.items()), ZERO)
 
 
 def roots(model: Model, factors: Factors) -> Roots:

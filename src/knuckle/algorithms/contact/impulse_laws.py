@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from knuckle.scalar import ONE, ZERO, less, maximum, minimum, select, sqrt
 
@@ -13,50 +13,146 @@ Velocity = Callable[[int, Scalars], Any]
 """The velocity of a row under impulses."""
 
 
-def in_disc(x: Scalars, radius: Any) -> Scalars:
-    """The nearest point of a disc about the origin."""
-    squared = x[0] * x[0] + x[1] * x[1]
-    is_out = less(radius * radius, squared)
-    factor = select(is_out, radius / sqrt(select(is_out, squared, 1.0)), 1.0)
-    return [factor * x[0], factor * x[1]]
+NO_RESPONSE = 1e-13
+"""The part of the largest response to a unit impulse up to which a response is rounding."""
+
+
+class Disc(NamedTuple):
+    """Rows of a contact, counted from its normal, whose impulses stay within a radius: a coefficient times the normal."""
+
+    coefficient: Any
+    rows: tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Cone:
-    """A contact with friction."""
+    """A contact with friction: across its normal, against turning about it, and against rolling.
 
-    mu: Any
+    `torsional` and `rolling` are lengths: moments over the normal force.
+    """
 
-    rows = 3
+    mu: Any = ZERO
+    torsional: Any = ZERO
+    rolling: Any = ZERO
 
-    def swept(self, impulses: Scalars, n: int, normal: Any, across: Any, velocity: Velocity) -> None:
+    only_pushes = True
+    """Whether its first impulse has one sign."""
+
+    @property
+    def discs(self) -> list[Disc]:
+        """What the rows after the normal may be, in their order."""
+        found, n = list[Disc](), 1
+        for coefficient, size in ((self.mu, 2), (self.torsional, 1), (self.rolling, 2)):
+            if coefficient is not ZERO:
+                found.append(Disc(coefficient, tuple(range(n, n + size))))
+                n += size
+        return found
+
+    @property
+    def rows(self) -> int:
+        return 1 + sum(len(disc.rows) for disc in self.discs)
+
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
+        """One over the responses of its rows, from row n on. Those with a unit of their own are measured alone."""
+        slipping = ZERO if self.mu is ZERO else A[n + 1][n + 1] + A[n + 2][n + 2]
+        response: Scalars = [A[n][n] + slipping]
+        across: Scalars = []
+        for disc in self.discs:
+            own = [n + k for k in disc.rows]
+            shared = disc.rows[0] == 1 and self.mu is not ZERO
+            response += [response[0] if shared else sum((A[i][i] for i in own), ZERO)] * len(own)
+            across.append(inverse_response(stiffest(A, own[0]) if len(own) == 2 else A[own[0]][own[0]], least))
+        return Steps(inverse_response(A[n][n], least), [inverse_response(x, least) for x in response], response, across)
+
+    def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay: the normal one first, then those across it."""
-        impulses[n] = maximum(impulses[n] - normal * velocity(n, impulses), 0.0)
-        trial = [impulses[k] - across * velocity(k, impulses) for k in (n + 1, n + 2)]
-        impulses[n + 1 : n + 3] = in_disc(trial, self.mu * impulses[n])
+        impulses[n] = maximum(impulses[n] - steps.normal * velocity(n, impulses), 0.0)
+        for disc, step in zip(self.discs, steps.across, strict=True):
+            trial = [impulses[n + k] - step * velocity(n + k, impulses) for k in disc.rows]
+            for k, x in zip(disc.rows, in_disc(trial, disc.coefficient * impulses[n]), strict=True):
+                impulses[n + k] = x
 
     def projected(self, trial: Scalars) -> Scalars:
-        """Π: the normal part not below zero, the others in the disc that it allows."""
+        """Π: the normal part not below zero, the others in the discs that it allows."""
         normal = maximum(trial[0], 0.0)
-        return [normal, *in_disc(trial[1:], self.mu * normal)]
+        found = [normal]
+        for disc in self.discs:
+            found += in_disc([trial[k] for k in disc.rows], disc.coefficient * normal)
+        return found
 
     def slope(self, trial: Scalars) -> list[Scalars]:
         """Π': where it pushes and sticks the identity, where it slides along the rim of the disc, else zero."""
-        pushes = select(less(0.0, trial[0]), 1.0, 0.0)
-        normal, (x, y) = maximum(trial[0], 0.0), trial[1:]
-        squared, radius = x * x + y * y, self.mu * normal
-        slides = less(radius * radius, squared)
-        length = sqrt(select(slides, squared, 1.0))
-        c, s, part = x / length, y / length, radius / length
+        n, pushes, normal = self.rows, select(less(0.0, trial[0]), 1.0, 0.0), maximum(trial[0], 0.0)
+        lines: list[Scalars] = [[pushes, *[ZERO] * (n - 1)]]
+        for disc in self.discs:
+            own = disc_slope([trial[k] for k in disc.rows], disc.coefficient, normal, pushes)
+            for along, across in own:
+                line: Scalars = [along, *[ZERO] * (n - 1)]
+                for k, x in zip(disc.rows, across, strict=True):
+                    line[k] = x
+                lines.append(line)
+        return lines
 
-        def entry(sliding: Any, sticking: Any) -> Any:
-            return select(slides, sliding, sticking)
+    def state(self, impulses: Scalars) -> Scalars:
+        """Whether it pushes, and whether each disc is on its rim: 1 or 0."""
+        found: Scalars = [select(less(0.0, impulses[0]), 1.0, 0.0)]
+        for disc in self.discs:
+            radius = RIM * disc.coefficient * impulses[0]
+            squared = sum((impulses[k] * impulses[k] for k in disc.rows), ZERO)
+            found.append(select(less(radius * radius, squared), 1.0, 0.0))
+        return found
 
-        return [
-            [pushes, ZERO, ZERO],
-            [entry(self.mu * pushes * c, 0.0), entry(part * s * s, 1.0), entry(-part * c * s, 0.0)],
-            [entry(self.mu * pushes * s, 0.0), entry(-part * c * s, 0.0), entry(part * c * c, 1.0)],
-        ]
+
+RIM = 1 - 1e-6
+"""The part of a disc's radius from which on an impulse counts as on its rim."""
+
+
+class Steps(NamedTuple):
+    """What solvers multiply velocities with: one over responses to unit impulses, and zero where there is none.
+
+    `normal` is for the first row alone, `rho` has for each row that of all rows of its unit together, one over
+    `response`, and `across` for each disc that of the stiffest way in it.
+    """
+
+    normal: Any
+    rho: Scalars
+    response: Scalars
+    across: Scalars
+
+
+def inverse_response(response: Any, least: Any) -> Any:
+    """One over a response; zero up to `least`: what does not move is not pushed."""
+    moves = less(least, response)
+    return select(moves, ONE / select(moves, response, 1.0), 0.0)
+
+
+def in_disc(x: Scalars, radius: Any) -> Scalars:
+    """The nearest point of a disc, or of an interval, about the origin."""
+    if len(x) == 1:
+        return [maximum(-radius, minimum(radius, x[0]))]
+    is_out, shrink = _outside(x, radius)
+    factor = select(is_out, radius * shrink, 1.0)
+    return [factor * x[0], factor * x[1]]
+
+
+def _outside(x: Scalars, radius: Any) -> tuple[Any, Any]:
+    """Whether a point is out of a disc, and one over its distance from the origin then."""
+    squared = sum((a * a for a in x), ZERO)
+    is_out = less(radius * radius, squared)
+    return is_out, 1 / sqrt(select(is_out, squared, 1.0))
+
+
+def disc_slope(x: Scalars, coefficient: Any, normal: Any, pushes: Any) -> list[tuple[Any, Scalars]]:
+    """Rows of the slopes of `in_disc`: along the normal impulse that sets its radius, and across."""
+    radius = coefficient * normal
+    slides, shrink = _outside(x, radius)
+    way, part = [a * shrink for a in x], radius * shrink
+    rows: list[tuple[Any, Scalars]] = []
+    for i, c in enumerate(way):
+        turned = [(part if i == k else ZERO) - part * c * d if len(x) > 1 else ZERO for k, d in enumerate(way)]
+        across = [select(slides, a, 1.0 if i == k else 0.0) for k, a in enumerate(turned)]
+        rows.append((select(slides, coefficient * pushes * c, 0.0), across))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -68,9 +164,19 @@ class Bounds:
 
     rows = 1
 
-    def swept(self, impulses: Scalars, n: int, normal: Any, _: Any, velocity: Velocity) -> None:
+    @property
+    def only_pushes(self) -> bool:
+        """Whether its impulse has one sign."""
+        return self.upper is None and self.lower is not None
+
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
+        """One over the response of its row n."""
+        inverse = inverse_response(A[n][n], least)
+        return Steps(inverse, [inverse], [A[n][n]], [])
+
+    def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
         """Its impulse, where the others stay."""
-        (impulses[n],) = self.projected([impulses[n] - normal * velocity(n, impulses)])
+        (impulses[n],) = self.projected([impulses[n] - steps.normal * velocity(n, impulses)])
 
     def projected(self, trial: Scalars) -> Scalars:
         """Π: the nearest impulse between the bounds."""
@@ -83,6 +189,10 @@ class Bounds:
         (x,), inside = trial, ONE
         inside = inside if self.lower is None else select(less(self.lower, x), inside, 0.0)
         return [[inside if self.upper is None else select(less(x, self.upper), inside, 0.0)]]
+
+    def state(self, impulses: Scalars) -> Scalars:
+        """Whether it is between its bounds: 1 or 0."""
+        return self.slope(impulses)[0]
 
 
 PUSHES = Bounds(lower=0.0)

@@ -3,78 +3,137 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from knuckle.algorithms.contact.cone_problem import ConeProblem, solved
-from knuckle.algorithms.contact.contact_rows import UnitImpulse, inner, rate, roots, row, velocity_change, whitened_row
-from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
+from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
+from knuckle.algorithms.contact.cone_problem import ConeProblem, Solver, solved
+from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
+from knuckle.algorithms.contact.overlap_recovery import recovered
+from knuckle.algorithms.contact.rebound import solved_with_rebound
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
-from knuckle.contact.contact_terms import candidates, frame_axes
 from knuckle.engine.calls.function import kernel
-from knuckle.errors import ModelError
+from knuckle.functions.loops.loop_terms import is_redundant
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.system import System
-from knuckle.joints.base import is_plain
 from knuckle.model import Model
-from knuckle.scalar import ZERO, constant, less, maximum, select
-from knuckle.spatial import Vector
+from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
+from knuckle.spatial import Vector, called
+
+from .contact_impulses import Contact, contacts_of, impulse_count, must_be_few
 
 WARNED = 1e-6
 """The residual, in m/s or rad/s, beyond which contacts count as not solved."""
-RECOVERY = 0.2
-"""The part of an overlap that a step takes back."""
 
 
 @dataclass(frozen=True)
 class ContactSteps(Integrator):
     """v' = v + dt a + H⁻¹ Tλ, and q moves with v', under contact impulses λ such that no gap closes beyond zero.
 
-    Friction is Coulomb's with its round cone: what sticks stands still, what slides is not lifted. A pair that
-    approaches with u and will touch within the step leaves with −e u. Of an overlap a step takes back a fifth. Dry
-    friction at joints and, with `joint_limits`, the joints' ranges are part of the same problem. Any number of contacts
-    may open and close in a step, whose error is of the first order in dt.
+    Friction is Coulomb's with its round cone: what sticks stands still, what slides is not lifted; moments against
+    turning and rolling are bounded in the same way. A pair that approaches with u and will touch within the step leaves
+    with −e u, unless friction makes energy of that. Surfaces with a stiffness push as springs and dampers, solved with
+    the rest. Of an overlap a step takes back a fifth, without leaving a velocity. Closed loops, joints that follow
+    others, dry friction at joints and, with `joint_limits`, the joints' ranges are part of the same problem. Any number
+    of contacts may open and close in a step.
 
-    The memory is the impulses, with which the next step begins, and the largest residual so far, a velocity: what a
-    contact that should stand still may move with. Above `WARNED` it is worth a warning.
+    The error of a step is of the first order in dt. `extrapolated` takes a whole step and two halves, and the second
+    order from them, wherever all contacts stay what they are.
+
+    The memory is the impulses of the last step, with which the next one begins; the largest residual so far, a
+    velocity: what a contact that should stand still may move with; and the number of steps in which it was above
+    `WARNED`. Where it stays above that after `rounds`, many more are tried.
+
+    Args:
+        joint_limits: whether the ranges of joints are stops.
+        rounds: how often impulses are improved at most.
+        tolerance: the residual that is enough, in parts of the largest velocity at a contact.
+        extrapolated: whether steps are of the second order.
+        pairs: the numbers of the pairs of `kn.contact.contact_pairs` to look at; all of them, where it is not given.
     """
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-12
+    tolerance: float = 1e-11
+    extrapolated: bool = False
+    pairs: tuple[int, ...] | None = None
 
     evaluates_forces_once = True
     solves_friction = True
     solves_contacts = True
 
+    def __post_init__(self) -> None:
+        for name in ("joint_limits", "extrapolated"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise TypeError(f"{name} is True or False, not {getattr(self, name)!r}")
+        is_whole = isinstance(self.rounds, (int, np.integer)) and not isinstance(self.rounds, bool)
+        if not is_whole:
+            raise TypeError(f"rounds is a whole number, not {self.rounds!r}")
+        if self.rounds < 1:
+            raise ValueError(f"rounds is a whole number from 1 on, not {self.rounds!r}")
+        is_number = isinstance(self.tolerance, (int, float, np.number)) and not isinstance(self.tolerance, bool)
+        if not is_number:
+            raise TypeError(f"tolerance is a number, not {self.tolerance!r}")
+        if not 0 <= self.tolerance < math.inf:
+            raise ValueError(f"tolerance is a finite number from 0 on, not {self.tolerance!r}")
+        numbers = self.pairs if isinstance(self.pairs, tuple) else ()
+        if self.pairs is not None and not (isinstance(self.pairs, tuple) and all(type(k) is int for k in numbers)):
+            raise TypeError(f"pairs is a tuple of whole numbers or None, not {self.pairs!r}")
+
     @property
     def order(self) -> int:
-        return 1
+        return 2 if self.extrapolated else 1
 
     @property
     def evaluations(self) -> int:
-        return 1
+        return 3 if self.extrapolated else 1
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
-        must_be_tree(system.model)
-        n = impulse_count(system.at_time(t), self.joint_limits)
-        return State(q, v, (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n), 0.0))
+        model = system.at_time(t)
+        must_be_few(model, self.joint_limits, self.pairs)
+        n = impulse_count(model, self.joint_limits, self.pairs)
+        return State(q, v, (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n), 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        impulses, worst = state.memory
-        a = _smooth(system).acceleration(t, state.q, state.v)
-        q, v, impulses, residual = with_contacts(
-            system.at_time(t), state.q, state.v, a, impulses, dt,
-            joint_limits=self.joint_limits, rounds=self.rounds, tolerance=self.tolerance,
-        )  # fmt: skip
-        return State(q, v, (impulses, maximum(worst, residual)))
+        impulses, worst, unsolved = state.memory
+        plain = smooth(system)
+
+        def one(t: Any, q: Any, v: Any, impulses: Any, dt: Any) -> Any:
+            a = plain.acceleration(t, q, v)
+            return with_contacts(
+                system.at_time(t), q, v, a, impulses, dt,
+                joint_limits=bool(self.joint_limits), rounds=int(self.rounds), tolerance=float(self.tolerance),
+                pairs=self.pairs,
+            )  # fmt: skip
+
+        if self.extrapolated:
+            q, v, impulses, residual = _extrapolated(system, called(one), t, state, dt)
+        else:
+            q, v, impulses, residual, _ = one(t, state.q, state.v, impulses, dt)
+        failed = unsolved + select(less(WARNED, residual), 1.0, 0.0)
+        return State(q, v, (impulses, maximum(worst, residual), failed))
 
 
-def _smooth(system: System) -> System:
+def _extrapolated(system: System, one: Any, t: Any, state: State, dt: Any) -> tuple[Any, Any, Any, Any]:
+    """(q', v', impulses, residual): twice two half steps less a whole one, where all contacts stay what they are.
+
+    Elsewhere it is the two half steps.
+    """
+    guess, half = state.memory[0], dt / 2
+    q1, v1, _, first, before = one(t, state.q, state.v, guess, dt)
+    middle, speed, some, second, between = one(t, state.q, state.v, 0.5 * guess, half)
+    q2, v2, more, third, after = one(t + half, middle, speed, some, half)
+    changes = sum((absolute(a - b) + absolute(a - c) for a, b, c in zip(before, between, after, strict=True)), ZERO)
+    share = select(less(changes, 0.5), 1.0, 0.0)
+    q = system.moved(q2, share * system.displacement(q1, q2))
+    return q, v2 + share * (v2 - v1), some + more, maximum(first, maximum(second, third))
+
+
+def smooth(system: System) -> System:
     """Without dry friction at joints, which is found with the contacts."""
     if not any(constant(f) is not ZERO for joint in system.model.joints for f in joint.friction):
         return system
@@ -82,53 +141,21 @@ def _smooth(system: System) -> System:
     return replace(system, model=system.model.replace(joints=joints))
 
 
-def must_be_tree(model: Model) -> None:
-    """An error for mechanisms whose response to impulses is not that of a tree."""
-    if model.loops or model.couplings:
-        what = "closed loops" if model.loops else "joints that follow others"
-        raise ModelError(f"contact steps take no {what} yet, and {model.name!r} has some")
-
-
-class Contact(NamedTuple):
-    """The rows of a contact, of friction at a joint or of a joint's limit; its law, gap and restitution."""
-
-    rows: tuple[UnitImpulse, ...]
-    law: Cone | Bounds
-    gap: Any = None
-    restitution: Any = ZERO
-
-
-def contacts_of(model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool) -> Iterator[Contact]:
-    """All that impulses act on, in the order of the impulses."""
-    for pair, place in candidates(model, X0):
-        rows = tuple(row(model, X0, pair.first, pair.second, place.point, d) for d in frame_axes(pair, place))
-        mu = constant(pair.surface.friction)
-        yield Contact(rows, PUSHES if mu is ZERO else Cone(mu), place.gap, constant(pair.surface.restitution))
-    for i, joint in enumerate(model.joints):
-        for k, f in enumerate(joint.friction):
-            if constant(f) is not ZERO:
-                yield Contact((UnitImpulse({}, (i, k)),), Bounds(-f * dt, f * dt))
-    for i, joint in enumerate(model.joints) if joint_limits else ():
-        if not is_plain(joint.type) or joint.type.has_charts:
-            continue
-        for k, (low, high) in enumerate(zip(joint.limits.lower, joint.limits.upper, strict=True)):
-            if low > -math.inf:
-                yield Contact((UnitImpulse({}, (i, k)),), PUSHES, q[i][k] - low)
-            if high < math.inf:
-                yield Contact((UnitImpulse({}, (i, k), -1.0),), PUSHES, high - q[i][k])
-
-
-def impulse_count(model: Model, joint_limits: bool) -> int:
-    """How many impulses there are."""
-    q = model.positions(Vector(model.start))
-    return sum(len(contact.rows) for contact in contacts_of(model, q, positions(model, q), 1.0, joint_limits))
-
-
 @kernel
 def with_contacts(
-    model: Model, q: Any, v: Any, a: Any, impulses: Any, dt: Any, *, joint_limits: bool, rounds: int, tolerance: float
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    impulses: Any,
+    dt: Any,
+    *,
+    joint_limits: bool,
+    rounds: int,
+    tolerance: float,
+    pairs: tuple[int, ...] | None,
 ) -> Any:
-    """(q', v', impulses, residual) of a step that begins with the acceleration a.
+    """(q', v', impulses, residual, states of the contacts) of a step that begins with the acceleration a.
 
     Velocities change in the axes that bodies have at its beginning; what goes anywhere goes straight ahead with them.
     """
@@ -140,33 +167,63 @@ def with_contacts(
     X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, free)
     shared = factors(model, at)
     root = roots(model, shared)
-    contacts = list(contacts_of(model, at, X0, dt, joint_limits))
-    b: list[Any] = []
-    for contact in contacts:
-        rates = [rate(after, free, x) for x in contact.rows]
-        b += [rates[0] + _slack(contact, rate(before, old, contact.rows[0]), dt), *rates[1:]]
+    contacts = list(contacts_of(model, at, X0, dt, joint_limits, pairs))
     y = [whitened_row(model, shared, root, x) for contact in contacts for x in contact.rows]
+    if model.loops or model.couplings:
+        parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
+        y = [untied(model, parts, x) for x in y]
     A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
-    found, residual = solved(problem, list(impulses), rounds, tolerance)
-    change = velocity_change(model, shared, root, y, found)
-    new = [joint.coasted(at[i], free[i] + change[i], dt) for i, _, joint in model.outward()]
+    rates = [rate(after, free, x) for contact in contacts for x in contact.rows]
+    approach = [rate(before, old, contact.rows[0]) for contact in contacts]
+    found, residual, stops, pushes = resolved(contacts, A, rates, approach, list(impulses), dt, rounds, tolerance)
+    change, back = (
+        velocity_change(model, shared, root, rows, x) for rows, x in ((y, found), ([y[n] for n in stops], pushes))
+    )
+    new: list[tuple[Vector, Vector]] = []
+    for i, _, joint in model.outward():
+        if i not in model.coupled:
+            place, speed = joint.coasted(at[i], free[i] + change[i], dt)
+            new.append((joint.integrate(place, dt * back[i]) if stops else place, speed))
     q, v = (Vector(x for state in new for x in state[part]) for part in (0, 1))
-    return q, v, Vector(found), residual
+    return q, v, Vector(found), residual, Vector(_states(contacts, found))
 
 
-def _slack(contact: Contact, approach: Any, dt: Any) -> Any:
-    """By how much a normal velocity may go below zero: gap/dt; where it strikes, e times the approach instead."""
-    gap, e = contact.gap, contact.restitution
-    if gap is None:
-        return ZERO
-    slack = select(less(gap, 0), RECOVERY * gap, gap) / dt
-    if e is ZERO:
-        return slack
-    strikes = select(less(approach, 0), less_than_zero(gap + dt * approach), 0.0)
-    return select(less(0.5, strikes), e * approach, slack)
+def resolved(
+    contacts: Sequence[Contact],
+    A: list[list[Any]],
+    rates: Sequence[Any],
+    approach: Sequence[Any],
+    impulses: list[Any],
+    dt: Any,
+    rounds: int,
+    tolerance: float,
+    solve: Solver = solved,
+) -> tuple[list[Any], Any, list[int], list[Any]]:
+    """Impulses, the residual, and pushes along some rows that take overlaps back.
+
+    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `approach` those of the contacts' normals before.
+    """
+    b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
+    for contact, before in zip(contacts, approach, strict=True):
+        n, m, slack = len(b), len(contact.rows), contact.slack(dt)
+        A[n][n] = A[n][n] + contact.compliance(dt)
+        b += [rates[n] + slack, *rates[n + 1 : n + m]]
+        free += [rates[n] + (slack if contact.is_soft else ZERO), *rates[n + 1 : n + m]]
+        rebound += [ZERO if contact.restitution is ZERO else contact.rebound(before, dt), *[ZERO] * (m - 1)]
+        apart += [(n, contact.recovery(dt))] if contact.is_stop else []
+    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
+    if any(x is not ZERO for x in rebound):
+        found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
+    else:
+        found, residual = solve(problem, impulses, rounds, tolerance)
+    stops = [n for n, _ in apart]
+    pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
+    return found, residual, stops, pushes
 
 
-def less_than_zero(x: Any) -> Any:
-    """1 below zero, else 0."""
-    return select(less(x, 0), 1.0, 0.0)
+def _states(contacts: list[Contact], impulses: list[Any]) -> Iterator[Any]:
+    """What each contact does: whether it pushes, sticks and slides."""
+    n = 0
+    for contact in contacts:
+        yield from contact.law.state(impulses[n : n + len(contact.rows)])
+        n += len(contact.rows)

@@ -17,6 +17,7 @@ from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
+from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.simulation.controls import NO_FORCE, Control
@@ -110,6 +111,8 @@ def rollout(
     must_be_separate(model)
     if dt < 0 and friction_rows(model):
         raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
+    if dt <= 0 and isinstance(method, ContactSteps):
+        raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
     must_be_unit(model, inputs.state["q"])
     if model_fn is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)

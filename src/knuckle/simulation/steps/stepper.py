@@ -65,7 +65,7 @@ class Stepper:
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
         self._is_text = controller.is_text and external_forces.is_text
-        self._is_long = evaluations is not None and takes_long(model, evaluations)
+        self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
         self.is_compiled = self._is_text and not self._is_solved and not self._is_long
         self._step = StepText("step", integrator, controller, external_forces, stabilization=stabilization)

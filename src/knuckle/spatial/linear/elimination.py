@@ -57,8 +57,8 @@ class EliminatedDual:
         return _together(x, self.value.solve(slope - self.slope @ x))
 
 
-def eliminated(A: Matrix) -> Eliminated | EliminatedDual:
-    """The factors of a matrix.
+def eliminated(A: Matrix, many: int = MANY) -> Eliminated | EliminatedDual:
+    """The factors of a matrix; from `many` unknowns on, code has loops for them.
 
     On matrices with the sparsity of a kinematic tree, as H and what joints add to it, this order fills nothing in (RBDA
     6.3). It needs no pivots where A has a positive definite symmetric part.
@@ -66,9 +66,9 @@ def eliminated(A: Matrix) -> Eliminated | EliminatedDual:
     n = A.nrows
     if any(isinstance(x, Dual) for row in A.rows for x in row):
         parts = [_apart(Vector(row)) for row in A.rows]
-        return EliminatedDual(eliminated(Matrix((p[0] for p in parts), n)), Matrix((p[1] for p in parts), n))
+        return EliminatedDual(eliminated(Matrix((p[0] for p in parts), n), many), Matrix((p[1] for p in parts), n))
     flat = [x for row in A.rows for x in row]
-    looped = _looping(flat) if n >= MANY else None
+    looped = _looping(flat) if n >= many else None
     if looped is not None:
         found = looped("eliminate", n, flat)
         return Eliminated(A, tuple(tuple(found[i * n : (i + 1) * n]) for i in range(n)), True)
@@ -82,9 +82,22 @@ def eliminated(A: Matrix) -> Eliminated | EliminatedDual:
     return Eliminated(A, tuple(map(tuple, rows)), False)
 
 
-def solve(A: Matrix, b: Vector) -> Vector:
-    """x with A x = b, without pivots."""
-    return eliminated(A).solve(b)
+def solve(A: Matrix, b: Vector, many: int = MANY) -> Vector:
+    """x with A x = b, without pivots; from `many` unknowns on by loops."""
+    return eliminated(A, many).solve(b)
+
+
+def product_count(A: Matrix) -> int:
+    """How many products the elimination of a matrix takes, by its entries that are not always zero."""
+    rows = [{j for j, x in enumerate(row) if x is not ZERO} for row in A.rows]
+    count = 0
+    for k in reversed(range(len(rows))):
+        before = {j for j in rows[k] if j < k}
+        for i in range(k):
+            if k in rows[i]:
+                count += 1 + len(before)
+                rows[i] |= before
+    return count
 
 
 def _looping(scalars: Sequence[Any]) -> Any:

@@ -1,0 +1,166 @@
+"""What impulses act on in a step: contacts, friction at joints and joints at their limits, with their laws."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from knuckle.algorithms.contact.contact_rows import UnitImpulse, row, turning_row
+from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
+from knuckle.algorithms.contact.plane_gaps import TouchPoint
+from knuckle.algorithms.contact.shape_gaps import axes_at
+from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.contact.contact_pairs import ContactPair, contact_pairs
+from knuckle.contact.contact_terms import placed_shapes
+from knuckle.contact.detection import Detector
+from knuckle.errors import ModelError
+from knuckle.joints.base import is_plain
+from knuckle.model import Model
+from knuckle.model.surfaces import Surface
+from knuckle.scalar import ZERO, constant, less, maximum, select
+from knuckle.spatial import Vector
+
+RECOVERY = 0.2
+"""The part of an overlap that a step takes back."""
+OVERLAP = 1e-9
+"""An overlap, in metres or radians, of which nothing is taken back."""
+
+
+MOST_RESPONSES = 8000
+"""Responses of one impulse to another in one step at most: beyond, its code would be too long."""
+
+
+class Contact(NamedTuple):
+    """The rows of a contact, of friction at a joint or of a joint's limit; its law, gap and rebound.
+
+    Where it has a stiffness, its normal force is that of a spring and damper, and so is the rebound.
+    """
+
+    rows: tuple[UnitImpulse, ...]
+    law: Cone | Bounds
+    gap: Any = None
+    restitution: Any = ZERO
+    stiffness: Any = None
+    damping: Any = ZERO
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether its normal force is that of a spring."""
+        return self.stiffness is not None
+
+    @property
+    def is_stop(self) -> bool:
+        """Whether something rigid is not to be passed."""
+        return self.gap is not None and not self.is_soft
+
+    def compliance(self, dt: Any) -> Any:
+        """What a unit of normal impulse adds to the velocity that a spring and damper allow: 1/(dt (k dt + d))."""
+        if not self.is_soft:
+            return ZERO
+        return 1 / (dt * (self.stiffness * dt + self.damping))
+
+    def slack(self, dt: Any) -> Any:
+        """By how much the normal velocity may go below zero: gap/dt, so that the gap closes and no more.
+
+        A spring of stiffness k with a damper d pushes with −k (gap + dt u) − d u at the end of the step.
+        """
+        if self.is_soft:
+            return self.gap * (self.stiffness / (self.stiffness * dt + self.damping))
+        return ZERO if self.gap is None else maximum(self.gap, 0.0) / dt
+
+    def rebound(self, approach: Any, dt: Any) -> Any:
+        """What restitution asks for besides the slack: e times the approach instead of it, where the pair strikes."""
+        strikes = select(less(approach, 0), select(less(self.gap + dt * approach, 0), 1.0, 0.0), 0.0)
+        return select(less(0.5, strikes), self.restitution * approach - self.slack(dt), 0.0)
+
+    def recovery(self, dt: Any) -> Any:
+        """The velocity that takes back a part of an overlap."""
+        return RECOVERY * maximum(-self.gap - OVERLAP, 0.0) / dt
+
+
+def contacts_of(
+    model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool, pairs: tuple[int, ...] | None = None
+) -> Iterator[Contact]:
+    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints.
+
+    `pairs` are numbers of those to look at, in the order of `kn.contact.contact_pairs`; all of them, where it is None.
+    """
+    every, detector = contact_pairs(model), Detector()
+    for pair in every if pairs is None else [every[k] for k in pairs]:
+        X, Y = placed_shapes(pair, X0)
+        for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
+            yield _touching(model, X0, pair, place)
+    yield from contacts_at_joints(model, q, dt, joint_limits)
+
+
+def contacts_at_joints(model: Model, q: Any, dt: Any, joint_limits: bool) -> Iterator[Contact]:
+    """Friction of joints, and limits of joints."""
+    for i, joint in enumerate(model.joints):
+        for k, f in enumerate(joint.friction):
+            if constant(f) is not ZERO:
+                yield Contact((UnitImpulse({}, {(i, k): 1.0}),), Bounds(-f * dt, f * dt))
+    for i, joint in enumerate(model.joints) if joint_limits else ():
+        if not is_plain(joint.type) or joint.type.has_charts:
+            continue
+        for k, (low, high) in enumerate(zip(joint.limits.lower, joint.limits.upper, strict=True)):
+            if low > -math.inf:
+                yield Contact((UnitImpulse({}, {(i, k): 1.0}),), PUSHES, q[i][k] - low)
+            if high < math.inf:
+                yield Contact((UnitImpulse({}, {(i, k): -1.0}),), PUSHES, high - q[i][k])
+
+
+def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Contact:
+    """A place at which two shapes may touch: the normal, two ways across it, and turning about all three."""
+    mu, torsional, rolling = (
+        constant(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling)
+    )
+    normal, *across = axes_at(place.normal)
+    rows = [row(model, X0, pair.first, pair.second, place.point, normal)]
+    if mu is not ZERO:
+        rows += [row(model, X0, pair.first, pair.second, place.point, d) for d in across]
+    turns = [*([normal] if torsional is not ZERO else ()), *(across if rolling is not ZERO else ())]
+    rows += [turning_row(model, X0, pair.first, pair.second, axis) for axis in turns]
+    law = PUSHES if len(rows) == 1 else Cone(mu, torsional, rolling)
+    return Contact(tuple(rows), law, place.gap, *rebound_of(pair.surface))
+
+
+def rebound_of(surface: Surface) -> tuple[Any, float | None, float]:
+    """e, stiffness and damping of a contact: a surface with a stiffness has the rebound of its spring."""
+    e = ZERO if surface.stiffness is not None else constant(surface.restitution)
+    return e, surface.stiffness, surface.damping or 0.0
+
+
+def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:
+    """How many impulses there are."""
+    return sum(len(contact.rows) for contact in _at_start(model, joint_limits, pairs))
+
+
+def _at_start(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> list[Contact]:
+    q = model.positions(Vector(model.start))
+    return list(contacts_of(model, q, positions(model, q), 1.0, joint_limits, pairs))
+
+
+def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> None:
+    """An error if the impulses of a step would change each other's velocities in more ways than a text can hold."""
+    contacts = _at_start(model, joint_limits, pairs)
+    sizes = [len(contact.rows) for contact in contacts]
+    if sum(sizes) ** 2 <= MOST_RESPONSES:
+        return
+    moved = [_moved(model, contact) for contact in contacts]
+    together = sum(n * m for n, a in zip(sizes, moved, strict=True) for m, b in zip(sizes, moved, strict=True) if a & b)
+    if together > MOST_RESPONSES:
+        count = len(contact_pairs(model)) if pairs is None else len(pairs)
+        near = "" if pairs is None else "near "
+        advice = "kn.simulate looks at near pairs only; or take" if pairs is None else "Take"
+        raise ModelError(
+            f"{model.name} has {count} {near}pairs of shapes with {sum(sizes)} impulses that act on each other in "
+            f"{together} ways, and a step takes at most {MOST_RESPONSES}. {advice} bodies out of contact, or give them "
+            "fewer shapes"
+        )
+
+
+def _moved(model: Model, contact: Contact) -> set[int]:
+    """The joints that an impulse of a contact may move directly."""
+    bodies = {i for row in contact.rows for i in (*row.forces, *(joint for joint, _ in row.variables))}
+    return {j for i in bodies for j in (i, *model.ancestors(i)) if j >= 0}
