@@ -54,7 +54,10 @@ def test_steps_have_a_length(dt: float):
 def test_states_that_are_not_numbers():
     bad = np.array([Q, Q, Q])
     bad[1, 6] = np.nan
-    with pytest.warns(RuntimeWarning, match=r"1 of 3 trajectories of scene began with a state that is not finite, the first one, \[1\]"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"1 of 3 trajectories of scene began with a state that is not finite, the first one, \[1\]",
+    ):
         motion = kn.rollout(MODEL, bad, None, None, 1e-3, steps=5, integrator=ContactSteps())
     assert np.isnan(motion.q[1, -1]).any()
     np.testing.assert_array_equal(motion.q[0], motion.q[2])

@@ -155,7 +155,9 @@ def test_extrapolated_steps_stick_and_strike_as_others_do():
     still = run(model, placed(model, (0, 0, 0.1)), np.zeros(6), 0.2, integrator=ContactSteps(extrapolated=True))
     assert np.abs(still.v).max() < 1e-11
     model = on_plane(ball(), restitution=0.5)
-    motion = run(model, placed(model, (0, 0, RADIUS + 0.1)), np.zeros(6), 2.0, integrator=ContactSteps(extrapolated=True))
+    motion = run(
+        model, placed(model, (0, 0, RADIUS + 0.1)), np.zeros(6), 2.0, integrator=ContactSteps(extrapolated=True)
+    )
     energy = kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
     assert np.diff(energy).max() < 1e-3 * np.ptp(energy)
     assert motion.q[-1, 6] == pytest.approx(RADIUS, abs=1e-4)

@@ -2,33 +2,62 @@
 
 from __future__ import annotations
 
-from knuckle.contact.contact_pairs import contact_pairs
+from knuckle.contact.contact_pairs import ContactPair, contact_pairs
+from knuckle.contact.hulls import with_hulls
+from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
-from knuckle.model import Model
+from knuckle.joints import Free
+from knuckle.model import ROOT, Mesh, Model
 from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.warning import warn
 
 from .base import Integrator
+from .methods.collider_steps import ColliderSteps, must_have_one_kind
+from .methods.contact_impulses import impulse_count
+from .methods.contact_steps import ContactSteps
 
+FEW = 48
+"""Impulses up to which compiled steps solve all contacts of a mechanism."""
 SILENCE = "contacts=False says that this is meant"
 
 
-def contacts_are_solved(model: Model, contacts: bool | None) -> bool:
-    """Whether to take steps that solve contacts, where no integrator is named.
+def contact_integrator(model: Model, contacts: bool | None, *, one_state: bool) -> Integrator | None:
+    """What takes steps that solve contacts, where no integrator is named; None where contacts are not to be solved.
 
-    If nothing is said, where something may touch a shape of the base. A warning says why, where that cannot be.
+    If nothing is said they are, where something may touch a shape of the base. A warning says why, where that cannot
+    be. Steps of one state at a time may have any shapes, and any number of them.
     """
     must_be_a_choice(contacts)
     if contacts is False or (contacts is None and not may_touch_ground(model)):
-        return False
+        return None
     try:
-        contact_pairs(model)
+        return _for_one_state(model) if one_state else _compiled(model)
     except ModelError as error:
         if contacts:
             raise
         warn(f"bodies of {model.name} pass through each other and through the ground: {error}. {SILENCE}")
-        return False
-    return True
+        return None
+
+
+def _compiled(model: Model) -> ContactSteps:
+    contact_pairs(model)
+    return ContactSteps()
+
+
+def _for_one_state(model: Model) -> Integrator:
+    """Compiled steps for few contacts, and for free bodies; else steps on numbers."""
+    pairs = contact_pairs(with_hulls(model), any_shapes=True)
+    is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
+    if all(pair.is_compiled for pair in pairs) and not any(_is_mesh(pair) for pair in pairs):
+        if is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW):
+            return ContactSteps()
+    collider = ShapeCollider.of(with_hulls(model))
+    must_have_one_kind(model, collider.pairs)
+    return ColliderSteps(collider)
+
+
+def _is_mesh(pair: ContactPair) -> bool:
+    return any(isinstance(x.shape, Mesh) for x in (pair.first_shape, pair.second_shape))
 
 
 def must_solve_contacts(model: Model, contacts: bool | None, integrator: Integrator) -> None:

@@ -15,7 +15,7 @@ from knuckle.model import Model
 from knuckle.warning import warn
 
 from .base import Adaptive, Integrator
-from .contact_choice import contacts_are_solved, must_solve_contacts
+from .contact_choice import contact_integrator, must_solve_contacts
 from .contact_stiffness import contact_stiffness
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
@@ -60,6 +60,7 @@ def default_steps(
     *,
     integrator: str | Integrator | None = None,
     contacts: bool | CompliantContacts | None = None,
+    one_state: bool = True,
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
@@ -75,6 +76,7 @@ def default_steps(
         integrator: by name, or itself, if it is given.
         contacts: True if contacts are to be solved, False if bodies pass through each other; if not given, they are
             solved where something may touch a shape of the base. Soft contacts become part of any integrator.
+        one_state: whether it is one motion, as in `simulate`, which can have contacts of any shapes, or a rollout.
     """
     positions = neutral(model) if q is None else q
     if isinstance(contacts, CompliantContacts):
@@ -82,8 +84,8 @@ def default_steps(
     if integrator is not None:
         must_solve_contacts(model, contacts, integrator_of(integrator))
         return _given_steps(integrator, dt)
-    name = "contact" if contacts_are_solved(model, contacts) else "rk4"
-    return _chosen_steps(model, dt, name, _stiffest(model, positions), "joints")
+    touching = contact_integrator(model, contacts, one_state=one_state)
+    return _chosen_steps(model, dt, touching or integrator_of("rk4"), _stiffest(model, positions), "joints")
 
 
 def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
@@ -92,9 +94,9 @@ def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
     return Steps(method, name_of(integrator), step)
 
 
-def _chosen_steps(model: Model, dt: float | None, name: str, rate: Stiffness, what: str) -> Steps:
+def _chosen_steps(model: Model, dt: float | None, plain: Integrator, rate: Stiffness, what: str) -> Steps:
     """Steps of an integrator as short as what is stiff needs them, or implicit ones."""
-    step, plain = dt or DEFAULT_STEP, integrator_of(name)
+    step, name = dt or DEFAULT_STEP, "contact" if plain.solves_contacts else "rk4"
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
     if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
@@ -116,7 +118,11 @@ def _soft_steps(
     joints, touching = _stiffest(model, q), _stiffest(model, q, contacts)
     rate = Stiffness(max(joints.damping, touching.damping), max(joints.frequency, touching.frequency))
     what = "soft contacts" if touching.rate >= joints.rate else "joints"
-    steps = _chosen_steps(model, dt, "rk4", rate, what) if integrator is None else _given_steps(integrator, dt)
+    steps = (
+        _chosen_steps(model, dt, integrator_of("rk4"), rate, what)
+        if integrator is None
+        else _given_steps(integrator, dt)
+    )
     limit = LIMITS.get(steps.integrator.order, STABLE)
     is_explicit = steps.integrator.evaluations is not None and not isinstance(steps.integrator, Adaptive)
     if is_explicit and steps.dt is not None and touching.rate * steps.dt > limit:

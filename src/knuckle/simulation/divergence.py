@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.methods.bdf import BDF1, BDF2
+from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps
 from knuckle.integrators.methods.implicit_euler import ImplicitEuler
 from knuckle.integrators.methods.newton import Iterative
@@ -74,7 +75,7 @@ def finite(*parts: Array) -> Array:
 
 def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int], Any]) -> None:
     """A warning if contacts were not solved, by the memory at the end of trajectories: which ones, and how often."""
-    if not isinstance(integrator, ContactSteps):
+    if not isinstance(integrator, (ContactSteps, ColliderSteps)):
         return
     left, steps = (np.asarray(memory(k), float) for k in (1, 2))
     unsolved = ~(left <= WARNED) & np.isfinite(left)
@@ -82,8 +83,9 @@ def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int
         most = float(np.where(unsolved, left, 0.0).max())
         count = f"{int(steps[unsolved].sum())} steps"
         warn(
-            f"contacts were not solved to {WARNED:g} m/s in {count} of {_some(unsolved)} of {model.name}{_named(unsolved)}: "
-            f"{most:.1g} is left. Take shorter steps, or more rounds than ContactSteps(rounds={integrator.rounds})"
+            f"contacts were not solved to {WARNED:g} m/s in {count} of {_some(unsolved)} of {model.name}"
+            f"{_named(unsolved)}: {most:.1g} is left. Take shorter steps, or more rounds than "
+            f"{type(integrator).__name__}(rounds={integrator.rounds})"
         )
 
 

@@ -99,7 +99,7 @@ def rollout(
         {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}, named, time_varying
     )
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying)
-    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts)
+    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
     method = chosen.integrator
