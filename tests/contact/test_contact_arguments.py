@@ -1,6 +1,7 @@
 """What contact steps say to arguments and states that are none."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def test_arguments_are_checked(given, error, message):
 
 
 def test_numpy_numbers_are_numbers():
-    steps = ContactSteps(rounds=np.int64(5), tolerance=np.float64(1e-9), joint_limits=np.bool_(False))
+    given: dict[str, Any] = {"rounds": np.int64(5), "tolerance": np.float64(1e-9), "joint_limits": np.bool_(False)}
+    steps = ContactSteps(**given)
     assert np.isfinite(kn.rollout(MODEL, Q, None, None, 1e-3, steps=3, integrator=steps).q).all()
 
 
@@ -54,7 +56,10 @@ def test_steps_have_a_length(dt: float):
 def test_states_that_are_not_numbers():
     bad = np.array([Q, Q, Q])
     bad[1, 6] = np.nan
-    with pytest.warns(RuntimeWarning, match=r"1 of 3 trajectories of scene began with a state that is not finite, the first one, \[1\]"):
+    with pytest.warns(
+        RuntimeWarning,
+        match=r"1 of 3 trajectories of scene began with a state that is not finite, the first one, \[1\]",
+    ):
         motion = kn.rollout(MODEL, bad, None, None, 1e-3, steps=5, integrator=ContactSteps())
     assert np.isnan(motion.q[1, -1]).any()
     np.testing.assert_array_equal(motion.q[0], motion.q[2])

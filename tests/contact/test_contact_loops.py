@@ -39,7 +39,8 @@ def frame_of_four_bars(loops: int = 1) -> Model:
     upright = solid_box(0.5, (0.02, 0.02, 0.3), at=(0, 0, 0.15))
     b.body("left", on="bottom", at=(-0.2, 0, 0), joint=Revolute("y"), inertia=upright, limits=(-1.2, 1.2))
     b.body("right", on="bottom", at=(0.2, 0, 0), joint=Revolute("y"), inertia=upright)
-    b.body("top", on="left", at=(0, 0, 0.3), joint=Revolute("y"), inertia=solid_box(1.0, (0.4, 0.02, 0.02), at=(0.2, 0, 0)),
+    lid = solid_box(1.0, (0.4, 0.02, 0.02), at=(0.2, 0, 0))
+    b.body("top", on="left", at=(0, 0, 0.3), joint=Revolute("y"), inertia=lid,
            collisions=[ball_at(0.0, 0), ball_at(0.4, 0)])  # fmt: skip
     for k in range(loops):
         b.close_loop(f"corner{k}", Revolute("y"), "right", "top", at_predecessor=(0, 0, 0.3), at_successor=(0.4, 0, 0))
@@ -53,7 +54,9 @@ def parallel_biped() -> Model:
     for side, y in (("left", 0.1), ("right", -0.1)):
         link = solid_box(0.5, (0.04, 0.04, 0.3), at=(0, 0, -0.15))
         b.body(f"{side}_thigh", on="trunk", at=(0, y, 0), joint=Revolute("y"), inertia=link, friction=0.1)
-        b.body(f"{side}_crank", on="trunk", at=(0, y, 0), joint=Revolute("y"), inertia=solid_box(0.1, (0.1, 0.02, 0.02)))
+        b.body(
+            f"{side}_crank", on="trunk", at=(0, y, 0), joint=Revolute("y"), inertia=solid_box(0.1, (0.1, 0.02, 0.02))
+        )
         b.body(f"{side}_shank", on=f"{side}_thigh", at=(0, 0, -0.3), joint=Revolute("y"), inertia=link,
                collisions=[ball_at(-0.05, -0.3), ball_at(0.1, -0.3)], limits=(-0.1, 2.0))  # fmt: skip
         b.body(f"{side}_rod", on=f"{side}_crank", at=(-0.05, 0, 0), joint=Revolute("y"),
@@ -100,7 +103,11 @@ def _set(model: Model, angles: dict[str, float]) -> np.ndarray:
 def test_a_biped_with_parallel_knees_stands_on_its_feet():
     """Friction at the hips, limits at the knees, closed loops and sticking feet in one solve."""
     model = parallel_biped()
-    bent = {f"{s}_{j}_joint": x for s in ("left", "right") for j, x in (("thigh", -0.3), ("shank", 0.6), ("crank", 0.3), ("rod", -0.6))}
+    bent = {
+        f"{s}_{j}_joint": x
+        for s in ("left", "right")
+        for j, x in (("thigh", -0.3), ("shank", 0.6), ("crank", 0.3), ("rod", -0.6))
+    }
     q = kn.loops.close(model, _set(model, bent)).q
     q[6] -= kn.contact.gaps(model, q).min()
     steps = ContactSteps(joint_limits=True)
@@ -164,7 +171,7 @@ def test_a_geared_wheel_rolls_with_its_rotor():
 
 
 def test_a_mimic_gripper_holds_a_ball():
-    """Two fingers, one of which follows the other, squeeze a ball: friction carries it, and lets it go where it cannot."""
+    """Two fingers, one of which follows the other, squeeze a ball: friction carries it, or it slips."""
 
     def held(squeeze: float) -> float:
         b = kn.Builder("gripper", gravity=(0, 0, -G))

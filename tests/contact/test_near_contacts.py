@@ -51,5 +51,8 @@ def test_too_many_near_contacts_are_counted():
     n = 14
     model = on_plane(*[ball()] * n, friction=0.4)
     q = placed(model, *[(0.01 * k, 0, RADIUS) for k in range(n)])
-    with pytest.raises(kn.ModelError, match=r"scene has \d+ near pairs of shapes with \d+ impulses that act on each other in \d+ ways, and a step"):
+    with pytest.raises(
+        kn.ModelError,
+        match=r"scene has \d+ near pairs of shapes with \d+ impulses that act on each other in \d+ ways, and a step",
+    ):
         kn.simulate(model, q, None, 0.1, integrator=STEPS)

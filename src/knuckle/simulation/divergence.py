@@ -80,10 +80,10 @@ def warn_of_contacts(model: Model, integrator: Integrator, memory: Sequence[Any]
     unsolved = ~(left <= WARNED) & np.isfinite(left)
     if unsolved.any():
         most = float(np.where(unsolved, left, 0.0).max())
-        count = f"{int(steps[unsolved].sum())} steps"
+        where = f"{int(steps[unsolved].sum())} steps of {_some(unsolved)} of {model.name}{_named(unsolved)}"
         warn(
-            f"contacts were not solved to {WARNED:g} m/s in {count} of {_some(unsolved)} of {model.name}{_named(unsolved)}: "
-            f"{most:.1g} is left. Take shorter steps, or more rounds than ContactSteps(rounds={integrator.rounds})"
+            f"contacts were not solved to {WARNED:g} m/s in {where}: {most:.1g} is left. Take shorter steps, or more "
+            f"rounds than ContactSteps(rounds={integrator.rounds})"
         )
 
 

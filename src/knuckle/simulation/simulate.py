@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import IMPLICIT_PARTS, Steps, default_steps, implicit_steps, is_too_stiff
-from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
+from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.starting_state import DEFAULT_DURATION, DEFAULT_STEP, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory

@@ -29,8 +29,10 @@ SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
 PATIENCE, ENOUGH = 10, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-SLIGHT = 1e-10
+SLIGHT = 1e-9
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
+COLD = 0.01
+"""The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
 LOOPED = 8000
@@ -100,8 +102,8 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     `tolerance` is relative to the largest velocity that impulses have to change. Where more than `ENOUGH` is left after
     these rounds, there are `PATIENCE` times as many.
     """
-    enough = tolerance * problem.largest
     touched: Any = sum((absolute(x) for x in start), ZERO)  # a guess is improved at least once: its errors would add up
+    enough = select(less(0.0, touched), tolerance, COLD * tolerance) * problem.largest
     strikes = problem.largest_push
     is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
     n = len(start)

@@ -18,7 +18,7 @@ NO_RESPONSE = 1e-13
 
 
 class Disc(NamedTuple):
-    """Rows of a contact, counted from its normal, whose impulses stay within a radius: a coefficient times the normal."""
+    """Rows of a contact, counted from its normal, with impulses in a disc: of a coefficient times the normal one."""
 
     coefficient: Any
     rows: tuple[int, ...]

@@ -53,7 +53,10 @@ def _kept(problem: ConeProblem, free: Sequence[Any], low: Scalars, high: Scalars
     """The largest part s ≤ 1 with no energy at low + s (high − low), for a `low` without: a s² + 2 b s + c = 0."""
     way = [y - x for x, y in zip(low, high, strict=True)]
     c, whole = energy(problem, free, low), energy(problem, free, high)
-    a = sum((w * sum((m * way[k] for k, m in row.items()), ZERO) for w, row in zip(way, problem.A, strict=True)), ZERO) / 2
+    a = (
+        sum((w * sum((m * way[k] for k, m in row.items()), ZERO) for w, row in zip(way, problem.A, strict=True)), ZERO)
+        / 2
+    )
     b = (whole - c - a) / 2
     root = sqrt(maximum(b * b - a * c, 0.0))
     down = b + root

@@ -56,7 +56,8 @@ class Contact(NamedTuple):
     @property
     def _spring(self) -> tuple[float, float]:
         """Stiffness and damping of a surface that has a stiffness."""
-        assert self.surface is not None and self.surface.stiffness is not None
+        assert self.surface is not None
+        assert self.surface.stiffness is not None
         return self.surface.stiffness, self.surface.damping or 0.0
 
     def compliance(self, dt: Any) -> Any:
@@ -114,7 +115,9 @@ def contacts_of(
 
 def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Contact:
     """A place at which two shapes may touch: the normal, two ways across it, and turning about all three."""
-    mu, torsional, rolling = (constant(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling))
+    mu, torsional, rolling = (
+        constant(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling)
+    )
     normal, *across = axes_at(place.normal)
     rows = [row(model, X0, pair.first, pair.second, place.point, normal)]
     if mu is not ZERO:

@@ -15,8 +15,8 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
-from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
+from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.simulation.controls import NO_FORCE, Control
