@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
-from knuckle.algorithms.contact.cone_problem import ConeProblem, solved
+from knuckle.algorithms.contact.cone_problem import ConeProblem
+from knuckle.algorithms.contact.cone_rounds import solved
 from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound
@@ -58,7 +59,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-10
+    tolerance: float = 1e-11
     extrapolated: bool = False
     pairs: tuple[int, ...] | None = None
 
