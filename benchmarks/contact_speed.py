@@ -56,14 +56,14 @@ QUICK = Effort(ours=16, theirs=2, steps=100, rounds=1)
 class Theirs:
     """A model as MuJoCo has it through MJCF, and its rollout."""
 
-    def __init__(self, model: kn.Model, dt: float, gains: tuple[float, float] | None, is_elliptic: bool) -> None:
+    def __init__(self, model: kn.Model, dt: float, gains: tuple[Array, Array] | None, is_elliptic: bool) -> None:
         self.mj: Any = import_module("mujoco")
         self._rollout = import_module("mujoco.rollout").rollout
         root = ElementTree.fromstring(kn.formats.to_mjcf(model, lossy=True))
         if gains is not None:
             actuators = ElementTree.SubElement(root, "actuator")
-            for joint in model.joints[1:]:
-                ElementTree.SubElement(actuators, "position", joint=joint.name, kp=str(gains[0]), kv=str(gains[1]))
+            for joint, kp, kv in zip(model.joints[1:], *gains, strict=True):
+                ElementTree.SubElement(actuators, "position", joint=joint.name, kp=str(kp), kv=str(kv))
         for joint in root.iter("joint"):
             joint.attrib.pop("range", None)  # no stops on either side
             joint.attrib.pop("actuatorfrcrange", None)

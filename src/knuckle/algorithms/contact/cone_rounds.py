@@ -23,7 +23,7 @@ SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
 PATIENCE, ENOUGH = 10, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-SLIGHT = 1e-6
+SLIGHT = 1e-7
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
