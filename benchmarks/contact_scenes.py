@@ -85,7 +85,15 @@ def quadruped(spheres: int) -> Walker:
             goal[:, 3 * k + 2] -= np.sign(hips[k]) * 0.6 * lift
         return goal
 
-    return Walker(f"ANYmal B trots, {spheres} spheres", model, q, np.full(12, 150.0), np.full(12, 4.0), goals, 20.0 if spheres == 4 else 10.0)
+    return Walker(
+        f"ANYmal B trots, {spheres} spheres",
+        model,
+        q,
+        np.full(12, 150.0),
+        np.full(12, 4.0),
+        goals,
+        20.0 if spheres == 4 else 10.0,
+    )
 
 
 def humanoid() -> Walker:

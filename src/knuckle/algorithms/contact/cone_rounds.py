@@ -1,8 +1,7 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
-Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u), projected onto the cones: impulses that do no
-work between contacts that seem to stick grow to where one of them slides. Where several rounds find nothing better than
-before, many sweeps go on from the best.
+Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
+Where several rounds find nothing better than before, many sweeps go on from the best.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ TRIES = 4
 """Rounds without success before many sweeps go on from the best."""
 SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
-PATIENCE, ENOUGH = 10, 1e-7
+PATIENCE, ENOUGH = 5, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 SLIGHT = 1e-7
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
@@ -51,7 +50,8 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
 
     state = repeated(round_, (is_open, 0.0, 0.0, UNKNOWN * is_open, *start, *start), (1 + PATIENCE) * rounds)
-    return list(state[4 : 4 + n]), state[3]
+    found = state[4 : 4 + n]
+    return [x for block in problem.blocks for x in block.law.projected([found[i] for i in block.rows])], state[3]
 
 
 def _round(problem: ConeProblem, tries: Any, left: Any, best: Sequence[Any], impulses: Scalars) -> tuple[Any, ...]:
@@ -77,7 +77,7 @@ def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
 
 
 def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
-    """Π(λ − F'⁻¹ F) with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A.
+    """λ − F'⁻¹ F with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A.
 
     What the slight compliance s in F' + s Π' leaves is solved for once more: it chooses among impulses, and no more.
     """
@@ -87,8 +87,7 @@ def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
     change = factors.solve(left)
     rest = (SLIGHT * sum((g * change[m] for m, g in line.items()), ZERO) for line in still)
     change = change + factors.solve(Vector(rest))
-    new = [x - d for x, d in zip(impulses, change, strict=True)]
-    return [x for block in problem.blocks for x in block.law.projected([new[i] for i in block.rows])]
+    return [x - d for x, d in zip(impulses, change, strict=True)]
 
 
 def equations(problem: ConeProblem, impulses: Scalars) -> tuple[Matrix, list[dict[int, Any]], Vector]:
