@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
+from knuckle.scalar import ONE, ZERO, absolute, less, maximum, minimum, select
 from knuckle.spatial import Matrix, Vector, repeated
 from knuckle.spatial.linear.elimination import MANY, eliminated, product_count
 
@@ -20,7 +20,9 @@ TRIES = 4
 """Rounds without success before many sweeps go on from the best."""
 SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
-PATIENCE, ENOUGH = 5, 1e-7
+ANEW = 8
+"""After so many rounds they begin anew, without a guess, and are given so many more tries."""
+PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 SLIGHT = 1e-7
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
@@ -45,7 +47,9 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     n = len(start)
 
     def round_(_: Any, count: Any, tries: Any, left: Any, *x: Any) -> tuple[Any, ...]:
-        tries, left, *both = _round(problem, tries, left, x[:n], list(x[n:]))
+        begins_anew = less(absolute(count - ANEW), 0.5)
+        impulses = [select(begins_anew, 0.0, y) for y in x[n:]]
+        tries, left, *both = _round(problem, select(begins_anew, -float(ANEW), tries), left, x[:n], impulses)
         is_late = less(rounds - 1.5, count)
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
 
@@ -65,7 +69,7 @@ def _round(problem: ConeProblem, tries: Any, left: Any, best: Sequence[Any], imp
     now = residual(problem, impulses)
     is_better = less(now, left)
     best = [select(is_better, a, b) for a, b in zip(impulses, best, strict=True)]
-    tries = select(is_better, 0.0, select(is_stuck, 0.0, tries + 1))
+    tries = select(is_better, minimum(tries, 0.0), select(is_stuck, 0.0, tries + 1))
     return tries, select(is_better, now, left), *best, *impulses
 
 
