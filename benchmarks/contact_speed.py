@@ -219,7 +219,11 @@ def main() -> int:
         os.environ["KNUCKLE_CACHE_DIR"] = folder
         for k, row in enumerate(rows):
             if chosen.only is None or k in chosen.only:
-                results["rows"].append(row())
+                try:
+                    results["rows"].append(row())
+                except kn.ModelError as error:
+                    print(f"left out: {error}", flush=True)
+                    continue
                 print("  ".join(cells(results["rows"][-1])), flush=True)
     results["machine"]["load at end"] = machine.load()
     print("", page(results), sep="\n")
