@@ -30,7 +30,7 @@ COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
-LOOPED = 8000
+LOOPED = 5000
 """Products from which on the equations of Newton's method are solved by loops."""
 
 
