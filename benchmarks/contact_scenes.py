@@ -28,8 +28,8 @@ class Walker:
     title: str
     model: kn.Model
     posture: Array
-    stiffness: float
-    damping: float
+    stiffness: Array
+    damping: Array
     goals: Callable[[int], Array]
     asked: float
 
@@ -45,7 +45,7 @@ class Walker:
 @kn.kernel
 def hold(model: kn.Model, q: Any, v: Any, goal: Any, stiffness: Any, damping: Any) -> Any:
     """Forces of springs and dampers between joints and their goals."""
-    pull = [stiffness * (goal[k] - q[7 + k]) - damping * v[6 + k] for k in range(model.nv - 6)]
+    pull = [stiffness[k] * (goal[k] - q[7 + k]) - damping[k] * v[6 + k] for k in range(model.nv - 6)]
     return np.array([*[0.0] * 6, *pull]) if isinstance(q, np.ndarray) else type(q)([*[0.0] * 6, *pull])
 
 
@@ -85,7 +85,15 @@ def quadruped(spheres: int) -> Walker:
             goal[:, 3 * k + 2] -= np.sign(hips[k]) * 0.6 * lift
         return goal
 
-    return Walker(f"ANYmal B trots, {spheres} spheres", model, q, 150.0, 4.0, goals, 20.0 if spheres == 4 else 10.0)
+    return Walker(
+        f"ANYmal B trots, {spheres} spheres",
+        model,
+        q,
+        np.full(12, 150.0),
+        np.full(12, 4.0),
+        goals,
+        20.0 if spheres == 4 else 10.0,
+    )
 
 
 def humanoid() -> Walker:
@@ -107,7 +115,11 @@ def humanoid() -> Walker:
                 goal[:, model.q_slices[model.joint_index(f"{side}_{k}_joint")].start - 7] += part * bend
         return goal
 
-    return Walker("Talos bends its knees, 8 corners", model, q, 1000.0, 8.0, goals, 10.0)
+    light = 1 / np.diag(np.linalg.inv(kn.mass_matrix(model, q)))[6:]  # what each joint feels if the others are free
+    is_leg = np.array([joint.name.startswith("leg") for joint in model.joints[1:]])
+    damping = 0.3 * light / DT
+    stiffness = np.maximum(0.02 * light / DT**2, np.where(is_leg, 1000.0, 0.0))
+    return Walker("Talos bends its knees, 8 corners", model, q, stiffness, damping, goals, 10.0)
 
 
 def balls(count: int) -> tuple[kn.Model, Array, Array]:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from tests.seeds import seeds
 
-from knuckle.algorithms.contact.cone_problem import ConeProblem, residual, solved
+from knuckle.algorithms.contact.cone_problem import ConeProblem, residual
+from knuckle.algorithms.contact.cone_rounds import solved
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
 
 

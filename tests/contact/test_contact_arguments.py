@@ -1,6 +1,7 @@
 """What contact steps say to arguments and states that are none."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -39,7 +40,8 @@ def test_arguments_are_checked(given, error, message):
 
 
 def test_numpy_numbers_are_numbers():
-    steps = ContactSteps(rounds=np.int64(5), tolerance=np.float64(1e-9), joint_limits=np.bool_(False))
+    given: dict[str, Any] = {"rounds": np.int64(5), "tolerance": np.float64(1e-9), "joint_limits": np.bool_(False)}
+    steps = ContactSteps(**given)
     assert np.isfinite(kn.rollout(MODEL, Q, None, None, 1e-3, steps=3, integrator=steps).q).all()
 
 

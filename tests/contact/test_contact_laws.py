@@ -1,6 +1,7 @@
 """Laws of contact beyond Coulomb's cone: turning and rolling friction, springs, rebound without energy, overlaps."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from .scenes import RADIUS, G, ball, box, on_plane, placed
 STEPS = ContactSteps()
 
 
-def of(model: Model, **surface: float) -> Model:
+def of(model: Model, **surface: Any) -> Model:
     return model.replace(contact=ContactRules((Surface(**surface),)))
 
 
@@ -63,7 +64,7 @@ def test_torsional_and_rolling_friction_without_sliding_friction():
 
 
 def test_a_soft_surface_is_a_spring_and_a_damper():
-    """At rest it gives way by m g/k, and on the way there it swings as a damped oscillator; implicit steps damp more."""
+    """At rest it gives way by m g/k, and swings on the way there; implicit steps damp a little more."""
     k, d, m = 2e3, 10.0, 1.0
     model = of(on_plane(ball(m)), stiffness=2 * k, damping=2 * d)  # two of them in series
     motion = run(model, placed(model, (0, 0, RADIUS)), np.zeros(6), 3.0)

@@ -39,7 +39,8 @@ def frame_of_four_bars(loops: int = 1) -> Model:
     upright = solid_box(0.5, (0.02, 0.02, 0.3), at=(0, 0, 0.15))
     b.body("left", on="bottom", at=(-0.2, 0, 0), joint=Revolute("y"), inertia=upright, limits=(-1.2, 1.2))
     b.body("right", on="bottom", at=(0.2, 0, 0), joint=Revolute("y"), inertia=upright)
-    b.body("top", on="left", at=(0, 0, 0.3), joint=Revolute("y"), inertia=solid_box(1.0, (0.4, 0.02, 0.02), at=(0.2, 0, 0)),
+    lid = solid_box(1.0, (0.4, 0.02, 0.02), at=(0.2, 0, 0))
+    b.body("top", on="left", at=(0, 0, 0.3), joint=Revolute("y"), inertia=lid,
            collisions=[ball_at(0.0, 0), ball_at(0.4, 0)])  # fmt: skip
     for k in range(loops):
         b.close_loop(f"corner{k}", Revolute("y"), "right", "top", at_predecessor=(0, 0, 0.3), at_successor=(0.4, 0, 0))
@@ -170,7 +171,7 @@ def test_a_geared_wheel_rolls_with_its_rotor():
 
 
 def test_a_mimic_gripper_holds_a_ball():
-    """Two fingers, one of which follows the other, squeeze a ball: friction carries it, and lets it go where it cannot."""
+    """Two fingers, one of which follows the other, squeeze a ball: friction carries it, or it slips."""
 
     def held(squeeze: float) -> float:
         b = kn.Builder("gripper", gravity=(0, 0, -G))

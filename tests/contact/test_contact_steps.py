@@ -7,6 +7,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators import ContactSteps
+from knuckle.integrators.methods.contact_impulses import impulses_of_places
 from knuckle.joints import Prismatic
 from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, solid_box
 
@@ -142,6 +143,20 @@ def test_four_feet_carry_the_weight():
     impulses = state.memory[0].reshape(4, 3)
     assert impulses[:, 0].sum() == pytest.approx(2.0 * G * 1e-3, rel=1e-12)
     assert (impulses[:, 0] >= 0).all()
+
+
+def test_impulses_are_read_by_place():
+    """A ball and a box on the ground: the normal impulses on each body carry its weight."""
+    model = on_plane(ball(1.0), box(), friction=0.5)
+    stepping = kn.simulation.stepper(model, STEPS)
+    state = stepping.start(0.0, placed(model, (-1, 0, RADIUS), (0, 0, 0.1)), np.zeros(12), 1e-3)
+    state = stepping.step(0.0, state, 1e-3)
+    carried = {0: 0.0, 1: 0.0}
+    pairs = kn.contact.contact_pairs(model)
+    for pair, _, where in impulses_of_places(model):
+        assert pairs[pair].second == -1 or not state.memory[0][where].any()
+        carried[pairs[pair].first] += state.memory[0][where][0]
+    np.testing.assert_allclose([carried[k] for k in range(2)], np.array([1.0, 2.0]) * G * 1e-3, rtol=1e-10)
 
 
 def test_dry_friction_and_limits_of_joints_are_solved_with_contacts():

@@ -81,11 +81,10 @@ def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int
     unsolved = ~(left <= WARNED) & np.isfinite(left)
     if unsolved.any():
         most = float(np.where(unsolved, left, 0.0).max())
-        count = f"{int(steps[unsolved].sum())} steps"
+        where = f"{int(steps[unsolved].sum())} steps of {_some(unsolved)} of {model.name}{_named(unsolved)}"
         warn(
-            f"contacts were not solved to {WARNED:g} m/s in {count} of {_some(unsolved)} of {model.name}"
-            f"{_named(unsolved)}: {most:.1g} is left. Take shorter steps, or more rounds than "
-            f"{type(integrator).__name__}(rounds={integrator.rounds})"
+            f"contacts were not solved to {WARNED:g} m/s in {where}: {most:.1g} is left. Take shorter steps, or more "
+            f"rounds than {type(integrator).__name__}(rounds={integrator.rounds})"
         )
 
 

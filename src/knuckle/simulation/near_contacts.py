@@ -114,11 +114,11 @@ class NearContacts(ModeSwitch):
         return distance - self._balls[pairs]
 
     def _is_disturbed(self, before: Array, rows: Array) -> Array:
-        """Which states have a pair too near that steps leave out, or will have after twice the way from the one before."""
+        """Which states have a pair too near that steps leave out, or will after twice the way from the state before."""
         left_out = np.setdiff1d(np.arange(len(self._size)), self._chosen)
         apart = self._apart(np.concatenate([before[None], rows]), left_out)
         soon = apart[1:] - 2 * np.maximum(apart[:-1] - apart[1:], 0.0)
-        return ~(soon > TOO_NEAR * self._size[left_out]).all(-1)
+        return np.asarray(~(soon > TOO_NEAR * self._size[left_out]).all(-1))
 
     @property
     def memory(self) -> Any:

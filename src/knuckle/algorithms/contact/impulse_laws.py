@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
-from knuckle.scalar import ONE, ZERO, less, maximum, minimum, select, sqrt
+from knuckle.scalar import ONE, ZERO, less, maximum, minimum, select
 
-Scalars = list[Any]
-Velocity = Callable[[int, Scalars], Any]
-"""The velocity of a row under impulses."""
-
-
-NO_RESPONSE = 1e-13
-"""The part of the largest response to a unit impulse up to which a response is rounding."""
-
-
-class Disc(NamedTuple):
-    """Rows of a contact, counted from its normal, whose impulses stay within a radius: a coefficient times the normal."""
-
-    coefficient: Any
-    rows: tuple[int, ...]
+from .friction_discs import (
+    Disc,
+    ResponseSteps,
+    Scalars,
+    Velocity,
+    disc_slope,
+    in_disc,
+    inverse_response,
+    stiffest,
+)
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Cone:
     def rows(self) -> int:
         return 1 + sum(len(disc.rows) for disc in self.discs)
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
         """One over the responses of its rows, from row n on. Those with a unit of their own are measured alone."""
         slipping = ZERO if self.mu is ZERO else A[n + 1][n + 1] + A[n + 2][n + 2]
         response: Scalars = [A[n][n] + slipping]
@@ -62,9 +58,11 @@ class Cone:
             shared = disc.rows[0] == 1 and self.mu is not ZERO
             response += [response[0] if shared else sum((A[i][i] for i in own), ZERO)] * len(own)
             across.append(inverse_response(stiffest(A, own[0]) if len(own) == 2 else A[own[0]][own[0]], least))
-        return Steps(inverse_response(A[n][n], least), [inverse_response(x, least) for x in response], response, across)
+        return ResponseSteps(
+            inverse_response(A[n][n], least), [inverse_response(x, least) for x in response], response, across
+        )
 
-    def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
+    def swept(self, impulses: Scalars, n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay: the normal one first, then those across it."""
         impulses[n] = maximum(impulses[n] - steps.normal * velocity(n, impulses), 0.0)
         for disc, step in zip(self.discs, steps.across, strict=True):
@@ -107,54 +105,6 @@ RIM = 1 - 1e-6
 """The part of a disc's radius from which on an impulse counts as on its rim."""
 
 
-class Steps(NamedTuple):
-    """What solvers multiply velocities with: one over responses to unit impulses, and zero where there is none.
-
-    `normal` is for the first row alone, `rho` has for each row that of all rows of its unit together, one over
-    `response`, and `across` for each disc that of the stiffest way in it.
-    """
-
-    normal: Any
-    rho: Scalars
-    response: Scalars
-    across: Scalars
-
-
-def inverse_response(response: Any, least: Any) -> Any:
-    """One over a response; zero up to `least`: what does not move is not pushed."""
-    moves = less(least, response)
-    return select(moves, ONE / select(moves, response, 1.0), 0.0)
-
-
-def in_disc(x: Scalars, radius: Any) -> Scalars:
-    """The nearest point of a disc, or of an interval, about the origin."""
-    if len(x) == 1:
-        return [maximum(-radius, minimum(radius, x[0]))]
-    is_out, shrink = _outside(x, radius)
-    factor = select(is_out, radius * shrink, 1.0)
-    return [factor * x[0], factor * x[1]]
-
-
-def _outside(x: Scalars, radius: Any) -> tuple[Any, Any]:
-    """Whether a point is out of a disc, and one over its distance from the origin then."""
-    squared = sum((a * a for a in x), ZERO)
-    is_out = less(radius * radius, squared)
-    return is_out, 1 / sqrt(select(is_out, squared, 1.0))
-
-
-def disc_slope(x: Scalars, coefficient: Any, normal: Any, pushes: Any) -> list[tuple[Any, Scalars]]:
-    """Rows of the slopes of `in_disc`: along the normal impulse that sets its radius, and across."""
-    radius = coefficient * normal
-    slides, shrink = _outside(x, radius)
-    way, part = [a * shrink for a in x], radius * shrink
-    rows: list[tuple[Any, Scalars]] = []
-    for i, c in enumerate(way):
-        turned = [(part if i == k else ZERO) - part * c * d if len(x) > 1 else ZERO for k, d in enumerate(way)]
-        across = [select(slides, a, 1.0 if i == k else 0.0) for k, a in enumerate(turned)]
-        rows.append((select(slides, coefficient * pushes * c, 0.0), across))
-    return rows
-
-
 @dataclass(frozen=True)
 class Bounds:
     """An impulse between bounds; None where there is none."""
@@ -169,12 +119,12 @@ class Bounds:
         """Whether its impulse has one sign."""
         return self.upper is None and self.lower is not None
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> Steps:
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
         """One over the response of its row n."""
         inverse = inverse_response(A[n][n], least)
-        return Steps(inverse, [inverse], [A[n][n]], [])
+        return ResponseSteps(inverse, [inverse], [A[n][n]], [])
 
-    def swept(self, impulses: Scalars, n: int, steps: Steps, velocity: Velocity) -> None:
+    def swept(self, impulses: Scalars, n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulse, where the others stay."""
         (impulses[n],) = self.projected([impulses[n] - steps.normal * velocity(n, impulses)])
 
@@ -197,9 +147,3 @@ class Bounds:
 
 PUSHES = Bounds(lower=0.0)
 """A contact without friction, or a joint at its limit."""
-
-
-def stiffest(A: Sequence[Sequence[Any]], i: int) -> Any:
-    """The larger eigenvalue of two rows of A, from i on."""
-    mean, half = (A[i][i] + A[i + 1][i + 1]) / 2, (A[i][i] - A[i + 1][i + 1]) / 2
-    return mean + sqrt(half * half + A[i][i + 1] * A[i + 1][i])

@@ -8,7 +8,7 @@ from typing import Any
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import repeated
 
-from .impulse_laws import NO_RESPONSE, inverse_response
+from .friction_discs import NO_RESPONSE, inverse_response
 
 SWEEPS = 50
 """Sweeps of Gauss and Seidel at most."""

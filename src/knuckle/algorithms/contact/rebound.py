@@ -14,8 +14,9 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, less, maximum, select, sqrt
 from knuckle.spatial import repeated
 
-from .cone_problem import ConeProblem, Solver, solved
-from .impulse_laws import Scalars
+from .cone_problem import ConeProblem
+from .cone_rounds import Solver, solved
+from .friction_discs import Scalars
 
 
 def solved_with_rebound(

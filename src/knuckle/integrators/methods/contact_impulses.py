@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from knuckle.algorithms.contact.contact_rows import UnitImpulse, row, turning_row
@@ -134,6 +135,32 @@ def rebound_of(surface: Surface) -> tuple[Any, float | None, float]:
 def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:
     """How many impulses there are."""
     return sum(len(contact.rows) for contact in _at_start(model, joint_limits, pairs))
+
+
+class PlaceImpulses(NamedTuple):
+    """Where the impulses of a place at which two shapes may touch are in the memory of `ContactSteps`.
+
+    The first is along the normal, on the first body of the pair; with friction two follow along the axes that
+    `shape_gaps.axes_at` gives to the normal, then moments about the normal and about these axes, where there are any.
+    """
+
+    pair: int
+    place: int
+    impulses: slice
+
+
+def impulses_of_places(model: Model, pairs: tuple[int, ...] | None = None) -> list[PlaceImpulses]:
+    """The impulses of each place, in order; `pair` is a number in `kn.contact.contact_pairs`, `place` counts in it."""
+    every, found, n = contact_pairs(model), list[PlaceImpulses](), 0
+    for k in range(len(every)) if pairs is None else pairs:
+        for place, contact in enumerate(_at_start(model.replace(joints=_frictionless(model)), False, (k,))):
+            found.append(PlaceImpulses(k, place, slice(n, n + len(contact.rows))))
+            n += len(contact.rows)
+    return found
+
+
+def _frictionless(model: Model) -> tuple[Any, ...]:
+    return tuple(replace(joint, friction=()) for joint in model.joints)
 
 
 def _at_start(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> list[Contact]:
