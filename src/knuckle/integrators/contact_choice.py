@@ -48,9 +48,9 @@ def _for_one_state(model: Model) -> Integrator:
     """Compiled steps for few contacts, and for free bodies; else steps on numbers."""
     pairs = contact_pairs(with_hulls(model), any_shapes=True)
     is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
-    if all(pair.is_compiled for pair in pairs) and not any(_is_mesh(pair) for pair in pairs):
-        if is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW):
-            return ContactSteps()
+    are_compiled = all(pair.is_compiled and not _is_mesh(pair) for pair in pairs)
+    if are_compiled and (is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW)):
+        return ContactSteps()
     collider = ShapeCollider.of(with_hulls(model))
     must_have_one_kind(model, collider.pairs)
     return ColliderSteps(collider)

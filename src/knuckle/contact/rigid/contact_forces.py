@@ -15,7 +15,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.contact.cone_problem import ConeProblem, solved
+from knuckle.algorithms.contact.cone_problem import ConeProblem
+from knuckle.algorithms.contact.cone_rounds import solved
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Cone
 
 Array: TypeAlias = NDArray[Any]

@@ -86,13 +86,14 @@ class ColliderSteps(Integrator):
         touching = scene.touching(model, q, places)
         rates = touching.normals @ np.stack([free, v], 1)
         near = np.flatnonzero(places[:, 0] + 2 * dt * np.minimum(rates.min(1), 0.0) < EPSILON)
+        solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
         for _ in range(AGAIN):
-            solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
             after = places[:, 0] + dt * (touching.normals @ solution.velocity)
             missed = np.setdiff1d(np.flatnonzero(after < np.minimum(places[:, 0], 0.0) - EPSILON), near)
             if not len(missed):
                 break
             near = np.union1d(near, missed)
+            solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
         q, v = coasted(model, q, solution.velocity, solution.back, dt)
         failed = unsolved + (solution.residual > WARNED)
         return State(q, v, (solution.impulses, max(worst, solution.residual), failed))
@@ -119,12 +120,14 @@ class ColliderSteps(Integrator):
         gap[:count], e[:count], mu[:count] = places[near, 0], scene.restitution[near], scene.coefficients[near]
         last = impulses[: len(places) * m].reshape(-1, m)
         start[own] = np.r_[last[near].ravel(), impulses[len(places) * m :]]
-        options = {"shape": scene.shape, "rounds": self.rounds, "tolerance": self.tolerance}
         numbers = rates, before, gap, e, mu.ravel(), scene.bounds, start
         if size in (0, *SIZES):
-            results = solved_places(model, A.ravel(), *numbers, dt, **options)
+            results: Any = solved_places(
+                model, A.ravel(), *numbers, dt, shape=scene.shape, rounds=self.rounds, tolerance=self.tolerance
+            )
         else:
-            results = _solved_on_arrays(A, *(x.tolist() for x in numbers), dt, **options)
+            lists: list[Any] = [x.tolist() for x in numbers]
+            results = _solved_on_arrays(A, lists, dt, scene.shape, self.rounds, self.tolerance)
         found, residual, pushes = map(np.asarray, results)
         new = np.zeros_like(last)
         new[near] = found[: m * count].reshape(-1, m)
@@ -190,7 +193,7 @@ class _Scene:
         coefficients = np.array([[s.friction, s.torsional, s.rolling] for s in surfaces]).reshape(-1, 3)
         rebounds = [rebound_of(s) for s in surfaces]
         e = np.array([0.0 if x[0] is ZERO else float(x[0]) for x in rebounds])
-        slides, turns, rolls = (bool(x) for x in coefficients.any(0)) if owner else (False, False, False)
+        slides, turns, rolls = (bool(column.any()) for column in coefficients.T)
         stiffness, damping = rebounds[0][1:] if rebounds else (None, 0.0)
         shape = _Shape(slides, turns, rolls, bool(e.any()), stiffness, damping)
         q = model.positions(Vector(model.start))
@@ -303,12 +306,11 @@ def solved_places(
 
 
 def _solved_on_arrays(
-    A: Array, rates: Any, approach: Any, gap: Any, e: Any, mu: Any, bounds: Any, impulses: Any, dt: float, *,
-    shape: _Shape, rounds: int, tolerance: float,
-) -> Any:  # fmt: skip
+    A: Array, numbers: list[Any], dt: float, shape: _Shape, rounds: int, tolerance: float
+) -> tuple[list[Any], Any, list[Any]]:
     """The same, of more contacts than there is code for."""
-    contacts = _contacts(shape, gap, e, mu, bounds, dt)
-    rows = A.tolist()
+    rates, approach, gap, e, mu, bounds, impulses = numbers
+    contacts, rows = _contacts(shape, gap, e, mu, bounds, dt), A.tolist()
 
     def solve(problem: ConeProblem, start: list[Any], rounds: int, tolerance: float) -> tuple[list[Any], Any]:
         return solved_on_arrays(np.array(rows), problem, start, rounds, tolerance)
