@@ -98,6 +98,10 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "contact.compliant_dynamics": lambda m, _: kn.contact.compliant_dynamics(
         m, q(m), z(m), z(m), kn.contact.CompliantContacts()
     ),
+    "contact.contact_dynamics": lambda m, _: kn.contact.contact_dynamics(m, q(m), z(m), z(m)).a,
+    "contact.impact": lambda m, _: kn.contact.impact(m, q(m), z(m)).v,
+    "contact.separation_states": lambda m, _: kn.contact.separation_states(m, q(m), z(m)),
+    "contact.with_hulls": lambda m, _: str(kn.contact.with_hulls(m)),
     "contact.contact_forces": lambda m, _: kn.contact.contact_forces(m, q(m), z(m), kn.contact.CompliantContacts()),
     "contact.contact_joint_forces": lambda m, _: kn.contact.contact_joint_forces(
         m, q(m), z(m), kn.contact.CompliantContacts()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from knuckle.algorithms.contact.soft_laws import (
     LAWS,
-    Grip,
+    Rubbing,
     SoftSurface,
     Squeeze,
     gripped,
@@ -78,7 +78,7 @@ class PlaceForce(NamedTuple):
     """What acts at a place: the law's parts, and the whole force on the first body in base axes."""
 
     squeeze: Squeeze
-    grip: Grip
+    grip: Rubbing
     force: Vec3
 
 
@@ -86,11 +86,11 @@ def force_at(contacts: CompliantContacts, touch: Touch, spring: Vec3) -> PlaceFo
     """The force at a place; `spring` in the axes of the second body."""
     surface, place = touch.surface, touch.at.place
     squeeze = squeezed(LAWS[contacts.law], surface, place.gap, touch.rate)
-    grip = Grip(ZERO3, 0.0)
+    grip = Rubbing(ZERO3, 0.0)
     if has_spring(contacts, surface):
         grip = gripped(surface, squeeze, tmatvec(touch.turn, spring), touch.slip)
     elif surface.friction is not ZERO:
-        grip = Grip(regularized(surface.friction, squeeze.force, touch.slip, contacts.slip_speed), 0.0)
+        grip = Rubbing(regularized(surface.friction, squeeze.force, touch.slip, contacts.slip_speed), 0.0)
     return PlaceForce(squeeze, grip, add(scale(squeeze.force, place.normal), grip.force))
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.contact.cone_problem import ConeProblem
 from knuckle.algorithms.contact.cone_rounds import solved
-from knuckle.algorithms.contact.impulse_laws import Bounds, in_disc, stiffest
+from knuckle.algorithms.contact.friction_discs import ResponseSteps, Velocity, in_disc, inverse_response, stiffest
+from knuckle.algorithms.contact.impulse_laws import Bounds
 from knuckle.scalar import less, select, sqrt
 
 from .complementarity import boxed
@@ -94,27 +95,30 @@ def within(B: Array, b: Array, sizes: Sequence[int], most: Array, start: Array, 
     if cone == "box" or all(size == 1 for size in sizes):
         return boxed(B, b, -rows, rows)
     laws: list[Any] = []
-    n = 0
     for size, radius in zip(sizes, most.tolist(), strict=True):
-        step = 1 / stiffest(B.tolist(), n) if size == 2 else 0.0
-        laws.append(Disc(radius, step) if size == 2 else Bounds(-radius, radius))
-        n += size
+        laws.append(KnownDisc(radius) if size == 2 else Bounds(-radius, radius))
     found, _ = solved(ConeProblem.of(B.tolist(), b.tolist(), laws), start.tolist(), ROUNDS, EXACT)
     return np.array([float(x) for x in found])
 
 
 @dataclass(frozen=True)
-class Disc:
-    """Friction of a known normal impulse: within a disc. `step` is one over its stiffest response."""
+class KnownDisc:
+    """Friction of a known normal impulse: within a disc."""
 
     radius: float
-    step: float
 
     rows = 2
+    only_pushes = False
 
-    def swept(self, impulses: list[Any], n: int, _: Any, __: Any, velocity: Callable[[int, list[Any]], Any]) -> None:
+    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
+        """One over the responses of its two rows, from row n on."""
+        response = A[n][n] + A[n + 1][n + 1]
+        rho, across = inverse_response(response, least), inverse_response(stiffest(A, n), least)
+        return ResponseSteps(across, [rho, rho], [response, response], [across])
+
+    def swept(self, impulses: list[Any], n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay."""
-        trial = [impulses[k] - self.step * velocity(k, impulses) for k in (n, n + 1)]
+        trial = [impulses[k] - steps.normal * velocity(k, impulses) for k in (n, n + 1)]
         impulses[n : n + 2] = self.projected(trial)
 
     def projected(self, trial: list[Any]) -> list[Any]:
@@ -136,3 +140,8 @@ class Disc:
             [entry(part * s * s, 1.0), entry(-part * c * s, 0.0)],
             [entry(-part * c * s, 0.0), entry(part * c * c, 1.0)],
         ]
+
+    def state(self, impulses: list[Any]) -> list[Any]:
+        """Whether it is on the rim: 1 or 0."""
+        x, y = impulses
+        return [select(less(self.radius * self.radius, x * x + y * y), 1.0, 0.0)]

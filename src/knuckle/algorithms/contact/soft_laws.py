@@ -68,24 +68,24 @@ def regularized(friction: Any, normal: Any, slip: Vec3, speed: Any) -> Vec3:
     return scale(-friction * normal / sqrt(dot(slip, slip) + speed * speed), slip)
 
 
-class Grip(NamedTuple):
+class Rubbing(NamedTuple):
     """Friction at a place, and 1 where it slides, else 0."""
 
     force: Vec3
     slides: Any
 
 
-def gripped(surface: SoftSurface, squeeze: Squeeze, spring: Vec3, slip: Vec3) -> Grip:
+def gripped(surface: SoftSurface, squeeze: Squeeze, spring: Vec3, slip: Vec3) -> Rubbing:
     """f_stick = −K x − D s, at most μ f_n (11.76-11.78): in a disc, the same in every direction."""
     K, D = (squeeze.share * surface.across * k for k in (surface.stiffness, surface.damping))
     stick = scale(-1.0, add(scale(K, spring), scale(D, slip)))
     most, size = surface.friction * squeeze.force, dot(stick, stick)
     slides = less(most * most, size)
     part = select(slides, most / sqrt(select(slides, size, 1.0)), 1.0)
-    return Grip(scale(part, stick), select(slides, 1.0, 0.0))
+    return Rubbing(scale(part, stick), select(slides, 1.0, 0.0))
 
 
-def relaxed(surface: SoftSurface, squeeze: Squeeze, grip: Grip, before: Vec3, stuck: Vec3, dt: Any) -> Vec3:
+def relaxed(surface: SoftSurface, squeeze: Squeeze, grip: Rubbing, before: Vec3, stuck: Vec3, dt: Any) -> Vec3:
     """The spring after a step: where it stuck, the way that it was carried along.
 
     Where it slides or is free D ẋ = −(K x + f_t) (11.79), solved exactly for the friction at the end of the step: it

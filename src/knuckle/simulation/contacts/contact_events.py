@@ -29,7 +29,7 @@ from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, 
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 
-from .contact_phase import SLACK, STILL, Contacts, Phase, Touch
+from .contact_phase import SLACK, STILL, Contacts, Phase, TouchTerms
 
 Array: TypeAlias = NDArray[Any]
 
@@ -123,7 +123,7 @@ class ContactEvents(ModeSwitch):
             touch, _, forces = self._forces(run.t, now.q, now.v)
             self._calm = touch.calm(forces, self._dt)
 
-    def _forces(self, t: float, q: Array, v: Array) -> tuple[Touch, Grip, Array]:
+    def _forces(self, t: float, q: Array, v: Array) -> tuple[TouchTerms, Grip, Array]:
         """The places that hold, what they do, and their forces."""
         return self.contacts.held_forces(self._system, t, q, v, self._phase, self._calm)
 

@@ -62,7 +62,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Touch:
+class TouchTerms:
     """Some places in a state: their velocities (m, 3), their response and friction, and their rates without forces."""
 
     places: Array
@@ -134,17 +134,17 @@ class Contacts:
         """The response along rows, with joints that dry friction holds standing still."""
         return response_at(self.model, q, J, None if sticking is None else HOLD * np.asarray(sticking))
 
-    def touch(self, system: System, t: float, q: Array, v: Array, places: Array) -> Touch:
+    def touch(self, system: System, t: float, q: Array, v: Array, places: Array) -> TouchTerms:
         """Some places in a state, under the forces of a system."""
         J = self.rows(q, places)
         bias = np.asarray(self._functions.contact.contact_bias(q, v))[places].ravel()
         rates = J @ np.asarray(system.acceleration(t, q, v)) + bias
         u = self.velocity(q, v)[places]
-        return Touch(places, u, rates, self.response(q, J, system.sticking), self.surfaces.friction[places])
+        return TouchTerms(places, u, rates, self.response(q, J, system.sticking), self.surfaces.friction[places])
 
     def held_forces(
         self, system: System, t: float, q: Array, v: Array, phase: Phase, calm: Array
-    ) -> tuple[Touch, Grip, Array]:
+    ) -> tuple[TouchTerms, Grip, Array]:
         """The places of a phase, what they do, and their forces."""
         touch = self.touch(system, t, q, v, phase.index)
         grip = touch.grip(phase.way, calm)
