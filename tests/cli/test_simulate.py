@@ -88,6 +88,21 @@ def test_a_floating_robot_falls_and_its_joints_are_held():
     assert said["q"]["front_left_knee"] == pytest.approx(0.5, abs=0.02)
 
 
+def test_a_floor_is_put_under_a_robot(tmp_path: Path):
+    out = tmp_path / "stands.npz"
+    arguments = ("quadruped", "--base", "floating", "-c", "hold", "--bandwidth", 10, "-t", 0.1, "--out", out)
+    run(*arguments, "--ground", "--friction", 0.8)
+    motion = kn.Trajectory.load(out)
+    (floor,) = motion.model.base.collisions
+    assert motion.model.contact.between("ground", "").friction == 0.8
+    assert float(floor.X.r[2]) == pytest.approx(-0.348, abs=1e-3)
+    assert motion.integrator == "contact"
+    assert motion.q[-1, 6] > -0.025
+    run(*arguments, "--ground", "--no-contacts")
+    assert kn.Trajectory.load(out).q[-1, 6] < -0.04
+    assert "--friction is that of a floor" in run("arm", "--friction", 2, code=2).output
+
+
 def test_loops_move_and_stay_closed():
     said = told("four_bar", "-t", 0.3)
     model = kn.robots.load("four_bar")

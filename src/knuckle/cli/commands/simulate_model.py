@@ -14,9 +14,9 @@ import numpy as np
 from knuckle.cli.controllers import ControllerChoice, towards
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.state_arguments import position, velocity
-from knuckle.contact import gaps
+from knuckle.contact import ShapeCollider, with_hulls
 from knuckle.integrators.starting_state import DEFAULT_STEP
-from knuckle.model import Model
+from knuckle.model import ROOT, Model
 from knuckle.model.edit import with_ground
 from knuckle.simulation.simulate import simulate
 from knuckle.trajectory.trajectory import Trajectory
@@ -43,11 +43,18 @@ class TimedRun:
 def on_ground(model: Model, start: Sequence[str], height: float | None, friction: float | None) -> Model:
     """The model on a floor: at a height, or just below where it begins."""
     if height is None:
-        above = gaps(with_ground(model), position(model, "--start", start))
-        if not above.size:
-            raise UnusableError(f"--ground: nothing of {model.name} can touch it, for it has no shapes that collide")
-        height = float(above.min())
+        height = _lowest(model, position(model, "--start", start))
     return with_ground(model, height, friction=friction)
+
+
+def _lowest(model: Model, q: Any) -> float:
+    """The height of the lowest point of what can touch a floor."""
+    collider = ShapeCollider.of(with_hulls(with_ground(model)))
+    owner = np.repeat([ROOT in (pair.first, pair.second) for pair in collider.pairs], collider.counts)
+    above = collider.places(q)[owner.astype(bool), 0]
+    if not above.size:
+        raise UnusableError(f"--ground: nothing of {model.name} can touch it, for it has no shapes that collide")
+    return float(above.min())
 
 
 def run(

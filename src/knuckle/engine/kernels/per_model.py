@@ -11,6 +11,7 @@ import functools
 import itertools
 import operator
 import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable
@@ -123,7 +124,12 @@ class PerModel(Generic[V]):
     def _mine(self, model: Model) -> dict[Any, _Entry[V]]:
         number = id(model)
         if number not in self._of:
-            self._of[number] = weakref.ref(model, lambda _: self._drop(number)), {}
+
+            def drop(_: Any, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+                if not is_ending():  # else modules are half gone, and everything goes anyway
+                    self._drop(number)
+
+            self._of[number] = weakref.ref(model, drop), {}
         return self._of[number][1]
 
     def _drop(self, number: int) -> None:
