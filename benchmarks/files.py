@@ -3,11 +3,11 @@
     python benchmarks/files.py [--only PATTERN] [--jobs 2] [--seconds 120] [--out benchmarks/results] [--check]
 
 Every URDF of example-robot-data and every MJCF of dm_control that loads and moves starts at rest from a random posture
-(seeded; within the limits of its joints; loops closed). One second of `kn.simulate(model, q0)` is timed, and its last
-position compared with a reference: Dormand and Prince's method with tolerances of 1e-8 and 1e-10 where no joint has dry
-friction; else, or where that takes too long, Runge-Kutta's with steps halved again and again. A reference is converged
-where two in a row agree to 1e-5. If none do within `--seconds` (chaotic motion; very stiff joints), the table says how
-far the last two were apart.
+(seeded; within the limits of its joints; loops closed). One second of `kn.simulate(model, q0, contacts=False)` is
+timed, and its last position compared with a reference: Dormand and Prince's method with tolerances of 1e-8 and 1e-10
+where no joint has dry friction; else, or where that takes too long, Runge-Kutta's with steps halved again and again. A
+reference is converged where two in a row agree to 1e-5. If none do within `--seconds` (chaotic motion; very stiff
+joints), the table says how far the last two were apart.
 
 The difference is the largest over the velocity variables of |difference| / max(1, way travelled), in rad and m.
 `--check` ends with an error if a simulation diverged, or is off by more than 1e-3 from a converged reference without a
@@ -104,7 +104,7 @@ def measure(path: Path, seconds: float) -> Iterator[dict[str, Any]]:
         warnings.simplefilter("always")
         began = time.perf_counter()
         try:
-            motion = kn.simulate(model, q0, duration=DURATION, progress=False)
+            motion = kn.simulate(model, q0, duration=DURATION, progress=False, contacts=False)
         except Exception as error:  # whatever it is, the table shows it
             yield known | {"reason": type(error).__name__, "message": str(error)}
             return
@@ -116,7 +116,7 @@ def measure(path: Path, seconds: float) -> Iterator[dict[str, Any]]:
     yield known
     if motion.reason != "diverged":
         began = time.perf_counter()
-        kn.simulate(model, q0, duration=DURATION, progress=False)
+        kn.simulate(model, q0, duration=DURATION, progress=False, contacts=False)
         known["again"] = time.perf_counter() - began
         yield known
     for way, reference, agreement in references(model, q0, seconds):
@@ -192,7 +192,7 @@ def simulated(model: kn.Model, q0: Any, until: float, options: dict[str, Any]) -
     with warnings.catch_warnings(), interrupted_after(left):
         warnings.simplefilter("ignore")
         try:
-            motion = kn.simulate(model, q0, duration=DURATION, progress=False, **options)
+            motion = kn.simulate(model, q0, duration=DURATION, progress=False, contacts=False, **options)
         except (KeyboardInterrupt, ArithmeticError):
             return None
     return None if motion.reason == "interrupted" else motion

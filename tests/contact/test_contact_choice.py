@@ -144,3 +144,28 @@ def test_loops_stay_closed_on_numbers():
     motion = kn.simulate(model, q, None, 0.05, integrator=steps)
     assert np.abs(kn.loops.error(model, motion.q)).max() < 1e-9
     assert isinstance(model.joints[0].type, Revolute)
+
+
+@pytest.mark.parametrize("on_numbers", [False, True])
+def test_springs_and_dampers_of_joints_may_be_stiff(on_numbers: bool):
+    """They are as at the end of a step: of first order where they are soft, and bounded however stiff they are."""
+
+    def arm(stiffness: float, damping: float) -> kn.Model:
+        b = kn.Builder("arm")
+        b.ground(height=-5.0)
+        link = {"mass": 1.0, "com": (0.5, 0, 0), "inertia": (0.1, 0.1, 0.1), "collisions": Sphere(0.1)}
+        b.body("upper", joint=Revolute("y"), stiffness=stiffness, damping=damping, **link)
+        b.body("lower", "upper", joint=Revolute("y"), at=(1, 0, 0), stiffness=stiffness, damping=damping, **link)
+        return b.build()
+
+    def end(model: kn.Model, dt: float, **options: Any) -> np.ndarray:
+        steps = ColliderSteps(kn.contact.ShapeCollider.of(model)) if on_numbers else ContactSteps()
+        return kn.simulate(model, [0.5, -0.3], None, 0.2, dt=dt, **({"integrator": steps} | options)).q[-1]
+
+    soft = arm(30.0, 2.0)
+    exact = end(soft, 1e-3, integrator="rk4", contacts=False)
+    coarse, fine = (np.abs(end(soft, dt) - exact).max() for dt in (4e-3, 2e-3))
+    assert coarse < 0.02
+    assert coarse / fine == pytest.approx(2, rel=0.15)
+    stiff = arm(1e8, 1e5)
+    assert np.abs(end(stiff, 1e-2)).max() < 0.5

@@ -64,10 +64,10 @@ def default_steps(
 ) -> Steps:
     """What a motion of this model is computed with, as far as it is not said.
 
-    RK4 in steps of a millisecond, or contact steps where something may touch the ground. Where dampers and springs at
-    the joints, or soft contacts, are too stiff for that, and no dt is given, the same in parts of a millisecond; where
-    these would be too many for RK4, or dt is given, implicit steps. A warning says where a given integrator is explicit
-    and its steps are too long for soft contacts.
+    Contact steps of a millisecond where something may touch the ground, else RK4. Where dampers and springs at the
+    joints, or soft contacts, are too stiff for that, and no dt is given, RK4 in parts of a millisecond; where these
+    would be too many, or dt is given, implicit steps. A warning says where a given integrator is explicit and its steps
+    are too long for soft contacts.
 
     Args:
         model: the mechanism.
@@ -97,6 +97,8 @@ def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
 def _chosen_steps(model: Model, dt: float | None, plain: Integrator, rate: Stiffness, what: str) -> Steps:
     """Steps of an integrator as short as what is stiff needs them, or implicit ones."""
     step, name = dt or DEFAULT_STEP, "contact" if plain.solves_contacts else "rk4"
+    if plain.solves_contacts:  # springs and dampers of joints are those at the end of its steps
+        return Steps(plain, name, step)
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
     if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
@@ -104,10 +106,6 @@ def _chosen_steps(model: Model, dt: float | None, plain: Integrator, rate: Stiff
         return Steps(plain, name, step / n, n, why)
     if not rate.rate * step > STABLE:
         return Steps(plain, name, step)
-    if plain.solves_contacts:
-        because = _stiff(model, rate, what)
-        why = f"{because}: contact steps of {step:.3g} s are too long for that. Shorter ones are stable"
-        return Steps(plain, name, step, why=why, is_coarse=True)
     return implicit_steps(model, step, IMPLICIT_PARTS if dt is None else 1, _stiff(model, rate, what))
 
 

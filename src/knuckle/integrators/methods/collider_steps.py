@@ -32,7 +32,7 @@ from knuckle.solvers.cone_newton import solved_on_arrays
 from knuckle.spatial import Matrix, Vector
 
 from .contact_impulses import Contact, contacts_at_joints, rebound_of
-from .contact_steps import WARNED, resolved, smooth
+from .contact_steps import WARNED, per_variable, resolved, smooth
 
 Array = NDArray[Any]
 
@@ -80,10 +80,11 @@ class ColliderSteps(Integrator):
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         model, scene, (impulses, worst, unsolved) = system.at_time(t), self._scene, state.memory
         q, v = np.asarray(state.q, float), np.asarray(state.v, float)
-        a = smooth(system).acceleration(t, q, v)
-        free = np.asarray(free_velocity(model, q, v, a, dt))
         places = self.collider.places(q)
-        touching = scene.touching(model, q, places)
+        touching = scene.touching(model, q, places, dt)
+        a = np.asarray(smooth(system).acceleration(t, q, v))
+        a = a - touching.inverse(touching.added * a + dt * scene.springs * v)
+        free = np.asarray(free_velocity(model, q, v, a, dt))
         rates = touching.normals @ np.stack([free, v], 1)
         near = np.flatnonzero(places[:, 0] + 2 * dt * np.minimum(rates.min(1), 0.0) < EPSILON)
         solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
@@ -173,6 +174,8 @@ class _Scene:
     coefficients: Array
     joint_rows: Array
     bounds: Array
+    springs: Array
+    dampers: Array
 
     @property
     def rows(self) -> int:
@@ -203,16 +206,18 @@ class _Scene:
         for k, (i, number) in enumerate(variables):
             rows[k, model.v_slices[i].start + number] = 1.0
         bounds = np.array([float(contact.law.upper) for contact in joints if isinstance(contact.law, Bounds)])
-        return cls(tuple(owner), shape, moves, e, coefficients, rows, bounds)
+        springs, dampers = (np.array(per_variable(model, name)) for name in ("stiffness", "damping"))
+        return cls(tuple(owner), shape, moves, e, coefficients, rows, bounds, springs, dampers)
 
-    def touching(self, model: Model, q: Array, places: Array) -> _Touching:
-        """What the places need of a state."""
+    def touching(self, model: Model, q: Array, places: Array, dt: float) -> _Touching:
+        """What the places need of a state. Springs and dampers are as at the end of a step (`contact_steps.at_end`)."""
         screws = np.asarray(screws_of(model, q))
         H = np.asarray(mass_matrix(model.without_loops() if model.loops else model, q))
         K = np.asarray(loop_jacobian(model, q)) if model.loops else None
         points, normals = places[:, 1:4], places[:, 4:7]
         forces = np.concatenate([np.cross(points, normals), normals], 1)
-        return _Touching(self, screws, H, K, (forces @ screws.T) * self.moves)
+        added = dt * (self.dampers + dt * self.springs)
+        return _Touching(self, screws, H + np.diag(added), K, (forces @ screws.T) * self.moves, added)
 
 
 @dataclass(frozen=True)
@@ -224,6 +229,8 @@ class _Touching:
     H: Array
     K: Array | None
     normals: Array
+    added: Array
+    """What springs and dampers add to the inertia of each variable"""
 
     def rows(self, places: Array, near: Array) -> Array:
         """The rows of some places, each after the other."""

@@ -20,7 +20,7 @@ from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
 from knuckle.functions.loops.loop_terms import is_redundant
 from knuckle.integrators.base import Integrator, State
-from knuckle.integrators.system import System
+from knuckle.integrators.system import System, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called
@@ -101,12 +101,12 @@ class ContactSteps(Integrator):
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         impulses, worst, unsolved = state.memory
-        plain = smooth(system)
 
         def one(t: Any, q: Any, v: Any, impulses: Any, dt: Any) -> Any:
-            a = plain.acceleration(t, q, v)
+            later = at_end(system, dt)
+            a = smooth(later).acceleration(t, q, v)
             return with_contacts(
-                system.at_time(t), q, v, a, impulses, dt,
+                later.at_time(t), q, v, a, impulses, dt,
                 joint_limits=bool(self.joint_limits), rounds=int(self.rounds), tolerance=float(self.tolerance),
                 pairs=self.pairs,
             )  # fmt: skip
@@ -132,6 +132,30 @@ def _extrapolated(system: System, one: Any, t: Any, state: State, dt: Any) -> tu
     share = select(less(changes, 0.5), 1.0, 0.0)
     q = system.moved(q2, share * system.displacement(q1, q2))
     return q, v2 + share * (v2 - v1), some + more, maximum(first, maximum(second, third))
+
+
+def at_end(system: System, dt: Any) -> System:
+    """The system with springs and dampers of joints as they are at the end of a step, however stiff.
+
+    Their forces there, −D (v + dt a) − K (q + dt v + dt² a), make it (H + dt D + dt² K) a = f − dt K v.
+    """
+    model = system.model
+    springs, dampers = per_variable(model, "stiffness"), per_variable(model, "damping")
+    if not any((*springs, *dampers)):
+        return system
+
+    def force(at: Model, t: Any, q: Any, v: Any) -> Any:
+        pull = [dt * k * x for k, x in zip(springs, v, strict=True)]
+        tau = system.force(at, t, q, v)
+        return tau - (np.array(pull) if isinstance(tau, np.ndarray) else Vector(pull))
+
+    more = [dt * (d + dt * k) if d or k else ZERO for d, k in zip(dampers, springs, strict=True)]
+    return replace(system, model=with_rotors(model, more), force=force if any(springs) else system.force)
+
+
+def per_variable(model: Model, name: str) -> list[float]:
+    """A property of joints for each velocity variable."""
+    return [x for i, joint in enumerate(model.joints) if i not in model.coupled for x in getattr(joint, name)]
 
 
 def smooth(system: System) -> System:
