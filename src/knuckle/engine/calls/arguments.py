@@ -63,6 +63,7 @@ class Arguments(ABC):
         self.callable_as = inspect.Signature([next(iter(signature.parameters.values())), *own])
         self.in_order = [p.name for p in own if p.kind is _NAMED]
         self._defaults = {p.name: p.default for p in every} | self.fixed
+        self._names = {p.name for p in own if p.kind in (_NAMED, inspect.Parameter.KEYWORD_ONLY)}
         self._needed = [p.name for p in own if p.default is p.empty]
 
     @abstractmethod
@@ -87,9 +88,11 @@ class Arguments(ABC):
 
     def _values(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments after the model by name, in the order of the signature."""
-        if not kwargs and len(args) <= len(self.in_order):
+        if len(args) <= len(self.in_order):
             values = dict(zip(self.in_order, args, strict=False))
-            if all(name in values for name in self._needed):
+            fits = all(name in self._names and name not in values for name in kwargs)
+            values.update(kwargs)
+            if fits and all(name in values for name in self._needed):
                 return {**self._defaults, **values}
         try:
             bound = self.callable_as.bind(model, *args, **kwargs)

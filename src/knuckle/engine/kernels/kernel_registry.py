@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
@@ -58,10 +59,10 @@ class Kernel:
         code, layout = batch_code(target, specialization, arguments, DTYPES[dtype])
         return cls(tuple(arguments.values()), code, layout, dtype, target.width(DTYPES[dtype]))
 
-    @property
+    @cached_property
     def most_straight(self) -> int:
         """The largest batch that may go straight here."""
-        return fast_call.most_states(self.code.operations)
+        return fast_call.most_states(self.code.operations, math.prod(self.code.shape) * self.dtype.itemsize)
 
     @property
     def address(self) -> int:

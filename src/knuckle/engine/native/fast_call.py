@@ -124,7 +124,7 @@ class Form:
         if isinstance(layout, Several):
             self._make_tuples(layout)
         else:
-            most = min(most_states(work), MOST_BYTES // max(1, layout.size * self._dtype.itemsize))
+            most = most_states(work, layout.size * self._dtype.itemsize)
             self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
         self._set(one=one, batch=batch)
 
@@ -142,9 +142,9 @@ class Form:
         return ctypes.addressof(lengths)
 
 
-def most_states(work: int) -> int:
-    """The largest batch that goes straight, of code of so many operations; few where they are not known."""
-    return max(FEW_STATES, MOST_WORK // work) if work else FEW_STATES
+def most_states(work: int, size: int) -> int:
+    """The largest batch that goes straight, of code of so many operations and bytes; few where work is not known."""
+    return min(max(FEW_STATES, MOST_WORK // work) if work else FEW_STATES, MOST_BYTES // max(1, size))
 
 
 def _close(words: Any) -> None:
