@@ -44,12 +44,15 @@ class Scene:
     azimuth: float | None = None
     elevation: float | None = None
     nearer: float = 1.0
+    window: tuple[float, float] | None = None
+    """The part of the motion that the camera looks at, in which moments are counted; all of it, if not given"""
 
 
 SCENES = {
     "arm_reaching": Scene((0.0, 1.5, 3.0, 4.5), 225, azimuth=-95, nearer=1.65),
     "somersault": Scene((0.0, 0.3, 0.6, 0.85, 1.1), 180, azimuth=-75, elevation=8, nearer=1.5),
     "quadruped_turning": Scene((0.0, 1.25, 2.5, 3.75), 225, elevation=32, nearer=1.25),
+    "quadruped_trot": Scene((0.0, 0.1, 0.2, 0.3), 225, 200, azimuth=-70, elevation=14, nearer=0.95, window=(1.6, 1.91)),
     "cart_pole": Scene((0.0, 1.9, 6.0), 300, 200, azimuth=-85, elevation=10, nearer=1.25),
     "satellite": Scene((0.0, 3.0, 30.0), 300, 240, azimuth=-30, elevation=22, nearer=1.1),
     "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
@@ -60,6 +63,7 @@ SCENES = {
 REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many seconds of it, speed
     "arm_reaching": ("An arm reaches", None, 1.0),
     "somersault": ("A somersault", None, 0.25),
+    "quadruped_trot": ("A quadruped trots", None, 1.0),
     "satellite": ("A satellite points its dish", 12.0, 1.0),
     "pass_the_object": ("Two arms pass a parcel", None, 1.0),
 }
@@ -135,7 +139,8 @@ def beside(pictures: Sequence[Image.Image], gap: int = 0) -> Image.Image:
 
 def strip(running: Any, name: str, motion: Any, folder: Path) -> Image.Image:
     scene = SCENES[name]
-    file = kn.viewer.replay_html(motion, folder / f"{name}.html", playing=False, theme="light")
+    part = motion if scene.window is None else motion[slice(*scene.window)]
+    file = kn.viewer.replay_html(part, folder / f"{name}.html", playing=False, theme="light")
     page = opened(running, file, scene, scene.width, scene.height)
     pictures = [photograph(page, t, scene.width, scene.height) for t in scene.moments]
     page.close()
