@@ -5,7 +5,7 @@
 Walking robots: `knuckle.rollout` with `ContactSteps` beside `mujoco.rollout` with elliptic cones, the same model
 through MJCF, the same PD controller (position actuators there), the same goals, steps of 2 ms, every state written.
 Both must do the same work: the heights of the trunks are compared, and MuJoCo's contacts are counted. Then scenes of
-many bodies: `knuckle.simulate` beside `mujoco.rollout` with its default options. Prints a table; with --out also writes
+many bodies: `knuckle.simulate` and its defaults beside `mujoco.rollout` with its default options. Prints a table; with --out also writes
 contact_speed.json and contact_speed.md.
 """
 
@@ -140,7 +140,7 @@ def scene(title: str, made: tuple[kn.Model, Array, Array], effort: Effort, dt: f
     steps = 4 * effort.steps
 
     def ours() -> Any:
-        return kn.simulate(model, q, v, steps * dt, dt=dt, integrator=ContactSteps())
+        return kn.simulate(model, q, v, steps * dt, dt=dt)
 
     first = _wall(ours)
     theirs = Theirs(model, dt, None, is_elliptic=False)

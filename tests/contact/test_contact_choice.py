@@ -117,6 +117,19 @@ def test_a_robot_that_falls_lies_still():
     assert np.diff(energy).max() < 1e-3 * np.ptp(energy)
 
 
+def test_a_stack_of_boxes_stands():
+    b = kn.Builder("stack")
+    b.ground()
+    for k in range(8):
+        brick = {"inertia": solid_box(1.0, (0.2, 0.2, 0.2)), "collisions": Box((0.2, 0.2, 0.2))}
+        b.body(f"brick{k}", joint=Free(), at=(0, 0, 0.1 + 0.2 * k), **brick)
+    model = b.build()
+    assert type(default_steps(model).integrator) is ColliderSteps
+    stack = kn.simulate(model, duration=0.1, dt=5e-3)
+    assert np.abs(stack.q - stack.q[0]).max() < 1e-13
+    assert np.abs(stack.v).max() < 1e-12
+
+
 def test_a_cylinder_stands_on_a_table():
     """Found by the collider of another library."""
     pytest.importorskip("mujoco")

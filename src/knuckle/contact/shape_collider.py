@@ -71,7 +71,7 @@ class ShapeCollider:
                 f"pip install 'knuckle[collision]' or 'knuckle[mjcf]'"
             )
         colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
-        return cls(model, name, pairs, tuple(map(_count, pairs)), colliders)
+        return cls(model, name, pairs, tuple(map(place_count, pairs)), colliders)
 
     def places(self, q: Any) -> Array:
         """Gap, point and normal of each place, as rows (n, 7), in one state; in base coordinates."""
@@ -89,14 +89,14 @@ class ShapeCollider:
 
 def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candidate]:
     """All places as `contact_terms.candidates` lists them, where they are known: rows of gap, point and normal."""
-    pairs = [pair for pair in contact_pairs(model, any_shapes=True) for _ in range(_count(pair))]
+    pairs = [pair for pair in contact_pairs(model, any_shapes=True) for _ in range(place_count(pair))]
     return [
         Candidate(pair, TouchPoint(gap, (x, y, z), (a, b, c)))
         for pair, (gap, x, y, z, a, b, c) in zip(pairs, places, strict=True)
     ]
 
 
-def _count(pair: ContactPair) -> int:
+def place_count(pair: ContactPair) -> int:
     """How many places a pair has."""
     if not pair.is_compiled:
         return PLACES

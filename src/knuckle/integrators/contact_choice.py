@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.hulls import with_hulls
-from knuckle.contact.shape_collider import ShapeCollider
+from knuckle.contact.shape_collider import ShapeCollider, place_count
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Mesh, Model
@@ -16,6 +16,9 @@ from .methods.collider_steps import ColliderSteps, must_have_one_kind
 from .methods.contact_impulses import impulse_count
 from .methods.contact_steps import ContactSteps
 
+ROWS, MOST_LOOSE = 3, 80
+"""Impulses of a place, and of free bodies, each with all places of one neighbour, up to which compiled steps solve the
+contacts of near ones."""
 FEW = 48
 """Impulses up to which compiled steps solve all contacts of a mechanism."""
 SILENCE = "contacts=False says that this is meant"
@@ -45,9 +48,10 @@ def _compiled(model: Model) -> ContactSteps:
 
 
 def _for_one_state(model: Model) -> Integrator:
-    """Compiled steps for few contacts, and for free bodies; else steps on numbers."""
+    """Compiled steps for few contacts, and for free bodies with few neighbours; else steps on numbers."""
     pairs = contact_pairs(with_hulls(model), any_shapes=True)
     is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
+    is_loose = is_loose and ROWS * model.nb * max(map(place_count, pairs), default=0) <= MOST_LOOSE
     are_compiled = all(pair.is_compiled and not _is_mesh(pair) for pair in pairs)
     if are_compiled and (is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW)):
         return ContactSteps()
