@@ -5,8 +5,8 @@
 Walking robots: `knuckle.rollout` with `ContactSteps` beside `mujoco.rollout` with elliptic cones, the same model
 through MJCF, the same PD controller (position actuators there), the same goals, steps of 2 ms, every state written.
 Both must do the same work: the heights of the trunks are compared, and MuJoCo's contacts are counted. Then scenes of
-many bodies: `knuckle.simulate` and its defaults beside `mujoco.rollout` with its default options. Prints a table; with --out also writes
-contact_speed.json and contact_speed.md.
+many bodies: `knuckle.simulate` and its defaults beside `mujoco.rollout` with its own. Prints a table; with --out also
+writes contact_speed.json and contact_speed.md.
 """
 
 from __future__ import annotations
