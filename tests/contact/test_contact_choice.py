@@ -104,6 +104,7 @@ def test_they_are_the_compiled_steps():
     np.testing.assert_allclose(other.v, one.v, rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_robot_that_falls_lies_still():
     model = quadruped()
     with warnings.catch_warnings():

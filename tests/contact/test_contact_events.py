@@ -250,6 +250,7 @@ def test_a_double_pendulum_on_a_wall():
     assert np.diff(motion.energy).max() < 1e-10
 
 
+@pytest.mark.slow
 def test_a_closed_loop_falls_on_the_floor():
     """A parallelogram bounces and comes to rest; its loop stays closed."""
     model, q, _ = parallelogram(friction=0.0)
@@ -302,6 +303,7 @@ def test_friction_that_wedges_is_a_status():
     assert ends == {("stalled", True), ("finished", False)}
 
 
+@pytest.mark.slow
 def test_adaptive_steps():
     model = on_plane(ball(), restitution=0.5)
     motion = run(model, placed(model, (0, 0, 0.3 + RADIUS)), np.zeros(6), 0.8, integrator="adaptive")

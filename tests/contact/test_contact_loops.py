@@ -85,6 +85,7 @@ def test_a_frame_of_four_bars_falls_over_on_the_ground(loops: int):
     assert np.diff(E).max() < 1e-3 * np.ptp(E)
 
 
+@pytest.mark.slow
 def test_redundant_loops_change_nothing():
     once, twice = frame_of_four_bars(1), frame_of_four_bars(2)
     q = kn.loops.close(once, _set(once, {"left_joint": 0.3, "right_joint": 0.3, "top_joint": -0.3})).q

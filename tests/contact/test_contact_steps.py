@@ -145,6 +145,7 @@ def test_four_feet_carry_the_weight():
     assert (impulses[:, 0] >= 0).all()
 
 
+@pytest.mark.slow
 def test_impulses_are_read_by_place():
     """A ball and a box on the ground: the normal impulses on each body carry its weight."""
     model = on_plane(ball(1.0), box(), friction=0.5)

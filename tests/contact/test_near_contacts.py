@@ -12,6 +12,7 @@ from .scenes import RADIUS, ball, on_plane, placed
 STEPS = ContactSteps()
 
 
+@pytest.mark.slow
 def test_balls_that_meet_are_found(monkeypatch: pytest.MonkeyPatch):
     """Balls roll into each other: other pairs come near as they go, and nothing is different for that."""
     model = on_plane(ball(), ball(2.0), ball(), friction=0.3, restitution=0.5)

@@ -121,6 +121,7 @@ def test_a_box_finds_the_bump_below_it():
     np.testing.assert_allclose(found, [0.4, 0.4, 0.4, 0.4, 0.1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_box_lies_still_on_level_terrain():
     b = kn.Builder("level")
     b.surface("ground", friction=0.5)
