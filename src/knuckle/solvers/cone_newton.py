@@ -1,7 +1,8 @@
 """The cone problem of many contacts on arrays of numbers: Newton's method on the equations of Alart and Curnier.
 
-What `algorithms.contact.cone_problem` does over scalars of any kind, for sizes at which code of it would be too long:
-the same equations, residual and projections, for all contacts of one kind at once.
+What `algorithms.contact.cone_rounds` does over scalars of any kind, for sizes at which code of it would be too long:
+the same equations, residual and projections, for all contacts of one kind at once. What is found is never worse than
+the guess.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ SLIGHT = 1e-9
 LEAST = 1e-11
 """A residual, in m/s, that is always enough."""
 TRIES, SWEEPS = 4, 10
-"""Steps of Newton's method without success before sweeps go on from the best, and how many these are."""
+"""Steps of Newton's method without success before sweeps go on, and how many these are."""
 
 
 @dataclass(frozen=True)
@@ -106,38 +107,47 @@ class _Laws:
 def solved_on_arrays(
     A: Array, problem: ConeProblem, start: Sequence[Any], rounds: int, tolerance: float
 ) -> tuple[list[Any], float]:
-    """Impulses and the residual that is left, from a guess, as `cone_problem.solved` has them; A is the problem's."""
+    """Impulses and the residual that is left, from a guess, as `cone_rounds.solved` has them; A is the problem's."""
     laws, b = _Laws.of(problem), np.array(problem.b, float)
     rho = np.array([x for block in problem.blocks for x in block.steps.rho], float)
     response = np.array([x for block in problem.blocks for x in block.steps.response], float)
-    enough = max(tolerance * float(problem.largest), LEAST)
-    impulses = np.array(start, float)
-    if not impulses.any() and float(problem.largest_push) <= enough:
-        return impulses.tolist(), 0.0
-    best, left, tries = impulses, np.inf, 0
-    one = np.eye(len(b))
+    enough, one = max(tolerance * float(problem.largest), LEAST), np.eye(len(b))
+
+    def trial(x: Array) -> Array:
+        return x - rho * (A @ x + b)
+
+    def rest(x: Array) -> float:
+        return float(np.abs((x - laws.projected(trial(x))) * response).max(initial=0.0))
+
+    best = impulses = calm = laws.projected(np.array(start, float))
+    left, tries = rest(best), 0
     for _ in range(rounds):
-        if tries >= TRIES:
-            impulses, tries = _swept(A, b, problem, best), 0
-        trial = impulses - rho * (A @ impulses + b)
-        G, wrong = laws.slope(trial), impulses - laws.projected(trial)
-        J = one + G @ (rho[:, None] * A - (1 - SLIGHT) * one)
-        try:
-            impulses = laws.projected(impulses - np.linalg.solve(J, wrong))
-        except np.linalg.LinAlgError:
-            impulses, tries = _swept(A, b, problem, best), 0
-        now = float(
-            np.abs((impulses - laws.projected(impulses - rho * (A @ impulses + b))) * response).max(initial=0.0)
-        )
-        tries = 0 if now < left else tries + 1
-        best, left = (impulses, now) if now < left else (best, left)
+        if tries < TRIES:
+            ahead = trial(impulses)
+            J = one + laws.slope(ahead) @ (rho[:, None] * A - (1 - SLIGHT) * one)
+            impulses = laws.projected(impulses - _solved(J, impulses - laws.projected(ahead)))
+            tries += 1
+        else:
+            impulses, tries = _swept(A, b, problem, calm), 0
+            calm = impulses  # where sweeps go on, also those that find nothing better for a while
+        now = rest(impulses)
+        if now < left:
+            best, calm, left, tries = impulses, impulses, now, 0
         if left <= enough:
             break
     return best.tolist(), left
 
 
+def _solved(J: Array, x: Array) -> Array:
+    """J⁻¹ x; nothing where J is singular, so that sweeps go on."""
+    try:
+        return np.linalg.solve(J, x)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(x)
+
+
 def _swept(A: Array, b: Array, problem: ConeProblem, impulses: Array) -> Array:
-    """Sweeps of Gauss and Seidel over the contacts."""
+    """Sweeps of Gauss and Seidel over the contacts: `swept` of their laws, on arrays."""
     x = impulses.copy()
     for _ in range(SWEEPS):
         for block in problem.blocks:
