@@ -14,6 +14,7 @@ from knuckle.errors import ModelError, printable
 from knuckle.formats.xml import shorten
 from knuckle.joints import Joint, Law
 from knuckle.model import CouplingLaw, Geometry, Limits
+from knuckle.model.elements import Element, TensionLaw
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
 
@@ -57,6 +58,10 @@ class Decoder:
             return self.text(value, path) if isinstance(value, str) else value
         if origin in (types.UnionType, typing.Union):
             return self._one_of(value, arguments, path)
+        if origin is typing.Literal:
+            if value not in arguments:
+                raise self.error(path, f"expected {' or '.join(map(repr, arguments))}, found {shorten(repr(value))}")
+            return value
         if origin is tuple:
             return self._tuple(value, arguments, path)
         if isinstance(hint, type):
@@ -201,7 +206,7 @@ class Decoder:
             if not callable(law):
                 raise self.error(path, f"found {type(law).__name__}; expected a law of time")
             return law
-        if issubclass(cls, (Joint, CouplingLaw)):
+        if issubclass(cls, (Joint, CouplingLaw, Element, TensionLaw)):
             joint = self.named(value, path)
             if not isinstance(joint, cls):
                 raise self.error(path, f"found {type(joint).__name__}; expected a {cls.__name__}")
