@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.elements import element_forces
-from knuckle.algorithms.elements.element_forces import Placed, placed
+from knuckle.algorithms.elements.element_forces import PlacedElement, placed
 from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.functions.per_joint import as_vector
@@ -19,7 +19,7 @@ from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 
-def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[Line, Placed]]:
+def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[Line, PlacedElement]]:
     """The elements that are lines, in order."""
     moving = None if v is None else model.velocities(q, v)
     for it in placed(model, model.positions(q), moving):

@@ -28,7 +28,11 @@ def derivative_of(y: Vector) -> Vector:
 def jacobian(f: Callable[[Vector], Vector], x: Vector) -> Matrix:
     """∂f/∂x, column by column."""
     n = len(x)
-    slope = called(lambda x, e: derivative_of(f(along(x, e))), is_general=n > FEW)
+
+    def along_one(x: Vector, e: Vector) -> Vector:
+        return derivative_of(f(along(x, e)))
+
+    slope = called(along_one, is_general=n > FEW)
     columns = [slope(x, Vector(ONE if i == k else ZERO for i in range(n))) for k in range(n)]
     return Matrix.columns(columns, len(columns[0]) if columns else 0)
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements.element_terms import damping, stiffness as stiffness_of
+from knuckle.elements.element_terms import damping
+from knuckle.elements.element_terms import stiffness as stiffness_of
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.spatial import Matrix, Vector

@@ -16,7 +16,7 @@ from . import reduction
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
-from .elements import Element
+from .elements import ForceElement
 from .keyframes import carried
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
@@ -51,7 +51,7 @@ class Model:
     algebra: Algebra = SPATIAL
     keyframes: tuple[Keyframe, ...] = ()
     contact: ContactRules = field(default_factory=ContactRules)
-    elements: tuple[Element, ...] = ()
+    elements: tuple[ForceElement, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them

@@ -9,7 +9,7 @@ from knuckle.errors import ModelError, near, printable
 from knuckle.spatial import SPATIAL
 
 from .coupling import check_couplings
-from .elements import Element
+from .elements import ForceElement
 from .parts import ROOT
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def check(model: Model) -> None:
 def _check_elements(model: Model) -> None:
     known, seen = set(model.frame_names), set[str]()
     for element in model.elements:
-        if not isinstance(element, Element):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(element, ForceElement):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"elements are of kn.elements, and one is {element!r}")
         check_name(element.name, "element")
         if element.name in seen:

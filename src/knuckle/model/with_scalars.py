@@ -10,7 +10,7 @@ from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Sym3
 
 from .coupling import Coupling
-from .elements import Element
+from .elements import ForceElement
 from .parts import Body, Frame, TreeJoint
 
 
@@ -54,7 +54,7 @@ def lifted_coupling(coupling: Coupling, number: Callable[[Any], Any]) -> Couplin
     return dataclasses.replace(coupling, law=coupling.law.with_scalars(number))
 
 
-def lifted_element(element: Element, number: Callable[[Any], Any]) -> Element:
+def lifted_element(element: ForceElement, number: Callable[[Any], Any]) -> ForceElement:
     """The force element with its lengths and coefficients in other numbers."""
 
     def of(x: Any) -> Any:

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Frame, Model
-from knuckle.model.elements import Element
+from knuckle.model.elements import ForceElement
 from knuckle.scalar import ZERO
 from knuckle.spatial import Vector
 
 
-class Placed(NamedTuple):
+class PlacedElement(NamedTuple):
     """An element, the frames that it acts on, ᶠX_0 of each and their velocities in their own coordinates."""
 
-    element: Element
+    element: ForceElement
     frames: tuple[Frame, ...]
     X: list[Any]
     V: list[Any]
 
 
-def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Placed]:
+def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[PlacedElement]:
     """The elements of a mechanism in a state; without velocities where none are given."""
     if not model.elements:
         return
@@ -30,7 +30,7 @@ def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Pla
     for element in model.elements:
         frames = tuple(map(model.frame, element.frames))
         X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
-        yield Placed(element, frames, X, V)
+        yield PlacedElement(element, frames, X, V)
 
 
 def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:

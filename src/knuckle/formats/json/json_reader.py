@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
 from knuckle.model import ROOT, Body, ContactRules, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
-from knuckle.model.elements import Element
+from knuckle.model.elements import ForceElement
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .json_schema import BODY, FORMAT, VERSION, named_classes
@@ -30,7 +30,7 @@ _PARTS: dict[str, Any] = {
     "couplings": tuple[Coupling, ...],
     "keyframes": tuple[Keyframe, ...],
     "contact": ContactRules,
-    "elements": tuple[Element, ...],
+    "elements": tuple[ForceElement, ...],
     "provenance": Provenance,
 }
 

@@ -13,7 +13,7 @@ from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Joint
 from knuckle.model import ContactRules, CouplingLaw, FunctionLaw, Limits, Model, TreeJoint
-from knuckle.model.elements import Element, TensionLaw
+from knuckle.model.elements import ForceElement, TensionLaw
 from knuckle.model.joint_position import neutral_position
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
@@ -90,7 +90,7 @@ class _Encoder:
             raise ModelError(text, element=path)
         if dataclasses.is_dataclass(type(value)):
             return self._fields(value, path)
-        if isinstance(value, (Joint, CouplingLaw, Element, TensionLaw)):
+        if isinstance(value, (Joint, CouplingLaw, ForceElement, TensionLaw)):
             text = f"JSON needs joints, laws and elements to be dataclasses; {type(value).__name__} is not"
             raise ModelError(text, element=path)
         kind = "a function" if callable(value) else f"{type(value).__module__}.{type(value).__qualname__}"

@@ -22,9 +22,9 @@ from knuckle.spatial.linear.elimination import solve
 class ImplicitEuler(Integrator):
     """(H + dt D + dt² K) (v' − v) = dt (τ − C − dt K v), q' = q ⊕ dt v' (notes 2.73).
 
-    D = −∂τ/∂v and K = −∂τ/∂q are exact, for the dampers, friction and springs of the joints, for force elements and for a
-    controller that is a kernel. A controller that is a Python function has no derivatives: its force is held for the step. Closed loops
-    add Kᵀλ on the right, with K (v' − v) = dt k (RBDA 8.36).
+    D = −∂τ/∂v and K = −∂τ/∂q are exact, for the dampers, friction and springs of the joints, for force elements and for
+    a controller that is a kernel. A controller that is a Python function has no derivatives: its force is held for the
+    step. Closed loops add Kᵀλ on the right, with K (v' − v) = dt k (RBDA 8.36).
 
     Where every slope is one of a velocity variable on its own force, as those of springs and dampers at hinges and of
     PD controllers are, D and K are diagonal and add to H what rotors do: a step is one forward dynamics, in O(n).

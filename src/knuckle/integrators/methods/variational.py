@@ -8,11 +8,11 @@ from typing import Any
 from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
 from knuckle.functions import forward_dynamics, joint_passive_force
+from knuckle.functions.dual_jacobians import along, derivative_of
 from knuckle.functions.loops.loop_terms import error as loop_error
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.per_joint import all_wrenches
 from knuckle.integrators.base import State
-from knuckle.functions.dual_jacobians import along, derivative_of
 from knuckle.integrators.loop_stabilization import pulled
 from knuckle.integrators.system import System
 from knuckle.model import Model

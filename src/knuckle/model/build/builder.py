@@ -11,8 +11,8 @@ from knuckle.errors import ModelError, near
 from knuckle.joints import Fixed, Joint, Revolute
 from knuckle.model.coupling import Coupling
 from knuckle.model.coupling_laws import law_from
-from knuckle.model.elements.rest_lengths import with_rest_length
 from knuckle.model.edit.weld import merge_fixed as merged
+from knuckle.model.elements.rest_lengths import with_rest_length
 from knuckle.model.model import STANDARD_GRAVITY, Model
 from knuckle.model.parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
 from knuckle.model.placement import Placement, finite, to_transform, vector

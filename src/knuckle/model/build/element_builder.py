@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from knuckle.errors import ModelError
-from knuckle.model.elements import Bushing, Cable, Drag, Element, Line, Point, PointForce, Spring, TensionLaw
+from knuckle.model.elements import Bushing, Cable, Drag, ForceElement, Line, LinePoint, PointForce, Spring, TensionLaw
 from knuckle.model.parts import Frame
 from knuckle.model.placement import vector
 
-Place: TypeAlias = "str | tuple[str, Sequence[float]] | Point"
+Place: TypeAlias = "str | tuple[str, Sequence[float]] | LinePoint"
 """A point of a body: the name of a body or frame, or that and a point in its coordinates."""
 
 
@@ -19,15 +19,15 @@ class ElementBuilder(ABC):
     """Collects springs, cables, bushings, drag and forces at points."""
 
     def __init__(self) -> None:
-        self._elements: list[Element] = []
+        self._elements: list[ForceElement] = []
         self._at_rest: list[str] = []
 
     @abstractmethod
     def _frame(self, name: str | None, role: str) -> Frame: ...
 
-    def element(self, element: Element) -> str:
+    def element(self, element: ForceElement) -> str:
         """Any force element of `kn.elements`, or one of your own. Returns its name."""
-        if not isinstance(element, Element):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(element, ForceElement):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"element needs one of kn.elements, such as Line, not {element!r}")
         if not isinstance(element.name, str) or not element.name:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"an element needs a name, not {element.name!r}")
@@ -43,7 +43,14 @@ class ElementBuilder(ABC):
         return self.element(_checked(Line, name, tuple(_point(x, name) for x in points), law))
 
     def spring(
-        self, name: str, first: Place, second: Place, *, stiffness: float, damping: float = 0.0, rest: float | None = None
+        self,
+        name: str,
+        first: Place,
+        second: Place,
+        *,
+        stiffness: float,
+        damping: float = 0.0,
+        rest: float | None = None,
     ) -> str:
         """A spring, with a damper beside it, between two points. Returns its name.
 
@@ -77,9 +84,7 @@ class ElementBuilder(ABC):
         each of its axes. Returns its name."""
         return self.element(_checked(Drag, name, on, linear, angular))
 
-    def point_force(
-        self, name: str, at: Place, force: Sequence[float], axes: Literal["base", "body"] = "base"
-    ) -> str:
+    def point_force(self, name: str, at: Place, force: Sequence[float], axes: Literal["base", "body"] = "base") -> str:
         """A constant force at a point of a body, along axes of the base or of the body. Returns its name."""
         return self.element(_checked(PointForce, name, _point(at, name), vector(force, "force", name), axes))
 
@@ -92,11 +97,11 @@ class ElementBuilder(ABC):
         return name
 
 
-def _point(place: Place, element: str) -> Point:
-    if isinstance(place, Point):
+def _point(place: Place, element: str) -> LinePoint:
+    if isinstance(place, LinePoint):
         return place
     frame, at = (place, (0.0, 0.0, 0.0)) if isinstance(place, str) else place
-    return Point(frame, vector(at, "point", element))
+    return LinePoint(frame, vector(at, "point", element))
 
 
 def _checked(cls: Any, *args: Any, element: str = "") -> Any:

@@ -81,7 +81,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     if a.algebra is not b.algebra:
         raise ModelError(f"{a.name!r} is {a.algebra.name} and {b.name!r} {b.algebra.name}: they do not go together")
     if prefix:
-        b = rename(b, **dict.fromkeys(("bodies", "joints", "elements"), lambda name: prefix + name))
+        b = rename(b, bodies=prefix.__add__, joints=prefix.__add__, elements=prefix.__add__)
     nameless = b.base.name in a.frame_names and b.base == Body(b.base.name, b.algebra.Inertia.zero())
     _refuse_shared_names(a, b, b.frame_names[1:] if nameless else b.frame_names)
     host = a.frame(onto)

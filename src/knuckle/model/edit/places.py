@@ -9,7 +9,7 @@ from typing import Any
 
 from knuckle.joints import Composite, Fixed, InPlane, Joint, Reversed
 from knuckle.joints.in_plane.inplane import embed
-from knuckle.model.elements import Element
+from knuckle.model.elements import ForceElement
 from knuckle.model.model import Model
 from knuckle.model.parts import Body, Frame, Geometry, LoopJoint, Note
 from knuckle.model.placement import Placement, to_transform
@@ -88,7 +88,7 @@ def placed_loops(loops: Iterable[LoopJoint], places: Mapping[int, Place]) -> tup
     )
 
 
-def on_frames(elements: Iterable[Element], names: Mapping[str, str]) -> tuple[Element, ...]:
+def on_frames(elements: Iterable[ForceElement], names: Mapping[str, str]) -> tuple[ForceElement, ...]:
     """Force elements on frames that have other names now."""
     return tuple(x.renamed(x.name, lambda frame: names.get(frame, frame)) for x in elements)
 

@@ -1,9 +1,9 @@
 """What pulls and pushes between bodies, as data of a model: springs, cables, bushings, drag, forces at points."""
 
-from .base import Element
+from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
-from .lines import Line, Point
+from .lines import Line, LinePoint
 from .tension_laws import Cable, ConstantTension, Spring, TensionLaw
 
 __all__ = [
@@ -11,9 +11,9 @@ __all__ = [
     "Cable",
     "ConstantTension",
     "Drag",
-    "Element",
+    "ForceElement",
     "Line",
-    "Point",
+    "LinePoint",
     "PointForce",
     "Spring",
     "TensionLaw",

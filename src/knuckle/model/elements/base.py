@@ -1,6 +1,6 @@
 """What every force element is: forces on some frames of a mechanism, as functions of where these are and how they move.
 
-A new element is a frozen dataclass with a `name` that derives from `Element` and is written over scalars of any kind:
+A new element is a frozen dataclass with a `name` that derives from `ForceElement` and is written over scalars of any kind:
 rates of change come from the same text.
 """
 
@@ -10,13 +10,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Force, Motion, Transform
 
-E = TypeVar("E", bound="Element")
+E = TypeVar("E", bound="ForceElement")
 
 
-class Element(ABC):
+@public_in("elements")
+class ForceElement(ABC):
     """A force element. It acts on the frames that it names, and knows nothing else of the mechanism."""
 
     name: str

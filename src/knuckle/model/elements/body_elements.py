@@ -7,16 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
-from .base import Element
-from .lines import Point
+from .base import ForceElement
+from .lines import LinePoint
 
 
+@public_in("elements")
 @dataclass(frozen=True)
-class Drag(Element):
+class Drag(ForceElement):
     """Viscous drag on a body or frame against the base: a moment per angular, a force per linear velocity of its
     origin, in its own axes (notes 1.31)."""
 
@@ -44,8 +46,9 @@ class Drag(Element):
         return replace(self, name=name, frame=frame(self.frame))
 
 
+@public_in("elements")
 @dataclass(frozen=True)
-class PointForce(Element):
+class PointForce(ForceElement):
     """A constant force at a point of a body: along axes of the base, or of the body, with which it turns (notes 1.36).
 
     One along axes of the base is that of a weight on a string over a far pulley, and has an energy; one that turns with
@@ -53,14 +56,14 @@ class PointForce(Element):
     """
 
     name: str
-    point: Point
+    point: LinePoint
     force: tuple[float, float, float]
     axes: Literal["base", "body"] = "base"
 
     def __post_init__(self) -> None:
         if self.axes not in ("base", "body"):
             raise ValueError(f'axes of the force {self.name!r} are "base" or "body", not {self.axes!r}')
-        if len(self.force) != 3 or any(isinstance(x, (int, float)) and not math.isfinite(x) for x in self.force):
+        if len(self.force) != 3 or not all(map(_is_possible, self.force)):
             raise ValueError(f"the force {self.name!r} is three finite numbers, not {self.force}")
         object.__setattr__(self, "force", tuple(self.force))
 
@@ -78,6 +81,11 @@ class PointForce(Element):
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> PointForce:
         return replace(self, name=name, point=replace(self.point, frame=frame(self.point.frame)))
+
+
+def _is_possible(x: Any) -> bool:
+    """Whether a number is finite; symbols may be anything."""
+    return not isinstance(x, (int, float)) or math.isfinite(x)
 
 
 def _constants(x: Sequence[float]) -> Vec3:

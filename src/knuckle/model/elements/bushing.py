@@ -7,17 +7,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from knuckle.public_names import public_in
 from knuckle.scalar import constant
 from knuckle.spatial import Force, Motion, Transform, lie, rotation
-from knuckle.spatial.three import Vec3, add, cross, dot, neg, sub
+from knuckle.spatial.three import Vec3, add, cross, dot, neg
 
-from .base import Element
+from .base import ForceElement
 
 Six = tuple[float, float, float, float, float, float]
 
 
+@public_in("elements")
 @dataclass(frozen=True)
-class Bushing(Element):
+class Bushing(ForceElement):
     """Springs and dampers between two frames, in the axes of the first: six numbers each, turning first.
 
     It is at rest where the frames coincide. The turn of the second against the first is a rotation vector θ below π,
@@ -28,7 +30,7 @@ class Bushing(Element):
     first: str
     second: str
     stiffness: Six
-    damping: Six = (0.0,) * 6
+    damping: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):

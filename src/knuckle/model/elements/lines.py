@@ -4,33 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant, less, select, sqrt
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, matvec, scale, sub, tmatvec
 
-from .base import Element
+from .base import ForceElement
 from .tension_laws import TensionLaw
 
 CLOSEST = 1e-30
 """The square of the distance, in m², below which two points are one: between them there is no direction."""
 
 
+@public_in("elements")
 @dataclass(frozen=True)
-class Point:
+class LinePoint:
     """A point of a body or frame, in its coordinates."""
 
     frame: str
     at: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
+@public_in("elements")
 @dataclass(frozen=True)
-class Line(Element):
+class Line(ForceElement):
     """A straight line from point to point, free to slide through those between, with one tension all along."""
 
     name: str
-    points: tuple[Point, ...]
+    points: tuple[LinePoint, ...]
     law: TensionLaw
 
     def __post_init__(self) -> None:
@@ -78,7 +82,7 @@ class Line(Element):
     def _pieces(self, X: Sequence[Transform]) -> Iterator[tuple[Any, Vec3]]:
         """The distance from each point to the next, and the direction."""
         places = [Y.inv.point(r) for Y, r in zip(X, self._own, strict=True)]
-        for p, then in zip(places, places[1:], strict=False):
+        for p, then in pairwise(places):
             d = sub(then, p)
             square = dot(d, d)
             distance = sqrt(select(less(square, CLOSEST), CLOSEST, square))

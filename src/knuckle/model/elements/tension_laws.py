@@ -7,9 +7,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant, less, maximum, select
 
 
+@public_in("elements")
 class TensionLaw(ABC):
     """A law of tension. One of your own is a frozen dataclass with these methods, over scalars of any kind."""
 
@@ -22,6 +24,7 @@ class TensionLaw(ABC):
         return ZERO
 
 
+@public_in("elements")
 @dataclass(frozen=True)
 class Spring(TensionLaw):
     """A spring with a damper beside it: k (l − rest) + d l̇ (notes 1.65, with the right sign of d).
@@ -44,6 +47,7 @@ class Spring(TensionLaw):
         return constant(self.stiffness) * stretch * stretch / 2
 
 
+@public_in("elements")
 @dataclass(frozen=True)
 class Cable(TensionLaw):
     """A cable: a spring with a damper where it is longer than `rest`, slack elsewhere. It never pushes."""
@@ -65,6 +69,7 @@ class Cable(TensionLaw):
         return constant(self.stiffness) * stretch * stretch / 2
 
 
+@public_in("elements")
 @dataclass(frozen=True)
 class ConstantTension(TensionLaw):
     """The same tension at any length: a counterweight, a spring of constant force."""
