@@ -31,17 +31,19 @@ def with_elements(model: Model, seed: int = 0) -> Model:
     def line(name: str, law: TensionLaw, count: int) -> Line:
         return Line(name, tuple(LinePoint(frame(), _three(rng)) for _ in range(count)), law)
 
-    elements: list[ForceElement] = [
+    one, other = rng.choice(names, 2, replace=False)
+    two = str(one), str(other)
+    elements: tuple[ForceElement, ...] = (
         line("spring", Spring(40.0, 0.3, 2.0), 2),
         line("cable", Cable(60.0, 0.2, 1.0), 4),
         line("slack", Cable(60.0, 1e3, 1.0), 2),
         line("weight", ConstantTension(5.0), 3),
-        Bushing("bushing", *(str(x) for x in rng.choice(names, 2, replace=False)), _six(rng), _six(rng)),
+        Bushing("bushing", *two, tuple(rng.uniform(1.0, 20.0, 6)), tuple(rng.uniform(1.0, 20.0, 6))),
         Drag("drag", str(rng.choice(model.body_names)), _three(rng, 0.1), _three(rng, 0.1)),
         PointForce("push", LinePoint(frame(), _three(rng)), _three(rng)),
         PointForce("jet", LinePoint(frame(), _three(rng)), _three(rng), "body"),
-    ]
-    return model.replace(elements=tuple(elements))
+    )
+    return model.replace(elements=elements)
 
 
 def random_with_elements(seed: int, *, floating: bool = False, types: list[str] | None = None) -> Model:
@@ -52,8 +54,3 @@ def random_with_elements(seed: int, *, floating: bool = False, types: list[str] 
 def _three(rng: np.random.Generator, least: float = -1.0) -> tuple[float, float, float]:
     a, b, c = rng.uniform(least, 1.0, 3).tolist()
     return a, b, c
-
-
-def _six(rng: np.random.Generator) -> tuple[float, float, float, float, float, float]:
-    a, b, c, d, e, f = rng.uniform(1.0, 20.0, 6).tolist()
-    return a, b, c, d, e, f

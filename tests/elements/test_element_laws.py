@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -158,7 +159,7 @@ def test_springs_of_a_row_of_masses_swing_as_they_should():
     for i in range(n):
         b.body(f"m{i}", on="wall", joint=kn.joints.Prismatic("x"), at=(gap * (i + 1), 0, 0), mass=m)
     ends = ["wall", *(f"m{i}" for i in range(n)), "end"]
-    for i, (one, other) in enumerate(zip(ends, ends[1:], strict=False)):
+    for i, (one, other) in enumerate(pairwise(ends)):
         b.spring(f"s{i}", one, other, stiffness=k)
     model = b.build()
     zero = np.zeros(n)

@@ -1,7 +1,7 @@
 """What every force element is: forces on some frames of a mechanism, as functions of where these are and how they move.
 
-A new element is a frozen dataclass with a `name` that derives from `ForceElement` and is written over scalars of any kind:
-rates of change come from the same text.
+A new element is a frozen dataclass with a `name` that derives from `ForceElement` and is written over scalars of any
+kind: rates of change come from the same text.
 """
 
 from __future__ import annotations

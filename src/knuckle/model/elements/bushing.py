@@ -14,8 +14,6 @@ from knuckle.spatial.three import Vec3, add, cross, dot, neg
 
 from .base import ForceElement
 
-Six = tuple[float, float, float, float, float, float]
-
 
 @public_in("elements")
 @dataclass(frozen=True)
@@ -29,8 +27,8 @@ class Bushing(ForceElement):
     name: str
     first: str
     second: str
-    stiffness: Six
-    damping: Six = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+    stiffness: tuple[float, ...]
+    damping: tuple[float, ...] = (0.0,) * 6
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
@@ -68,7 +66,7 @@ class Bushing(ForceElement):
         return apart, rotation.log(apart.E), apart.r
 
 
-def _halves(numbers: Six) -> tuple[Vec3, Vec3]:
+def _halves(numbers: tuple[float, ...]) -> tuple[Vec3, Vec3]:
     a, b, c, d, e, f = map(constant, numbers)
     return (a, b, c), (d, e, f)
 
