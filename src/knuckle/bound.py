@@ -108,6 +108,7 @@ class BoundElements(BoundGroup):
     joint_forces = _Method(element_terms.joint_forces)
     lengths = _Method(element_terms.lengths)
     moment_arms = _Method(element_terms.moment_arms)
+    muscle_forces = _Method(element_terms.muscle_forces)
     powers = _Method(element_terms.powers)
     rates = _Method(element_terms.rates)
     stiffness = _Method(element_terms.stiffness)

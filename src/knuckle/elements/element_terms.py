@@ -13,7 +13,7 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.model.elements import Line
+from knuckle.model.elements import Line, MuscleLaw
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
@@ -77,6 +77,28 @@ def joint_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     Q = model.positions(q)
     F = element_forces.body_forces(model, Q, model.velocities(q, v))
     return model.forces(q, element_forces.joint_forces(model, Q, F))
+
+
+@public_in("elements")
+@function(q="q", v="v", activations="m", loops=True)
+def muscle_forces(model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLike) -> Array:
+    """τ (..., nv) that muscles add at these activations to what dynamics have of them.
+
+    Args:
+        model: the mechanism.
+        q: positions (..., nq).
+        v: velocity variables (..., nv).
+        activations: one for each line whose law is a muscle's, in order (..., n), from 0 to 1.
+    """
+    muscles = [(line, at) for line, at in _lines(model, q, v) if isinstance(line.law, MuscleLaw)]
+    F: dict[int, Any] = {}
+    for (line, at), activation in zip(muscles, as_vector(activations), strict=True):
+        law: Any = line.law
+        length, rate = line.length(at.X), line.rate(at.X, at.V)
+        more = law.activated(length, rate, activation) - law.tension(length, rate)
+        for frame, f in zip(at.frames, line.pulled(at.X, more), strict=True):
+            F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+    return model.forces(q, element_forces.joint_forces(model, model.positions(q), F))
 
 
 @public_in("elements")
