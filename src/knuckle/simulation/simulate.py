@@ -244,6 +244,9 @@ def _from_checkpoint(
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
     saved = checkpoints.read(settings.model)
+    for notes in saved.contacts:
+        assert settings.notes is not None
+        settings.notes.log.add(notes)
     if saved.state is None:
         return Simulator.start(settings, q, v), checkpoints, None
     return Simulator(settings, saved.state, saved.recorder, saved.events), checkpoints, saved.end

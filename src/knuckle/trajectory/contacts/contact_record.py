@@ -222,5 +222,3 @@ def _of_events(model: Model, part: NotedRows) -> Iterator[Touches]:
                 np.einsum("ki,kij->kj", found[:, :3], axes_of(normal[at])), np.zeros((len(at), 3)), found[:, 3:6],
                 slip, found[:, 6], found[:, 7] > 0.5,
             )  # fmt: skip
-
-

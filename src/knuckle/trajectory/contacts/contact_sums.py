@@ -34,9 +34,9 @@ class Named:
             frame = model.frame(name)
             body = model.base if frame.body == ROOT else model.bodies[frame.body]
             if not body.collisions:
-                rest = ", ".join(repr(x.name) for _, x in bodies if x.collisions)
+                rest = ", ".join(repr(x.name) for _, x in bodies if x.collisions) or "none"
                 raise ValueError(
-                    f"{what} {name!r}: the body {body.name!r} has no shapes that collide; those that do: {rest or 'none'}"
+                    f"{what} {name!r}: the body {body.name!r} has no shapes that collide; those that do: {rest}"
                 )
             return cls(frame, body.name)
         owners = [(i, body) for i, body in bodies if any(name and x.name == name for x in body.collisions)]
@@ -52,7 +52,9 @@ class Named:
         near = difflib.get_close_matches(str(name), [*model.frame_names, *shapes], n=3)
         hint = f"did you mean {', '.join(map(repr, near))}? " if near else ""
         listed = ", ".join(map(repr, dict.fromkeys([*touching, *shapes])))
-        raise KeyError(f"no body, frame or shape is called {name!r} ({what}); {hint}What collides: {listed or 'nothing'}")
+        raise KeyError(
+            f"no body, frame or shape is called {name!r} ({what}); {hint}What collides: {listed or 'nothing'}"
+        )
 
     def sides(self, contacts: MotionContacts) -> Array:
         """(pairs,) 1 where the first of a pair is this, −1 where the second is, else 0."""
