@@ -17,7 +17,7 @@ from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
 
 from .contacts.contact_changes import KINDS, contact_changes
-from .contacts.contact_record import ContactRecord
+from .contacts.contact_record import ContactRecord, KnownContacts, known_rows, read_contacts
 from .contacts.contact_sums import Axes, contact_force
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
@@ -67,7 +67,7 @@ class Trajectory:
     """The step, if there was a fixed one"""
     frames: Mapping[str, Array] = field(default_factory=dict)
     """(n, 4, 4) poses of the frames that were asked for"""
-    contact_record: ContactRecord | MotionContacts | None = field(default=None, repr=False)
+    contact_record: KnownContacts | None = field(default=None, repr=False)
     """What the run noted of its contacts; `contacts` reads it"""
 
     def __post_init__(self) -> None:
@@ -130,9 +130,7 @@ class Trajectory:
                 f"{self.integrator or 'hand'}. kn.simulate keeps them where contacts are solved, kn.rollout with "
                 "save_contacts=True"
             )
-        if isinstance(self.contact_record, MotionContacts):
-            return self.contact_record
-        return self.contact_record.read(self.times)
+        return read_contacts(self.contact_record, self.times)
 
     def contact_force(
         self, name: str, against: str | None = None, *, wrench: bool = False, axes: Axes = "base"
@@ -198,7 +196,7 @@ class Trajectory:
             raise ValueError("times must not decrease")
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
         tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
-        contacts = self._contacts_at(np.searchsorted(self.times, at, side="left"))
+        contacts = known_rows(self.contact_record, np.searchsorted(self.times, at, side="left"), len(self))
         return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts)
 
     def _within(self, times: Any, name: str) -> Array:
@@ -237,13 +235,7 @@ class Trajectory:
     def rows(self, which: slice | Sequence[int] | Array) -> Trajectory:
         """Some of the rows, by number: `rows(slice(None, None, 10))` is every tenth."""
         part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
-        return dataclasses.replace(part, contact_record=self._contacts_at(which))
-
-    def _contacts_at(self, rows: Any) -> ContactRecord | MotionContacts | None:
-        """What is known of contacts at some rows."""
-        if isinstance(self.contact_record, ContactRecord):
-            return self.contact_record.rows(rows, len(self))
-        return None if self.contact_record is None else self.contact_record.rows(rows)
+        return dataclasses.replace(part, contact_record=known_rows(self.contact_record, which, len(self)))
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (

@@ -70,6 +70,22 @@ class ContactRecord:
                 return _of_events(self.model, part)
 
 
+KnownContacts: TypeAlias = ContactRecord | MotionContacts
+"""What a motion knows of its contacts: what its run noted, or what was read from that."""
+
+
+def known_rows(known: KnownContacts | None, which: Any, count: int) -> KnownContacts | None:
+    """What is known of some rows of a motion of `count` rows."""
+    if isinstance(known, ContactRecord):
+        return known.rows(which, count)
+    return None if known is None else known.rows(which)
+
+
+def read_contacts(known: KnownContacts, times: Array) -> MotionContacts:
+    """The contacts of a motion with rows at these times."""
+    return known.read(times) if isinstance(known, ContactRecord) else known
+
+
 def shape_names(pair: ContactPair) -> tuple[str, str]:
     """The names of both shapes; empty where they have none."""
     return pair.first_shape.name, pair.second_shape.name
