@@ -280,10 +280,11 @@ class Trajectory:
     # to look at
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A matplotlib figure of positions, velocities, forces and energies, by joint and with units.
+        """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
         With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau" and "energy"; `joints` the joints; `title` and `size` (inches) do what they say.
+        some of "q", "v", "tau", "energy" and "contact"; `joints` the joints; `title` and `size` (inches) do what they
+        say.
         """
         from .trajectory_plot import plot
 
