@@ -36,7 +36,7 @@ class ContactNotes(ABC):
 
     def record(self, model: Model) -> ContactRecord:
         """All of them."""
-        return ContactRecord(model, self.method, tuple(self.log.parts()))
+        return ContactRecord(model, self.method, tuple(self.log.entries))
 
     @abstractmethod
     def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
@@ -60,14 +60,12 @@ class ImpulseNotes(ContactNotes):
     needs_every_state = True
 
     def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
-        impulses = rows.memory[0][saved]
-        acts = np.flatnonzero(impulses.any(axis=1))
-        at = saved[acts]
-        if not len(at):
+        acts = np.flatnonzero(rows.memory[0][saved].any(axis=1))
+        if not len(acts):
             return
-        q, v = (np.where(at[:, None] > 0, x[at - 1], first) for x, first in ((rows.q, state.q), (rows.v, state.v)))
-        lengths = starts[at + 1] - starts[at]
-        self.log.add(NotedRows(_pairs(stepper), row + acts, starts[at], lengths, q, v, rows.v[at], impulses[acts]))
+        at, which = saved[acts], _together(saved[acts])
+        lengths, states = starts[at + 1] - starts[at], (*rows.before, rows.v, rows.memory[0])
+        self.log.add(NotedRows(_pairs(stepper), row + acts, starts[at], lengths, *(x[which] for x in states)))
 
     def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
         if step is None or not np.any(step.new.memory[0]):
@@ -86,8 +84,11 @@ class SpringNotes(ContactNotes):
         self._place = int(stepper.has_friction) if _has_springs(stepper) else None
 
     def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
-        q, v = rows.q[saved], rows.v[saved]
-        springs = np.zeros((len(saved), 0)) if self._place is None else rows.memory[self._place][saved]
+        if not len(saved):
+            return
+        which = _together(saved)
+        q, v = rows.q[which], rows.v[which]
+        springs = np.zeros((len(saved), 0)) if self._place is None else rows.memory[self._place][which]
         self.log.add(
             NotedRows(None, row + np.arange(len(saved)), starts[saved + 1], np.zeros(len(saved)), q, v, v, springs)
         )
@@ -120,6 +121,12 @@ class ForceNotes(ContactNotes):
         if values is not None:
             arrays = (np.array(x, float)[None] for x in (q, v, v, values.ravel()))
             self.log.add(NotedRows(None, np.array([row]), np.array([t]), np.zeros(1), *arrays))
+
+
+def _together(at: Array) -> Any:
+    """Numbers in order, as a slice where they follow each other: that copies nothing."""
+    first, last = int(at[0]), int(at[-1])
+    return slice(first, last + 1) if last - first + 1 == len(at) else at
 
 
 def _has_springs(stepper: Stepper) -> bool:

@@ -57,21 +57,21 @@ class ContactLog:
     """Notes that grow with a run."""
 
     def __init__(self) -> None:
-        self._entries: list[NotedRows] = []
+        self.entries: list[NotedRows] = []
 
     @property
     def count(self) -> int:
         """How many notes there are."""
-        return len(self._entries)
+        return len(self.entries)
 
     def add(self, notes: NotedRows) -> None:
         """Some more, of later rows; those in which nothing pushed are left out."""
         if len(notes.row):
-            self._entries.append(notes)
+            self.entries.append(notes)
 
     def parts(self, start: int = 0) -> list[NotedRows]:
         """The notes from one on, with those of the same pairs in one."""
-        return joined(self._entries[start:])
+        return joined(self.entries[start:])
 
 
 def joined(notes: Iterable[NotedRows]) -> list[NotedRows]:

@@ -25,7 +25,7 @@ from knuckle.model import Model
 from knuckle.spatial import Vector
 
 from .body_states import BodyStates, body_twists, columns, velocities_at
-from .contact_log import NotedRows
+from .contact_log import NotedRows, joined
 from .motion_contacts import MotionContacts, Touches, together
 
 Array: TypeAlias = NDArray[Any]
@@ -48,12 +48,12 @@ class ContactRecord:
     def rows(self, which: Any, count: int) -> ContactRecord:
         """Those of some rows of a motion of `count` rows, in any order."""
         chosen = np.arange(count)[which]
-        return replace(self, notes=tuple(part.renumbered(chosen) for part in self.notes))
+        return replace(self, notes=tuple(part.renumbered(chosen) for part in joined(self.notes)))
 
     def read(self, times: Array) -> MotionContacts:
         """The contacts of a motion with rows at these times."""
         found: list[Touches] = []
-        for part in self.notes:
+        for part in joined(self.notes):
             for start in range(0, len(part.row), AT_ONCE):
                 found += self._touches(part.chosen(np.arange(start, min(start + AT_ONCE, len(part.row)))))
         return together(times, found)
