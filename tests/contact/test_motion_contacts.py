@@ -14,6 +14,7 @@ from knuckle.integrators import ContactSteps
 from knuckle.model import Box, Cylinder, Model, Sphere, solid_box
 from knuckle.model.surfaces import ContactRules, Surface
 from knuckle.simulation import near_contacts
+from knuckle.trajectory.trajectory_plot import WHAT, panels
 
 from .scenes import RADIUS, G, ball, box, on_plane, placed
 
@@ -342,6 +343,28 @@ def test_rollouts_keep_contacts_where_they_are_asked_to(contacts: Any, tmp_path:
         plain.contact_force("body0")
     with pytest.raises(ValueError, match="save_contacts=True needs contacts that are solved, and RungeKutta4"):
         kn.rollout(model, q, v, dt=DT, steps=10, contacts=False, save_contacts=True)
+
+
+def test_forces_are_plotted():
+    model = on_plane(ball())
+    motion = kn.simulate(model, placed(model, (0, 0, RADIUS)), np.array([0, 0, 0, 1.0, 0, 0]), 0.05, dt=DT)
+    (panel,) = panels(motion, ("contact",), None)
+    assert panel.title == "contact force [N]"
+    curve = panel.curves["body0 on ground"]
+    np.testing.assert_array_equal(curve, np.linalg.norm(motion.contact_force("body0"), axis=1))
+    assert "contact force [N]" in [x.title for x in panels(motion, WHAT, None)]
+    loose = kn.simulate(model, placed(model, (0, 0, 1.0)), None, 0.01, contacts=False)
+    assert "contact force [N]" not in [x.title for x in panels(loose, WHAT, None)]
+
+
+def test_extrapolated_steps_have_the_forces_of_the_second_order():
+    """A box that slides on a slope: friction and weight, in steps of the second order."""
+    model = on_plane(box(), friction=0.2, slope=SLOPE)
+    steps = ContactSteps(extrapolated=True)
+    v = np.array([0, 0, 0, 0.5, 0, 0])
+    motion = kn.simulate(model, placed(model, (0, 0, 0.1)), v, 0.05, dt=DT, integrator=steps)
+    push = 2.0 * G * math.cos(SLOPE)
+    np.testing.assert_allclose(motion.contact_force("body0")[1:], np.tile([-0.2 * push, 0, push], (50, 1)), atol=1e-8)
 
 
 def test_a_resumed_run_has_all_contacts(tmp_path: Path):
