@@ -320,7 +320,7 @@ def test_rows_parts_and_files(tmp_path: Path):
 
 @pytest.mark.parametrize("contacts", [None, CompliantContacts("linear")], ids=["steps", "soft"])
 def test_rollouts_keep_contacts_where_they_are_asked_to(contacts: Any, tmp_path: Path):
-    soft = {"stiffness": 2e4, "damping": 50.0} if contacts else {}
+    soft: Any = {"stiffness": 2e4, "damping": 50.0} if contacts else {}
     model = on_plane(ball()).replace(contact=ContactRules((Surface(friction=0.4, **soft),)))
     q, v = placed(model, (0, 0, RADIUS + 0.01)), np.array([0, 3.0, 0, 1, 0.5, -1])
     many = kn.rollout(

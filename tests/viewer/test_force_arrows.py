@@ -102,20 +102,23 @@ def test_a_replay_holds_arrows_in_the_scene(motion: kn.Trajectory, tmp_path: Pat
 def test_the_viewer_draws_and_hides_them(motion: kn.Trajectory):
     pytest.importorskip("viser", reason="the viewer is an extra")
     with play(motion, port=0, block=False) as viewer:
-        viewer.player.play(False)
+        player = viewer.player
+        assert player is not None
+        player.play(False)
         drawn = viewer.panels[0].view.pushes
-        viewer.player.seek(0.05)
+        player.seek(0.05)
         assert drawn[SLIP_COLOR].visible
         assert drawn[SLIP_COLOR].points.shape == (4, 2, 3)
         assert STICK_COLOR not in drawn or not drawn[STICK_COLOR].visible
-        viewer.player.seek(0.6)
+        player.seek(0.6)
         assert drawn[STICK_COLOR].visible
         assert not drawn[SLIP_COLOR].visible
-        viewer.player.show_forces(False)
+        player.show_forces(False)
         assert not any(node.visible for node in drawn.values())
-        viewer.player.show_forces(True)
+        player.show_forces(True)
         assert drawn[STICK_COLOR].visible
     with play(motion, port=0, block=False, contacts=False) as viewer:
+        assert viewer.player is not None
         viewer.player.seek(0.3)
         assert not any(node.visible for node in viewer.panels[0].view.pushes.values())
 

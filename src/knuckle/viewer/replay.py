@@ -184,7 +184,7 @@ def _arrows(arrows: ForceArrows, placement: Array, blob: _Blob) -> dict[str, Any
         "tails": blob.add(arrows.tail @ R.T + p, "f4"),
         "ways": blob.add(arrows.way @ R.T, "f4"),
         "slides": blob.add(arrows.slides, "u2"),
-        "width": 0.045 * arrows.length,
+        "width": 0.036 * arrows.length,
         "length": arrows.length,
     }
 

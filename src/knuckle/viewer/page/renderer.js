@@ -240,10 +240,10 @@ class Renderer {
     if (!arrows.length) return;
     const shown = arrows.map(({ tail, way, color, width }) => {
       const length = Math.hypot(...way), z = unit(way), x = unit(cross(Math.abs(z[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0], z)), y = cross(z, x);
-      const w = width * Math.min(1, length / (6 * width)), head = Math.min(5 * w, 0.6 * length), neck = length - head;
+      const w = width * Math.min(1, length / (6 * width)), head = Math.min(4 * w, 0.5 * length), neck = length - head;
       const pose = (r, l, at) => new Float32Array([...scale(r, x), 0, ...scale(r, y), 0, ...scale(l, z), 0, ...add(tail, scale(at, z)), 1]);
       const edge = 0.45 * w;
-      return { color, own: [pose(w, neck, 0), pose(2.5 * w, head, neck)], outer: [pose(w + edge, neck + edge, -edge), pose(2.5 * w + 2 * edge, head + 3 * edge, neck - edge)] };
+      return { color, own: [pose(w, neck, 0), pose(2.1 * w, head, neck)], outer: [pose(w + edge, neck + edge, -edge), pose(2.1 * w + 2 * edge, head + 3 * edge, neck - edge)] };
     });
     const all = (which, mark) => shown.forEach((arrow) => [this.shaft, this.head].forEach((mesh, k) => {
       this.uniforms(solid, { model: arrow[which][k], mark: mark(arrow) });

@@ -75,7 +75,7 @@ class RobotView:
                 if not visible:
                     continue
                 rgb = tuple((int(color[k : k + 2], 16) / 255) ** 2.2 for k in (1, 3, 5))  # arrows take linear colours
-                r = 0.012 * self.size
+                r = 0.009 * self.size
                 self.pushes[color] = self.server.scene.add_arrows(
                     f"{self.name}/forces{color}", points, rgb, shaft_radius=r, head_radius=2.4 * r, head_length=4.5 * r
                 )
