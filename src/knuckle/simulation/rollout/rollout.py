@@ -134,7 +134,7 @@ def rollout(
         step, inputs = _started(step, model, inputs, held)
     kept, text = None, step
     if save_contacts:
-        text = noting(step, model)
+        text = noting(step, model, inputs.state)
         before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
         inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
         kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at))

@@ -57,14 +57,15 @@ class NotingStep:
         return {name: parts[name] for name in kept} | {k: x for k, x in parts.items() if k not in kept}
 
 
-def noting(step: StepText, model: Model) -> NotingStep:
+def noting(step: StepText, model: Model, state: Mapping[str, Array]) -> NotingStep:
     """A step that tells what is needed of its contacts; an error where it has none."""
     integrator = step.integrator
     if isinstance(integrator, ContactSteps):
-        return NotingStep(step, "memory0" if step.memory else None, True)
+        has = "memory0" in state and state["memory0"].shape[-1] > 0
+        return NotingStep(step, "memory0" if has else None, True)
     if isinstance(integrator, AroundSteps):
-        has = integrator.has_springs(model)
-        return NotingStep(step, f"memory{int(has_modes(integrator, model))}" if has else None, False)
+        name = f"memory{int(has_modes(integrator, model))}"
+        return NotingStep(step, name if integrator.has_springs(model) and name in state else None, False)
     raise ValueError(f"save_contacts=True needs contacts that are solved, and {type(integrator).__name__} knows none")
 
 
