@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
-ContactState = Literal["stick", "slip"]
 
 STICK, SLIP = "stick", "slip"
 
@@ -124,11 +123,6 @@ class MotionContacts:
 
 PER_CONTACT = tuple(x.name for x in fields(MotionContacts) if x.name not in ("times", "bodies", "shapes"))
 """The fields with an entry for each contact."""
-
-
-def no_contacts(times: Array) -> MotionContacts:
-    """Of a motion in which nothing touches."""
-    return together(times, [])
 
 
 @dataclass(frozen=True)
