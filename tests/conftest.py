@@ -9,8 +9,8 @@ from knuckle.engine.native import machine_code
 
 from .seeds import sample
 
-OPTIMIZED = ("engine", "bound", "laws")
-"""Folders whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
+OPTIMIZED = ("engine", "bound", "test_rollout.py")
+"""Whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -45,5 +45,5 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _quickly_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In `make test` LLVM leaves code as it is printed, which takes a quarter of the time."""
-    if request.config.option.markexpr and request.path.relative_to(request.config.rootpath).parts[1] not in OPTIMIZED:
+    if request.config.option.markexpr and not {*OPTIMIZED}.intersection(request.path.parts):
         monkeypatch.setattr(machine_code, "LEVEL", 0)
