@@ -1,10 +1,16 @@
+import gc
 import os
 from collections import defaultdict
 from collections.abc import Iterator
 
 import pytest
 
+from knuckle.engine.native import machine_code
+
 from .seeds import sample
+
+OPTIMIZED = ("engine", "bound", "test_rollout.py")
+"""Whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -28,3 +34,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         chosen = sample([{name: id(value) for name, value in item.callspec.params.items()} for item in group])
         for k in set(range(len(group))) - chosen:
             group[k].add_marker(pytest.mark.slow)
+
+
+def pytest_collection_finish() -> None:
+    """Modules and tests stay: the collector of garbage need not visit them again and again."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _quickly_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In `make test` LLVM leaves code as it is printed, which takes a quarter of the time."""
+    if request.config.option.markexpr and not {*OPTIMIZED}.intersection(request.path.parts):
+        monkeypatch.setattr(machine_code, "LEVEL", 0)

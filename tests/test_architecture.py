@@ -12,6 +12,7 @@ import subprocess
 import tokenize
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -97,7 +98,12 @@ def room_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else FACE
 
 
-def imports(source: Source) -> Iterator[Import]:
+@cache
+def imports(source: Source) -> tuple[Import, ...]:
+    return tuple(_imports(source))
+
+
+def _imports(source: Source) -> Iterator[Import]:
     """Every import of a module, wherever it stands (in functions and under TYPE_CHECKING too), made absolute.
 
     `from knuckle import a` counts as `knuckle.a` if `a` is a room, else as `knuckle`. A literal name given to

@@ -50,6 +50,7 @@ def test_pages_show_the_committed_results(monkeypatch: pytest.MonkeyPatch):
     assert (ROOT / "docs" / "speed.png").read_bytes() == (BENCHMARKS / "results" / "speed.png").read_bytes()
 
 
+@pytest.mark.slow
 def test_files_are_simulated_beside_a_reference(tmp_path: Path):
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, str(BENCHMARKS / "files.py"), "--jobs", "2", "--seconds", "20", "--check"]

@@ -25,6 +25,7 @@ LONG = {
     ROOT / "examples" / name
     for name in (
         "pass_the_object.py",
+        "quadruped_trot.py",
         "somersault.py",
         "payloads.py",
         "satellite.py",
@@ -144,8 +145,8 @@ def test_there_are_examples():
 
 
 def named(pattern: str) -> list[tuple[str, str]]:
-    """(page, name) for every match of a pattern in the prose and the code of the pages, and in the examples."""
-    files = [*PAGES, *EXAMPLES]
+    """(page, name) for every match of a pattern in the pages, in the examples and in the benchmarks."""
+    files = [*PAGES, *EXAMPLES, *(ROOT / "benchmarks").glob("*.py")]
     return [(path.name, match[1]) for path in files for match in re.finditer(pattern, path.read_text("utf-8"))]
 
 

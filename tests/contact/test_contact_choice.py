@@ -131,6 +131,7 @@ def test_a_stack_of_boxes_stands():
     assert np.abs(stack.v).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_cylinder_stands_on_a_table():
     """Found by the collider of another library."""
     pytest.importorskip("mujoco")

@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.contact import RigidContacts
@@ -17,7 +18,7 @@ from .scenes import RADIUS, G, ball, box, on_plane, placed
 
 
 def run(model, q, v, duration, **options):
-    options.setdefault("contacts", RigidContacts())
+    options = {"contacts": RigidContacts(), "dt": 2e-3} | options
     return kn.simulate(model, q, v, duration, **options)
 
 
@@ -29,9 +30,10 @@ def times(motion, kind):
 def test_a_ball_bounces_ever_less_and_comes_to_rest(e: float):
     """It rests from t = √(2H/g) (1 + e)/(1 − e) on."""
     model = on_plane(ball(), restitution=e)
-    motion = run(model, placed(model, (0, 0, 0.3 + RADIUS)), np.zeros(6), 1.1)
+    expected = math.sqrt(2 * 0.3 / G) * (1 + e) / (1 - e)
+    motion = run(model, placed(model, (0, 0, 0.3 + RADIUS)), np.zeros(6), 1.1 * expected, dt=5e-3)
     (rest,) = times(motion, "contact")
-    assert rest == pytest.approx(math.sqrt(2 * 0.3 / G) * (1 + e) / (1 - e), abs=1e-11)
+    assert rest == pytest.approx(expected, abs=1e-11)
     strikes = np.array(times(motion, "impact"))
     expected = math.sqrt(2 * 0.3 / G) * (1 + 2 * np.cumsum(e ** np.arange(1, len(strikes))))
     np.testing.assert_allclose(strikes[1:], expected, atol=1e-11)
@@ -62,7 +64,7 @@ def test_a_box_on_a_slope(tangent: float):
 def test_a_ball_on_a_slope_rolls_where_friction_is_enough(mu: float):
     slope = math.atan(0.8)
     model = on_plane(ball(), friction=mu, slope=slope)
-    motion = run(model, placed(model, (0, 0, RADIUS)), np.zeros(6), 0.1)
+    motion = run(model, placed(model, (0, 0, RADIUS)), np.zeros(6), 0.1, dt=1e-3)
     rolls = 3.5 * mu >= 0.8
     a = 5 / 7 * G * math.sin(slope) if rolls else G * (math.sin(slope) - mu * math.cos(slope))
     speed = kn.velocity(model, motion.q[-1], motion.v[-1], "body0", "aligned")[3]
@@ -143,7 +145,7 @@ def test_a_block_on_a_wedge_that_is_free():
     assert motion.v[-1, 0] == pytest.approx(-a * 0.1, rel=1e-10)
 
 
-@pytest.mark.parametrize("mu", [0.0, 0.5])
+@pytest.mark.parametrize("mu", quick([0.0, 0.5], [0.5]))
 def test_a_load_that_goes_around_wakes_redundant_feet(mu: float):
     """The centre of pressure goes around near the corners: feet that were not needed take over, and nothing moves.
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.integrators import ContactSteps
@@ -70,7 +71,7 @@ def energy(model: Model, motion) -> np.ndarray:
     return kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
 
 
-@pytest.mark.parametrize("loops", [1, 2])
+@pytest.mark.parametrize("loops", quick([1, 2], [2]))
 def test_a_frame_of_four_bars_falls_over_on_the_ground(loops: int):
     """It shears until its top touches the ground; loops stay closed to rounding, redundant ones too."""
     model = frame_of_four_bars(loops)
@@ -101,6 +102,7 @@ def _set(model: Model, angles: dict[str, float]) -> np.ndarray:
     return q
 
 
+@pytest.mark.slow
 def test_a_biped_with_parallel_knees_stands_on_its_feet():
     """Friction at the hips, limits at the knees, closed loops and sticking feet in one solve."""
     model = parallel_biped()

@@ -34,12 +34,12 @@ def exact(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(
     ("friction", "slope", "velocity"),
     [
-        (0.0, 0.3, (0.5, 0.2, -1.0)),  # nothing rubs
-        (0.8, 0.3, (0, 0, 0)),  # it sticks
-        (0.8, 0.3, (0, 0, -1.0)),  # it falls and sticks
-        (0.3, 0.6, (1.0, 0, 0)),  # it slides straight on
-        (0.3, 0.2, (0.4, -0.3, 0)),  # it slides aside
-        (0.3, 0.2, (1e-4, 2e-4, 0)),  # it comes to rest
+        pytest.param(0.0, 0.3, (0.5, 0.2, -1.0), id="nothing rubs", marks=pytest.mark.slow),
+        pytest.param(0.8, 0.3, (0, 0, 0), id="it sticks", marks=pytest.mark.slow),
+        pytest.param(0.8, 0.3, (0, 0, -1.0), id="it falls and sticks"),
+        pytest.param(0.3, 0.6, (1.0, 0, 0), id="it slides straight on", marks=pytest.mark.slow),
+        pytest.param(0.3, 0.2, (0.4, -0.3, 0), id="it slides aside"),
+        pytest.param(0.3, 0.2, (1e-4, 2e-4, 0), id="it comes to rest", marks=pytest.mark.slow),
     ],
 )
 def test_they_agree_with_the_exact_solver(friction: float, slope: float, velocity: tuple[float, ...]):

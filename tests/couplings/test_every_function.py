@@ -78,7 +78,7 @@ def test_the_documentation_has_every_row_and_column():
 
 
 def test_nothing_is_left_out():
-    """A new public function needs a row in table.py, or a place among the names that take no model."""
+    """A new public function needs a row in tests/couplings/rows, or a place among the names that take no model."""
     assert {name for name in everything(kn) if name not in ROWS} == WITHOUT_MODEL
 
 

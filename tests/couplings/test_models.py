@@ -123,7 +123,7 @@ def test_mjcf_keeps_polynomials():
 
 
 def test_locking_one_of_two_sources_holds_the_law():
-    """tests/couplings/table.py compares the dynamics; here what is left of the laws."""
+    """tests/couplings/rows compare the dynamics; here what is left of the laws."""
     model = arm(
         ("c_joint", ("a_joint", "b_joint"), (0.5, -2.0)), ("d_joint", ("a_joint", "b_joint"), lambda x, y: x * y)
     )

@@ -19,7 +19,7 @@ from knuckle.testing.laws import condition, relative
 
 from ..seeds import seeds
 
-QUICK = 12  # of these mechanisms, in `make test`
+QUICK = 10  # of these mechanisms, in `make test`
 TOLERANCE = 1e-11  # errors are relative to the terms that cancel, and to cond(H) where H is inverted
 
 

@@ -20,7 +20,7 @@ def error(model: kn.Model, q: np.ndarray) -> float:
 @pytest.mark.parametrize(
     ("name", "integrator"),
     [
-        ("leg", "heun"),
+        pytest.param("leg", "heun", marks=pytest.mark.slow),
         pytest.param("Stewart", "heun", marks=pytest.mark.slow),
         pytest.param("Delta", DormandPrince(rtol=1e-8), marks=pytest.mark.slow),
     ],
@@ -35,7 +35,7 @@ def test_parallel_robots(name: str, integrator: Any):
     assert np.abs(kn.loops.error_rate(made.model, path.q, path.v)).max() < 1e-13
 
 
-@pytest.mark.parametrize("rungs", quick([22, 50], [22]))
+@pytest.mark.parametrize("rungs", quick([12, 22, 50], [12]))
 def test_a_long_ladder(rungs: int):
     """Up to 250 constraints on 150 variables: a step is one piece of code, whose loops go over the bodies."""
     made = moving(light(ladder(rungs)), 0.0)

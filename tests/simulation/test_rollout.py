@@ -25,6 +25,7 @@ from ..seeds import quick
 Array = np.ndarray[Any, Any]
 DT = 1e-3
 ARM = kn.robots.load("arm")
+DOUBLE = kn.robots.load("double_pendulum")
 FLOATING = random_tree(5, nb=3, floating=True, types=["revolute", "spherical", "prismatic"])
 MODELS = {"arm": ARM, "floating": FLOATING}
 
@@ -172,26 +173,25 @@ def test_states_forces_and_parameters_broadcast():
     def hold(model: Model, q: Any, v: Any, stiffness: Any) -> Any:
         return -stiffness[0] * q - v
 
-    q, _ = states(ARM, 3)
-    v, steps = forces(ARM, 4), 6
-    tau, stiffness = forces(ARM, 4, steps), np.array([[1.0], [2.0]])[:, None, None]
-    found = kn.rollout(ARM, q[:, None], v, tau, DT, steps=steps, controller=hold, parameters={"stiffness": stiffness})
-    assert found.q.shape == (2, 3, 4, steps + 1, 7) == (*found.v.shape[:-1], 7)
+    q, _ = states(DOUBLE, 3)
+    v, steps = forces(DOUBLE, 4), 6
+    tau, stiffness = forces(DOUBLE, 4, steps), np.array([[1.0], [2.0]])[:, None, None]
+    given = {"steps": steps, "controller": hold}
+    found = kn.rollout(DOUBLE, q[:, None], v, tau, DT, parameters={"stiffness": stiffness}, **given)
+    assert found.q.shape == (2, 3, 4, steps + 1, 2) == (*found.v.shape[:-1], 2)
     for i, j, k in np.ndindex(2, 3, 4):
-        one = kn.rollout(
-            ARM, q[j], v[k], tau[k], DT, steps=steps, controller=hold, parameters={"stiffness": stiffness[i, 0, 0]}
-        )
+        one = kn.rollout(DOUBLE, q[j], v[k], tau[k], DT, parameters={"stiffness": stiffness[i, 0, 0]}, **given)
         same(found[i, j, k], (one.q, one.v))
 
 
 def test_forces_that_do_not_change():
-    q, v = states(ARM, 4)
-    tau, steps = forces(ARM, 4), 5
+    q, v = states(DOUBLE, 4)
+    tau, steps = forces(DOUBLE, 4), 5
     for given in (tau[0], tau[:, None]):
-        full = np.broadcast_to(given if given.ndim > 1 else given[None, None], (4, steps, 7))
-        expected = kn.rollout(ARM, q, v, full, DT, steps=steps)
-        same(kn.rollout(ARM, q, v, given, DT, steps=steps), (expected.q, expected.v))
-    nothing, zeros = (kn.rollout(ARM, q, v, x, DT, steps=steps) for x in (None, np.zeros(7)))
+        full = np.broadcast_to(given if given.ndim > 1 else given[None, None], (4, steps, 2))
+        expected = kn.rollout(DOUBLE, q, v, full, DT, steps=steps)
+        same(kn.rollout(DOUBLE, q, v, given, DT, steps=steps), (expected.q, expected.v))
+    nothing, zeros = (kn.rollout(DOUBLE, q, v, x, DT, steps=steps) for x in (None, np.zeros(2)))
     np.testing.assert_allclose(nothing.v, zeros.v, rtol=0, atol=1e-12)
 
 

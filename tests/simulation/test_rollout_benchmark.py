@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 
 
+@pytest.mark.slow
 def test_quick_run_writes_its_results(tmp_path: Path):
     pytest.importorskip("mujoco")
     command = [sys.executable, str(BENCHMARKS / "rollout.py"), "--quick", "--robots", "xarm7", "--out", str(tmp_path)]

@@ -15,7 +15,7 @@ import sympy as sp
 import knuckle as kn
 from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
-from knuckle.engine.native import machine_code
+from knuckle.engine.native import machine_code, python_abi
 from knuckle.model import Model
 from knuckle.public_names import everything
 from knuckle.scalar import cos, select
@@ -69,6 +69,7 @@ def test_the_example_of_the_design():
 
 
 def test_it_is_native_at_once(monkeypatch: pytest.MonkeyPatch):
+    python_abi._python_abi()  # the entry from Python, which every call needs, is there
     texts: list[str] = []
     compile_text = machine_code.compile_text
     monkeypatch.setattr(machine_code, "compile_text", lambda text: texts.append(text) or compile_text(text))

@@ -25,6 +25,7 @@ FUNCTIONS: dict[str, tuple[Any, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dynamics_agree_with_the_reference(name: str, dtype: str, tmp_path: Path):
@@ -122,6 +123,7 @@ def test_the_result_may_go_where_an_argument_was(tmp_path: Path):
     assert x.tolist() == [2.0, 3.0, 1.0]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("longest", [1, 7, 150])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_long_program_in_parts_is_the_same(longest: int, dtype: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

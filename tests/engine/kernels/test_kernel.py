@@ -366,8 +366,8 @@ def test_the_policy_is_checked():
 @pytest.mark.parametrize(
     ("said", "policy"),
     [
-        ("always", "always"),
         ("nonsense", "auto"),
+        pytest.param("always", "always", marks=pytest.mark.slow),
         pytest.param("never", "never", marks=pytest.mark.slow),
         pytest.param("", "auto", marks=pytest.mark.slow),
     ],
@@ -463,9 +463,9 @@ class Terminal(io.StringIO):
 def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool, monkeypatch: pytest.MonkeyPatch):
     compile_text = machine_code.compile_text
 
-    def slowly(text: str, level: int = 2) -> bytes:
+    def slowly(text: str) -> bytes:
         time.sleep(0.6 if slow else 0.0)
-        return compile_text(text, level)
+        return compile_text(text)
 
     screen = Terminal() if terminal else io.StringIO()
     monkeypatch.setattr(machine_code, "compile_text", slowly)

@@ -198,7 +198,7 @@ def traced(function: Any, model: kn.Model, **arguments: tuple[int, ...]) -> Roll
     )
 
 
-@pytest.mark.parametrize(("dtype", "width"), [("f64", 4), ("f64", 8), ("f32", 16)])
+@pytest.mark.parametrize(("dtype", "width"), [("f64", 8), ("f32", 16), pytest.param("f64", 4, marks=pytest.mark.slow)])
 def test_large_results_are_streamed(dtype: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The way past the caches gives the bits of the ordinary way."""
     model = auto_tree(21, 2.0, 0.3, 0.95)

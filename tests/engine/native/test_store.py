@@ -327,14 +327,14 @@ print(json.dumps(kn.inverse_dynamics(model, q, q, q).tolist()))
 def test_processes_that_start_together(place: Path):
     started = [
         subprocess.Popen([sys.executable, "-c", TOGETHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(4)
+        for _ in range(3)
     ]
     for process in started:
         assert process.stdin is not None
         process.stdin.write("x")
         process.stdin.flush()
     results = [json.loads(process.communicate()[0]) for process in started]
-    assert [process.returncode for process in started] == [0] * 4
+    assert [process.returncode for process in started] == [0] * 3
     assert all(result == results[0] for result in results)
     q = np.linspace(0, 1, 15).reshape(5, 3)
     kn.compilation.set_policy("never")
@@ -444,7 +444,7 @@ def _churn(seed: int) -> int:
 
 
 def test_processes_that_write_and_remove_at_once(place: Path):
-    with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert sum(pool.map(_churn, range(3))) == 0
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        assert sum(pool.map(_churn, range(2))) == 0
     assert sum(path.stat().st_size for path in place.glob("*.kernel")) < 80_000
     assert not list(place.glob("*.part"))

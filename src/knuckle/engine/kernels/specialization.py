@@ -7,7 +7,7 @@ import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from knuckle.engine.arrays.base import Shape, never_defined
 from knuckle.engine.arrays.result_layout import Layout, laid_out
@@ -19,6 +19,10 @@ from knuckle.scalar import ONE, ZERO, StructuralDivisionError, inside_a_kernel
 from knuckle.spatial import SPATIAL, Force, Matrix
 
 from .captured_values import Surroundings, surroundings
+from .per_model import per_model
+
+if TYPE_CHECKING:
+    from knuckle.model.canonical.canonical_form import Canonical
 
 Text: TypeAlias = Callable[..., Any]
 Arguments: TypeAlias = Mapping[str, Shape]
@@ -82,9 +86,7 @@ class Specialization:
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Result:
         """The text on the equivalent model with the fewest constants."""
-        from knuckle.model.canonical.canonical_form import canonical
-
-        form = canonical(self.model)
+        form = _canonical(self.model)
         values = dict(symbols)
         if values.get("f_ext") is not None:
             forces = form.forces([Force.of(row) for row in values["f_ext"].rows])
@@ -145,6 +147,13 @@ class Specialization:
         """What tells the text and its options from others of the library, in any process."""
         text = self.text if dataclasses.is_dataclass(self.text) else self.text.__qualname__
         return self.text.__module__, text, self.options, self.numbers, self.is_users
+
+
+@per_model
+def _canonical(model: Model) -> Canonical:
+    from knuckle.model.canonical.canonical_form import canonical
+
+    return canonical(model)
 
 
 def _is_plain(x: Any) -> bool:

@@ -23,6 +23,9 @@ work, nor a lock of llvmlite's that nobody is left to open: llvmlite is called u
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
+LEVEL = 2
+"""How hard LLVM works on code, from 0 (a quarter of the time, for slower code) to 3."""
+
 _engines: dict[int, Any] = {}
 """The engines of the code in memory, by number. Nothing else refers to them, so that no collector finalizes one: it
 would do so without the lock, and a second time."""
@@ -80,10 +83,10 @@ def _machine(level: int) -> Any:
     return target.create_target_machine(cpu=h.cpu, features=h.features, opt=level, jit=True)
 
 
-def compile_text(text: str, level: int = 2) -> bytes:
+def compile_text(text: str) -> bytes:
     """Object code of LLVM text. The text is simplified already: only instructions are chosen here."""
     with _llvm():
-        return _compiled(text, level)
+        return _compiled(text, LEVEL)
 
 
 def _compiled(text: str, level: int) -> bytes:

@@ -133,7 +133,7 @@ def _loaded(offsets: Offsets) -> machine_code.Loaded:
     for symbol in SYMBOLS:
         address = ctypes.cast(getattr(ctypes.pythonapi, symbol), ctypes.c_void_p).value
         machine_code.add_symbol(symbol, address or 0)
-    name = disk_cache.key(disk_cache.library_hash(), machine_code.host(), "python entry", offsets)
+    name = disk_cache.key(disk_cache.library_hash(), machine_code.host(), machine_code.LEVEL, "python entry", offsets)
     kept = disk_cache.read(name)
     if kept is None:
         description = {"function": "the entry from Python", "model": "", "dtype": "", "shape": ()}

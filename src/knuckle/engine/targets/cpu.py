@@ -21,7 +21,7 @@ class CPU(Target):
 
     @property
     def key(self) -> Any:
-        return native.host()
+        return native.host(), native.LEVEL
 
     def width(self, dtype: str) -> int:
         return native.host().lanes(dtype)

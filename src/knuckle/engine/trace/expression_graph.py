@@ -40,11 +40,14 @@ class Node(NamedTuple):
     @property
     def operands(self) -> tuple[int, ...]:
         """The nodes that this one uses."""
-        if self.op in LEAVES:
-            return ()
-        if self.op in BLOCK_OPERATIONS:
-            return self.b if self.op == "call" else (self.a,)
-        return tuple(k for k in self[1:] if k is not None)
+        op, a, b, c = self
+        if c is not None:
+            return a, b, c
+        if b is None:
+            return () if op in LEAVES else (a,)
+        if op in BLOCK_OPERATIONS:
+            return b if op == "call" else (a,)
+        return a, b
 
     def renumbered(self, number: Sequence[int]) -> Node:
         """The same operation where node k is number[k]."""
