@@ -26,6 +26,7 @@ WITHOUT_MODEL = {
     "compilation.get_threads", "compilation.set_kernel_limit", "compilation.set_policy", "compilation.set_threads",
     "contact.CompliantContacts", "contact.ContactMotion", "contact.ContactPair", "contact.ContactStep",
     "contact.Impact", "contact.JointBearing", "contact.RigidContacts", "identification.BaseParameters",
+    *(f"elements.{name}" for name in kn.elements.__all__ if name[0].isupper()), "elements.activation_rate",
     "loops.Actuation", "loops.Assembly", "loops.DegreesOfFreedom",
     "loops.with_closure_function", "constraints.joint_limits",
     *(f"constraints.{name}" for name in kn.constraints.__all__ if name[0].isupper()),

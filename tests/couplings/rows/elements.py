@@ -1,0 +1,78 @@
+"""Force elements: a spring, a muscle and a bushing between the bodies, and drag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import knuckle as kn
+from knuckle.elements import Bushing, CubicMuscle, Drag, Line, LinePoint, Spring
+from knuckle.model import Model
+
+from ..cases import Case
+from .base import STEP, Rows
+
+ROWS = Rows()
+simple = ROWS.simple
+
+
+def _pulled(model: Model) -> Model:
+    """With elements between the base, the first body and the last."""
+    base, first, last = model.base.name, model.body_names[0], model.body_names[-1]
+    points = LinePoint(base, (0.3, 0.2, 0.1)), LinePoint(first, (0.1, 0.0, 0.2)), LinePoint(last, (0.0, 0.1, 0.0))
+    return model.replace(
+        elements=(
+            Line("spring", points[::2], Spring(30.0, 0.1, 2.0)),
+            Line("muscle", points, CubicMuscle(50.0, 0.6, activation=0.3)),
+            Bushing("bushing", first, last, (1.0, 2.0, 3.0, 4.0, 5.0, 6.0), (0.1,) * 6),
+            Drag("drag", last, (0.3, 0.2, 0.1), (0.1, 0.2, 0.3)),
+        )
+    )
+
+
+for _name in ("lengths", "energies"):
+    _place: Any = getattr(kn.elements, _name)
+    simple(
+        f"elements.{_name}",
+        lambda c, f=_place: f(_pulled(c.model), c.q),
+        lambda c, f=_place: f(_pulled(c.tree), c.Q),
+    )
+for _name in ("rates", "tensions", "powers", "wrenches"):
+    _state: Any = getattr(kn.elements, _name)
+    simple(
+        f"elements.{_name}",
+        lambda c, f=_state: f(_pulled(c.model), c.q, c.v),
+        lambda c, f=_state: f(_pulled(c.tree), c.Q, c.V),
+    )
+simple(
+    "elements.moment_arms",
+    lambda c: kn.elements.moment_arms(_pulled(c.model), c.q),
+    lambda c: kn.elements.moment_arms(_pulled(c.tree), c.Q) @ c.G,
+)
+simple(
+    "elements.joint_forces",
+    lambda c: kn.elements.joint_forces(_pulled(c.model), c.q, c.v),
+    lambda c: c.G.T @ kn.elements.joint_forces(_pulled(c.tree), c.Q, c.V),
+)
+simple(
+    "elements.muscle_forces",
+    lambda c: kn.elements.muscle_forces(_pulled(c.model), c.q, c.v, [0.8]),
+    lambda c: c.G.T @ kn.elements.muscle_forces(_pulled(c.tree), c.Q, c.V, [0.8]),
+)
+simple(
+    "elements.damping",
+    lambda c: kn.elements.damping(_pulled(c.model), c.q, c.v),
+    lambda c: c.G.T @ kn.elements.damping(_pulled(c.tree), c.Q, c.V) @ c.G,
+)
+
+
+def _by_steps(c: Case) -> Any:
+    """−∂τ/∂q by complex steps."""
+    model, n = _pulled(c.model), c.model.nv
+    rates = kn.velocity_to_qdot(model, c.q, np.eye(n))
+    steps = [kn.elements.joint_forces(model, np.asarray(c.q) + 1j * STEP * rate, c.v) for rate in rates]
+    return -np.imag(steps).T / STEP
+
+
+simple("elements.stiffness", lambda c: kn.elements.stiffness(_pulled(c.model), c.q, c.v), _by_steps)
