@@ -182,7 +182,9 @@ pelvis, left, right = (motion.frames[name] for name in ("pelvis", *FEET))
 for time, force in PUSHES:
     k = np.searchsorted(motion.times, [time, time + 1.0])
     sway = np.abs(motion.v[k[0] : k[1], 3:5]).max(axis=0) @ (np.array(force[:2]) != 0)
-    print(f"{time:4.1f} s   a push of {np.linalg.norm(force):.0f} N for 0.2 s: the pelvis goes with up to {sway:.2f} m/s")
+    print(
+        f"{time:4.1f} s   a push of {np.linalg.norm(force):.0f} N for 0.2 s: the pelvis goes with up to {sway:.2f} m/s"
+    )
 steps = sum(int(np.sum(np.diff((foot[:, 2, 3] > 0.03).astype(int)) == 1)) for foot in (left, right))
 tilt = np.degrees(np.arccos(pelvis[:, 2, 2].clip(-1, 1)))
 print(f"{steps} steps, {pelvis[-1, 0, 3]:.2f} m ahead and {abs(pelvis[-1, 1, 3]):.3f} m aside; tilted by at most"

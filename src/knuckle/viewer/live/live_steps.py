@@ -121,7 +121,9 @@ class ColliderLiveSteps:
     has_contacts = True
 
     def start(self) -> State:
-        return self.steps.start(System(self.model, _no_force), 0.0, np.zeros(self.model.nq), np.zeros(self.model.nv), 0.0)
+        return self.steps.start(
+            System(self.model, _no_force), 0.0, np.zeros(self.model.nq), np.zeros(self.model.nv), 0.0
+        )
 
     def step(
         self, q: Array, v: Array, memory: State, tau: Array, acting: Acting, body: str | None
