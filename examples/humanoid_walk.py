@@ -2,10 +2,10 @@
 
 Run it with `python examples/humanoid_walk.py`. `motion.play()` shows it in the browser.
 
-The controller knows the time and the state, and where the feet should go. A mass at a constant height falls away from its
-centre of pressure p as ċ̇ = ω² (c − p), and ξ = c + ċ/ω is where it would have to step to come to rest. Within a
-foot, p keeps ξ on its way; what that cannot do the next step does, by landing where ξ will be. Accelerations of the
-mass, the pelvis and the feet follow, from these the joints' by least squares, and the torques by inverse dynamics.
+The controller knows the time and the state, and where the feet should go. A mass c at a constant height falls away from
+its centre of pressure p with ω² (c − p), and ξ = c + ċ/ω is where it would have to step to come to rest. In a foot,
+p keeps ξ on its way; what that cannot do the next step does, by landing where ξ will be. Accelerations of the mass, the
+pelvis and the feet follow, from these the joints' by least squares, and the torques by inverse dynamics.
 """
 
 import numpy as np
@@ -29,12 +29,13 @@ soles = keep_collisions(robot, lambda body, shape: "foot" in body.name and shape
 model = with_ground(soles, friction=0.8)
 mass = float(kn.total_mass(model))
 rows = [model.v_slices[model.joint_index(name)].start for name in model.joint_names]
-upper = [i for name, i in zip(model.joint_names, rows, strict=True) if i >= 6 and not any(x in name for x in ("hip", "knee", "ankle"))]  # fmt: skip
+is_leg = [any(part in name for part in ("floating", "hip", "knee", "ankle")) for name in model.joint_names]
+upper = [i for i, leg in zip(rows, is_leg, strict=True) if not leg]
 others = [i for i in range(model.nv) if i not in upper]
 strongest = [x for joint in model.joints for x in joint.limits.effort]
 
 
-# The plan: phases with the place of the pressure, where ξ is at the end, which foot swings (1 left, -1 right), and where to
+# The plan: phases with the place of the pressure, where ξ is at the end, which foot swings (1: left), and where to
 
 feet = np.array([[min(k, STEPS - 1) * STRIDE, (-1) ** k * APART / 2] for k in range(STEPS + 1)])  # one after the other
 middle, last = np.zeros(2), np.array([feet[-1, 0], 0.0])
@@ -80,7 +81,8 @@ def foot_acceleration(T, twist, landing, left, u, is_up):
     left = maximum(left, 0.06)
     turn = -150.0 * turned(T) - 24.0 * twist[:3]
     across = [6 * (landing[i] - T[i][3]) / (left * left) - 4 * twist[3 + i] / left for i in range(2)]
-    z, rate, bend = LIFT * (1 - cos(2 * np.pi * u)) / 2, LIFT * np.pi * sin(2 * np.pi * u), 2 * LIFT * np.pi**2 * cos(2 * np.pi * u)  # fmt: skip
+    angle = 2 * np.pi * u
+    z, rate, bend = LIFT * (1 - cos(angle)) / 2, np.pi * LIFT * sin(angle), 2 * np.pi**2 * LIFT * cos(angle)
     up = bend / SWING**2 + 400.0 * (z - 0.005 * u - T[2][3]) + 40.0 * ((rate - 0.005) / SWING - twist[5])
     standing, swinging = Vector([*turn, *(-40.0 * twist[3:])]), Vector([*turn, *across, up])
     return standing + is_up * (swinging - standing)
@@ -95,7 +97,7 @@ def posture(model, q, v, stride):
 
 
 def joint_accelerations(tasks, known):
-    """Those of the legs and the pelvis that do all tasks (J, what J a should be), where those of the upper body are known."""
+    """Of legs and pelvis such that all tasks (J, what J a should be) are done, beside known ones of the upper body."""
     J = [row for part, _ in tasks for row in part]
     goals = [x for _, part in tasks for x in part]
     A = Matrix([[row[i] for i in others] for row in J], len(others))
@@ -117,7 +119,8 @@ def shared(J, wrench, part):
 @kn.kernel
 def walk(model, t, q, v):
     """Torques of the joints."""
-    is_now = [kn.where(t < end, 1.0, 0.0) * kn.where(t < start, 0.0, 1.0) for start, end in zip(starts, ends, strict=True)]  # fmt: skip
+    begun = [*(kn.where(t < start, 0.0, 1.0) for start in starts[1:]), 0.0]
+    is_now = [a - b for a, b in zip((1.0, *begun[:-1]), begun, strict=True)]
 
     def phase(table):
         return sum((float(x) * w for x, w in zip(table, is_now, strict=True) if x), 0.0)
@@ -139,7 +142,8 @@ def walk(model, t, q, v):
     pelvis, Jp = kn.pose(model, q, "pelvis"), kn.jacobian(model, q, "pelvis", "aligned")
     turn = -150.0 * turned(pelvis) - 24.0 * (Jp @ v)[:3]
     drift = [kn.acceleration(model, q, v, 0 * v, frame, "aligned", classical=True) for frame in (*FEET, "pelvis")]
-    tasks = [((3.0 * J[k]).rows, 3.0 * (foot_acceleration(feet[k], J[k] @ v, landing, left, u, is_up[k]) - drift[k])) for k in (0, 1)]  # fmt: skip
+    going = [foot_acceleration(feet[k], J[k] @ v, landing, left, u, is_up[k]) - drift[k] for k in (0, 1)]
+    tasks = [((3.0 * j).rows, 3.0 * a) for j, a in zip(J, going, strict=True)]
     tasks.append(([[x / mass for x in row] for row in A.rows[3:]], pull - kn.centroidal_bias(model, q, v)[3:] / mass))
     tasks.append((Jp.rows[:3], turn - drift[2][:3]))
     a = joint_accelerations(tasks, posture(model, q, v, feet[1][0][3] - feet[0][0][3]))

@@ -78,7 +78,7 @@ class ColliderSteps(Integrator):
         return _Scene.of(self.collider)
 
     def with_springs(self, springs: Array, dampers: Array) -> ColliderSteps:
-        """These steps, with other springs and dampers at each velocity variable, whose forces the system has already."""
+        """These steps with other springs and dampers at the velocity variables, whose forces the system has already."""
         new = replace(self)
         new.__dict__["_scene"] = replace(self._scene, springs=springs, dampers=dampers)
         return new

@@ -158,7 +158,7 @@ class ColliderLiveSteps:
 
 
 def pull_wrenches(model: Model, q: Array, v: Array, acting: Acting, body: str | None) -> Array:
-    """`f_ext` of the spring that pulls a body, no stiffer than a step can follow with what weighs least at its point."""
+    """`f_ext` of the spring that pulls a body, no stiffer than a step can follow with the least mass at its point."""
     if body is None:
         return np.zeros((model.nb, 6))
     T, J = np.asarray(pose(model, q, body)), np.asarray(jacobian(model, q, body, "aligned"))
