@@ -63,7 +63,9 @@ def dragged(viewer: Viewer, way: tuple[float, float, float], seconds: float) -> 
     assert live is not None
     start = live.q[4:7] + np.array([0.0, 0.0, 0.06])
     send(viewer, "start", start, start)
-    assert np.allclose(live.spring_ends(), [start, start])
+    ends = live.spring_ends()
+    assert ends is not None
+    assert np.allclose(ends, [start, start])
     highest = 0.0
     for part in np.linspace(0.0, 1.0, 6)[1:]:
         send(viewer, "update", start, start + part * np.array(way))

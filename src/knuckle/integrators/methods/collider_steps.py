@@ -80,7 +80,7 @@ class ColliderSteps(Integrator):
     def with_springs(self, springs: Array, dampers: Array) -> ColliderSteps:
         """These steps with other springs and dampers at the velocity variables, whose forces the system has already."""
         new = replace(self)
-        new.__dict__["_scene"] = replace(self._scene, springs=springs, dampers=dampers)
+        vars(new)["_scene"] = replace(self._scene, springs=springs, dampers=dampers)
         return new
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:

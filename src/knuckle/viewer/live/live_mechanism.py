@@ -20,7 +20,7 @@ from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses
 from knuckle.viewer.scene.triangles import Array
 
-from .live_steps import Acting, live_steps, standing
+from .live_steps import LiveForces, live_steps, standing
 
 STEP = 2e-3
 """Of the integration, in seconds."""
@@ -164,12 +164,12 @@ class Live:
         self.steps.step(self.q, self.v, self.memory, np.zeros(self.model.nv), acting, name)
         self.is_prepared = True
 
-    def _acting(self) -> tuple[Acting, str | None]:
+    def _acting(self) -> tuple[LiveForces, str | None]:
         """What acts on the mechanism now, and which body is pulled."""
         with self.lock:
             pull = self.pull or Pull(ROOT, np.zeros(3), np.zeros(3))
             kp, kd = (x * self.hold for x in self.posture)
-            acting = Acting(
+            acting = LiveForces(
                 self.reference, kp, kd, self.inertia * _STOP**2, float(self.gravity), pull.point, pull.target,
                 float(self.stiffness), float(self.damping), STEP,
             )  # fmt: skip

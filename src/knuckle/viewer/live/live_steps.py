@@ -25,7 +25,7 @@ from knuckle.viewer.scene.triangles import Array
 from .pulled_step import STOP_DAMPING, live_contact_step, live_step
 
 
-class Acting(NamedTuple):
+class LiveForces(NamedTuple):
     """What acts during a step: springs that hold a posture, stops, gravity, and the spring that pulls."""
 
     q_ref: Array
@@ -53,7 +53,7 @@ class LiveSteps(Protocol):
         ...
 
     def step(
-        self, q: Array, v: Array, memory: Any, tau: Array, acting: Acting, body: str | None
+        self, q: Array, v: Array, memory: Any, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, Any]:
         """(q, v, memory) a step later, under joint forces τ, while a body is pulled, or none."""
         ...
@@ -85,7 +85,7 @@ class FreeLiveSteps:
         return None
 
     def step(
-        self, q: Array, v: Array, memory: None, tau: Array, acting: Acting, body: str | None
+        self, q: Array, v: Array, memory: None, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, None]:
         q, v = live_step(self.model, q, v, tau, *acting, body=body)  # type: ignore[misc]
         return q, v, None
@@ -103,7 +103,7 @@ class ContactLiveSteps:
         return np.zeros(impulse_count(self.model, self.steps.joint_limits, self.steps.pairs))
 
     def step(
-        self, q: Array, v: Array, memory: Array, tau: Array, acting: Acting, body: str | None
+        self, q: Array, v: Array, memory: Array, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, Array]:
         f_ext = pull_wrenches(self.model, q, v, acting, body)
         return live_contact_step(self.model, q, v, memory, tau, *acting[:5], f_ext, acting.dt, steps=self.steps)  # type: ignore[misc]
@@ -126,7 +126,7 @@ class ColliderLiveSteps:
         )
 
     def step(
-        self, q: Array, v: Array, memory: State, tau: Array, acting: Acting, body: str | None
+        self, q: Array, v: Array, memory: State, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, State]:
         k, c, force = self._springs(q, v, acting)
         model = self.model if acting.gravity else self._weightless
@@ -144,7 +144,7 @@ class ColliderLiveSteps:
         springs, dampers = (np.array(per_variable(self.model, name)) for name in ("stiffness", "damping"))
         return self.steps.with_springs(springs + k, dampers + c)
 
-    def _springs(self, q: Array, v: Array, acting: Acting) -> tuple[Array, Array, Array]:
+    def _springs(self, q: Array, v: Array, acting: LiveForces) -> tuple[Array, Array, Array]:
         """(k, c, force) of posture and stops at each velocity variable."""
         past, hard = np.zeros_like(v), np.zeros_like(v)
         for i, joint in enumerate(self.model.joints):
@@ -157,7 +157,7 @@ class ColliderLiveSteps:
         return k, c, -(acting.kp * away + hard * past) - c * v
 
 
-def pull_wrenches(model: Model, q: Array, v: Array, acting: Acting, body: str | None) -> Array:
+def pull_wrenches(model: Model, q: Array, v: Array, acting: LiveForces, body: str | None) -> Array:
     """`f_ext` of the spring that pulls a body, no stiffer than a step can follow with the least mass at its point."""
     if body is None:
         return np.zeros((model.nb, 6))

@@ -110,7 +110,9 @@ def live_contact_step(
         heavier, q, v, a, impulses, dt,
         joint_limits=steps.joint_limits, rounds=steps.rounds, tolerance=steps.tolerance, pairs=steps.pairs,
     )  # fmt: skip
-    return (*(in_charts(model, q_new, v_new) if has_charts(model) else (q_new, v_new)), found)
+    if has_charts(model):
+        q_new, v_new = in_charts(model, q_new, v_new)
+    return q_new, v_new, found
 
 
 def acceleration(model: Model, q: Any, v: Any, tau: Any, f_ext: Any, modes: Any) -> Any:
