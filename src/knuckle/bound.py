@@ -8,6 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from knuckle.constraints import constraint_terms
 from knuckle.contact import contact_motion_terms, contact_terms
+from knuckle.elements import element_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
@@ -99,6 +100,22 @@ class BoundContact(BoundGroup):
     points = _Method(contact_terms.points)
 
 
+class BoundElements(BoundGroup):
+    """The functions of `kn.elements` for one model."""
+
+    damping = _Method(element_terms.damping)
+    energies = _Method(element_terms.energies)
+    joint_forces = _Method(element_terms.joint_forces)
+    lengths = _Method(element_terms.lengths)
+    moment_arms = _Method(element_terms.moment_arms)
+    muscle_forces = _Method(element_terms.muscle_forces)
+    powers = _Method(element_terms.powers)
+    rates = _Method(element_terms.rates)
+    stiffness = _Method(element_terms.stiffness)
+    tensions = _Method(element_terms.tensions)
+    wrenches = _Method(element_terms.wrenches)
+
+
 class BoundIdentification(BoundGroup):
     """The functions of `kn.identification` for one model."""
 
@@ -143,6 +160,11 @@ class Bound(BoundGroup):
     def contact(self) -> BoundContact:
         """The functions of `kn.contact`."""
         return BoundContact(self.model)
+
+    @cached_property
+    def elements(self) -> BoundElements:
+        """The functions of `kn.elements`."""
+        return BoundElements(self.model)
 
     @cached_property
     def identification(self) -> BoundIdentification:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _OBEYED = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """What a terminal obeys or cannot show: control characters, ends of lines, turns of direction, halves of characters."""
@@ -40,3 +41,14 @@ def _rebuild(message: str, file: str | None, line: int | None, element: str | No
 
 class ConvergenceError(RuntimeError):
     """Equations that were not solved: those of an implicit step, or of forces between bounds."""
+
+
+def near(name: object, known: Iterable[str]) -> str:
+    """The end of a message about an unknown name: what it may have meant, or what there is."""
+    import difflib
+
+    known = list(known)
+    close = difflib.get_close_matches(str(name), known, n=3)
+    if close:
+        return f"; did you mean {', '.join(map(repr, close))}?"
+    return f"; there are {', '.join(map(repr, known[:20]))}" + (" and more" if len(known) > 20 else "") if known else ""

@@ -16,7 +16,9 @@ PUBLIC: dict[str, Any] = {}
 """What is registered, by its name after `kn.`: "pose", "loops.jacobian"."""
 
 
-GROUPS = ("compilation", "constraints", "contact", "couplings", "identification", "jacobian_products", "loops")
+GROUPS = (
+    "compilation", "constraints", "contact", "couplings", "elements", "identification", "jacobian_products", "loops",
+)  # fmt: skip
 """What completes after a dot: `kn.loops.jacobian`."""
 
 

@@ -1,6 +1,7 @@
 """`knuckle simulate`: what it computes, reports, writes and refuses."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -91,8 +92,10 @@ def test_a_floating_robot_falls_and_its_joints_are_held():
 def test_a_floor_is_put_under_a_robot(tmp_path: Path):
     out = tmp_path / "stands.npz"
     arguments = ("quadruped", "--base", "floating", "-c", "hold", "--bandwidth", 10, "-t", 0.1, "--out", out)
-    run(*arguments, "--ground", "--friction", 0.8)
+    report = " ".join(run(*arguments, "--ground", "--friction", 0.8).output.split())
     motion = kn.Trajectory.load(out)
+    assert re.search(r"contact: \w+ on world, .*; \d+% of the time, \d+% sliding, at most [\d.e+]+ N", report)
+    assert np.linalg.norm(motion.contact_force("world"), axis=1).max() > 50
     (floor,) = motion.model.base.collisions
     assert motion.model.contact.between("ground", "").friction == 0.8
     assert float(floor.X.r[2]) == pytest.approx(-0.348, abs=1e-3)

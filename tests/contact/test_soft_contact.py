@@ -12,9 +12,9 @@ from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.contact import CompliantContacts
+from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.integrators import DormandPrince, default_steps, integrator_of, with_soft_contact
 from knuckle.integrators.contact_stiffness import contact_stiffness
-from knuckle.integrators.force_slopes import slopes_of
 from knuckle.joints import Prismatic
 from knuckle.model import Geometry, Model, Plane, Sphere, solid_sphere
 from knuckle.model.surfaces import ContactRules, Surface

@@ -162,7 +162,7 @@ def orange(page: Any) -> tuple[float, float]:
 
 @pytest.mark.slow
 def test_a_standing_quadruped_is_pushed_with_the_mouse(page: Any, artefacts: Path, monkeypatch: pytest.MonkeyPatch):
-    """A short pull at its head makes it step, and it stands again; a long one makes it fall."""
+    """A pull at its head makes it step, and it stands again."""
     example = pushed_example(monkeypatch)
     model = example["model"]
     feet = [name for name in model.frame_names if name.endswith("_foot")]
@@ -197,9 +197,3 @@ def test_a_standing_quadruped_is_pushed_with_the_mouse(page: Any, artefacts: Pat
         assert kn.pose(model, live.q, "trunk")[2, 2] > 0.98
         assert np.abs(live.v).max() < 0.1
         assert np.linalg.norm(live.q[4:6] - stood[4:6]) > 0.01
-
-        drag(400.0, lambda: bool(kn.pose(model, live.q, "trunk")[2, 2] < 0.5), "falls")
-        now = live.time
-        until(lambda: live.time > now + 1.0, page)
-        assert live.q[6] < 0.2
-        page.screenshot(path=artefacts / "quadruped_fallen.png")

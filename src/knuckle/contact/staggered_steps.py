@@ -17,7 +17,7 @@ from knuckle.functions import forward_dynamics, mass_matrix, neutral
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
 from knuckle.functions.loops.loop_wrenches import wrenches as loop_wrenches
-from knuckle.functions.per_joint import wrenches
+from knuckle.functions.per_joint import all_wrenches
 from knuckle.model import Model
 from knuckle.public_names import public_in
 from knuckle.solvers.complementarity import boxed
@@ -289,14 +289,14 @@ def joint_loads(model: Model, q: Array, v: Array, a: Array, tau: Array, f_ext: A
 
 @kernel
 def _loads(model: Model, q: Any, v: Any, a: Any, f_ext: Any, closing: Any) -> Any:
-    at = model.positions(q)
-    X0, F = positions(model, at), wrenches(model, f_ext)
+    at, moving = model.positions(q), model.velocities(q, v)
+    X0, F = positions(model, at), all_wrenches(model, at, moving, f_ext)
     for k, loop in enumerate(model.loops):
         on = loop.X_successor.T @ Force.of(closing[6 * k : 6 * k + 6])
         F[loop.successor] = F.get(loop.successor, model.zero_force) + on
         back = X0[loop.predecessor] @ (X0[loop.successor].inv @ on)
         F[loop.predecessor] = F.get(loop.predecessor, model.zero_force) - back
-    loads = joint_wrenches(model, at, model.velocities(q, v), model.accelerations(q, v, a), F)
+    loads = joint_wrenches(model, at, moving, model.accelerations(q, v, a), F)
     return Matrix([loads[i].components for i in range(model.nb)], 6)
 
 

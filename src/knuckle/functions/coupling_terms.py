@@ -14,7 +14,7 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
-from .per_joint import drift, plus, wrenches
+from .per_joint import all_wrenches, drift, plus
 
 
 @public_in("couplings")
@@ -56,7 +56,7 @@ def forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayL
     With the forces τ applied to the other joints, H a + C = τ + K_cᵀ λ holds on the tree, K_c v = v_f − γ' v_s = 0.
     """
     Q, V = model.positions(q), model.velocities(q, v)
-    tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), wrenches(model, f_ext))
+    tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), all_wrenches(model, Q, V, f_ext))
     needed = plus(tau, joint_passive_force.resistance(model, Q, V))
     return Vector(needed[c.joint][0] for c in model.couplings)
 

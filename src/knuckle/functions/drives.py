@@ -20,7 +20,7 @@ from knuckle.scalar import is_inside
 from knuckle.spatial import Vector
 
 from . import forward_dynamics
-from .per_joint import wrenches
+from .per_joint import all_wrenches
 
 Array = NDArray[Any]
 
@@ -75,7 +75,7 @@ def _drive_forces(
     for i, kind in driven.items():
         Q[i], V[i], A[i] = (Vector(part) for part in kind.law(time[0]))
     free = now.replace(joints=tuple(_without_law(joint, time[0]) for joint in model.joints))
-    force = rnea.inverse_dynamics(free, Q, V, A, wrenches(model, f_ext))
+    force = rnea.inverse_dynamics(free, Q, V, A, all_wrenches(free, Q, V, f_ext))
     if now.loops:
         lam = loop_forces.reference(now, q, v, tau, f_ext, stabilization=stabilization)
         for loop in now.loops:

@@ -28,7 +28,7 @@ from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
 from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_parents
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
-from .per_joint import as_vector, drift, minus, plus, wrenches
+from .per_joint import all_wrenches, as_vector, drift, minus, plus, wrenches
 
 
 @public
@@ -47,10 +47,10 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
         f_ext: a wrench (moment, force) on each body in its own coordinates (..., nb, 6); see `external_force`.
 
     Returns:
-        τ (..., nv), which includes what joint damping, friction, springs and rotors take.
+        τ (..., nv), which includes what joint damping, friction, springs, rotors and force elements take.
     """
     Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
-    tau = rnea.inverse_dynamics(model, Q, V, A, wrenches(model, f_ext))
+    tau = rnea.inverse_dynamics(model, Q, V, A, all_wrenches(model, Q, V, f_ext))
     return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
 
 
@@ -94,7 +94,7 @@ def forward_dynamics(
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
     force = minus(model.velocities(q, tau), resistance.resistance(model, Q, V))
-    f = wrenches(model, f_ext)
+    f = all_wrenches(model, Q, V, f_ext)
     limbs = floating.limbs_of(model) if method == "aba" else None
     if limbs is not None:
         return model.forces(q, floating.forward_dynamics(model, limbs, Q, V, force, f))
@@ -163,9 +163,10 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 @public
 @function(q="q", v="v", f_ext="f", joint_space=True)
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
-    """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction and external forces (RBDA 3.1)."""
+    """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction, force elements and external forces
+    (RBDA 3.1)."""
     Q, V = model.positions(q), model.velocities(q, v)
-    C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), wrenches(model, f_ext))
+    C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), all_wrenches(model, Q, V, f_ext))
     return model.forces(q, plus(C, resistance.resistance(model, Q, V)))
 
 

@@ -24,7 +24,7 @@ def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 @public
 @function(q="q", loops=True)
 def potential_energy(model: Model, q: ArrayLike) -> Array:
-    """The energy of height and of joint springs, in joules; zero for masses at the base's origin."""
+    """The energy of height, of joint springs and of force elements, in joules; heights are from the base's origin."""
     return energy_and_momentum.potential_energy(model, model.positions(q))
 
 

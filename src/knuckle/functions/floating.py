@@ -45,7 +45,7 @@ def limbs_of(model: Model) -> Model | None:
     joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in model.joints[1:])
     contact = model.contact.with_bodies(lambda name: None if name == model.base.name else name)
     return model.replace(
-        base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=(), contact=contact
+        base=model.bodies[0], bodies=model.bodies[1:], joints=joints, frames=(), loops=(), contact=contact, elements=()
     )
 
 

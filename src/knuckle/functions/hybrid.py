@@ -23,7 +23,7 @@ from . import floating
 from .dynamics import inverse_dynamics, mass_matrix
 from .loops.closed_response import articulated, by_bodies, has_many_constraints
 from .loops.loop_terms import loop_constraints, stabilized_bias
-from .per_joint import as_vector, minus, wrenches
+from .per_joint import all_wrenches, as_vector, minus
 
 CONTRADICTION, NOISE = 1e-2, 1e-6
 """Prescribed accelerations count as impossible if they open the loops by more than this part of what moves there.
@@ -118,7 +118,7 @@ def _hybrid(
         return Vector(x for part in _by_matrices(model, q, v, tau, a, f_ext, prescribed, stabilization) for x in part)
     Q, V, A = model.positions(q), model.velocities(q, v), model.velocities(q, a)
     own = joint_passive_force.resistance(model, Q, V)
-    force, f = minus(model.velocities(q, tau), own), wrenches(model, f_ext)
+    force, f = minus(model.velocities(q, tau), own), all_wrenches(model, Q, V, f_ext)
     limbs = floating.limbs_of(model) if method == "aba" and prescribed == tuple(range(1, model.nb)) else None
     if limbs is not None:
         base, needed = floating.inverse_dynamics(model, limbs, Q, V, force[0], A, f)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from knuckle.algorithms.elements.element_forces import body_forces
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
 
@@ -37,3 +38,12 @@ def wrenches(model: Model, f_ext: Any) -> dict[int, Any]:
         return {i: model.zero_force for i in range(model.nb)}
     rows = f_ext.rows if isinstance(f_ext, Matrix) else f_ext
     return {i: model.algebra.Force.of(row) for i, row in enumerate(rows)}
+
+
+def all_wrenches(model: Model, Q: Any, V: Any, f_ext: Any) -> dict[int, Any]:
+    """The external force on each body, and what force elements add to it."""
+    total = wrenches(model, f_ext)
+    for i, f in body_forces(model, Q, V).items():
+        if i in total:
+            total[i] = total[i] + f
+    return total

@@ -163,8 +163,9 @@ def _stiff(model: Model, rate: Stiffness, what: str) -> str:
 
 
 def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None) -> Stiffness:
-    """How stiff the joints of a mechanism are in some of its states, or its soft contacts."""
-    if contacts is None and not any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness)):
+    """How stiff the joints and force elements of a mechanism are in some of its states, or its soft contacts."""
+    has_springs = any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness))
+    if contacts is None and not has_springs and not model.elements:
         return Stiffness(0.0, 0.0)
     states = q.reshape(-1, model.nq)
     states = states[np.isfinite(states).all(axis=-1)]

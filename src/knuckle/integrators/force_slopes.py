@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from knuckle.functions import velocity_to_qdot
+from knuckle.functions.dual_jacobians import along, derivative_of, slopes_of
 from knuckle.joints.base import is_plain
 from knuckle.model import Linear, Model
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Vector
 
-from .dual_jacobians import along, derivative_of
 from .system import System
 
 PerJoint: TypeAlias = Sequence[Vector]
 """One vector for each joint of the tree."""
-
-
-def slopes_of(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tuple[Iterator[Vector], Iterator[Vector]]:
-    """The columns of ∂f/∂v and of ∂f/∂q, a position moving along each velocity variable in turn."""
-    units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
-    return (
-        (derivative_of(f(q, along(v, e))) for e in units),
-        (derivative_of(f(along(q, velocity_to_qdot.reference(model, q, e)), v)) for e in units),
-    )
 
 
 def local_slopes(system: System, t: Any, q: Any, v: Any) -> tuple[PerJoint, PerJoint] | None:
@@ -51,7 +42,9 @@ def local_slopes(system: System, t: Any, q: Any, v: Any) -> tuple[PerJoint, PerJ
 
 
 def _is_local(model: Model) -> bool:
-    """Whether springs and dampers at the joints have constant slopes, each on its own velocity variable."""
+    """Whether springs and dampers are at the joints and have constant slopes, each on its own velocity variable."""
+    if model.elements:
+        return False
     coupled = model.coupled
     for i, joint in enumerate(model.joints):
         if any(constant(k) is not ZERO for k in joint.stiffness) and (

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.elements.element_terms import damping
+from knuckle.elements.element_terms import stiffness as stiffness_of
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.spatial import Matrix, Vector
@@ -40,7 +42,8 @@ class Stiffness:
 
 
 def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = True) -> Stiffness:
-    """How stiff a mechanism is in a state: by its joints' springs and dampers and, `with_forces`, by its controller.
+    """How stiff a mechanism is in a state: by its joints' springs and dampers, its force elements and,
+    `with_forces`, by its controller.
 
     Loops and what joints rest on make a mechanism less stiff, and are not looked at; springs of stops count where they
     push. H is dense here, and a controller is called 2 nv times: some 50 ms for a hundred freedoms.
@@ -50,6 +53,8 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
         _numbers(model.square(q.tolist(), {(i, i): Matrix.diagonal(Vector(part)) for i, part in enumerate(parts)}))
         for parts in ([joint.damping for joint in model.joints], [joint.stiffness for joint in model.joints])
     )
+    if model.elements:
+        D, K = D + np.asarray(damping(model, q, v)), K + np.asarray(stiffness_of(model, q, v))
     if with_forces:
         for total, slopes in zip((D, K), _force_slopes(system, t, q, v), strict=True):
             total -= slopes

@@ -16,11 +16,12 @@ from . import reduction
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
+from .elements import ForceElement
 from .keyframes import carried
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
 from .surfaces import ContactRules
-from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_frame, lifted_joint
+from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_element, lifted_frame, lifted_joint
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())
@@ -32,7 +33,7 @@ def _derived(doc: str) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Model:
-    """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames and gravity.
+    """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames, force elements and gravity.
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
     `nq` position and `nv` velocity variables: those of the joints in order, without the joints that follow others.
@@ -50,6 +51,7 @@ class Model:
     algebra: Algebra = SPATIAL
     keyframes: tuple[Keyframe, ...] = ()
     contact: ContactRules = field(default_factory=ContactRules)
+    elements: tuple[ForceElement, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -70,7 +72,7 @@ class Model:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity", "keyframes"):
+        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity", "keyframes", "elements"):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
         store(
@@ -266,6 +268,10 @@ class Model:
         """With every joint of the tree independent, as other libraries load mimic joints."""
         return self.replace(couplings=())
 
+    def without_elements(self) -> Model:
+        """Without its force elements."""
+        return self.replace(elements=())
+
     def with_scalars(self, number: Callable[[Any], Any]) -> Model:
         """The same model with its inertias, lengths and coefficients as numbers of another kind.
 
@@ -278,6 +284,7 @@ class Model:
             frames=tuple(lifted_frame(frame, number) for frame in self.frames),
             couplings=tuple(lifted_coupling(coupling, number) for coupling in self.couplings),
             gravity=lifted(self.gravity, lambda x: number(x) if x else x),
+            elements=tuple(lifted_element(element, number) for element in self.elements),
         )
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
@@ -297,6 +304,7 @@ class Model:
             self.gravity,
             self.base,
             self.contact,
+            self.elements,
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from knuckle.errors import ModelError, printable
+from knuckle.errors import ModelError, near, printable
+from knuckle.spatial import SPATIAL
 
 from .coupling import check_couplings
+from .elements import ForceElement
 from .parts import ROOT
 
 if TYPE_CHECKING:
@@ -40,8 +42,26 @@ def check(model: Model) -> None:
         if not ROOT <= frame.body < model.nb:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
+    _check_elements(model)
     _check_keyframes(model)
     _check_contact(model)
+
+
+def _check_elements(model: Model) -> None:
+    known, seen = set(model.frame_names), set[str]()
+    for element in model.elements:
+        if not isinstance(element, ForceElement):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"elements are of kn.elements, and one is {element!r}")
+        check_name(element.name, "element")
+        if element.name in seen:
+            raise ModelError(f"two elements are called {element.name!r}", element=element.name)
+        seen.add(element.name)
+        for frame in element.frames:
+            if frame not in known:
+                raise ModelError(f"no body or frame is called {frame!r}{near(frame, known)}", element=element.name)
+    if model.elements and model.algebra is not SPATIAL:
+        names = ", ".join(element.name for element in model.elements)
+        raise ModelError(f"a planar model has no force elements ({names}): model.without_elements()")
 
 
 def _check_contact(model: Model) -> None:

@@ -10,6 +10,7 @@ from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Sym3
 
 from .coupling import Coupling
+from .elements import ForceElement
 from .parts import Body, Frame, TreeJoint
 
 
@@ -51,3 +52,12 @@ def lifted_frame(frame: Frame, number: Callable[[Any], Any]) -> Frame:
 def lifted_coupling(coupling: Coupling, number: Callable[[Any], Any]) -> Coupling:
     """The coupling with its coefficients in other numbers."""
     return dataclasses.replace(coupling, law=coupling.law.with_scalars(number))
+
+
+def lifted_element(element: ForceElement, number: Callable[[Any], Any]) -> ForceElement:
+    """The force element with its lengths and coefficients in other numbers."""
+
+    def of(x: Any) -> Any:
+        return x if isinstance(x, (str, bool)) or x is None or x == 0 else number(x)
+
+    return lifted(element, of)

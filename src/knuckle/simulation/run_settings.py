@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from knuckle.integrators.base import State
 from knuckle.model import Model
 
+from .contacts.contact_notes import ContactNotes
 from .mode_switch import ModeSwitch
 from .steps.step_policy import StepPolicy
 from .steps.stepper import Stepper
@@ -22,7 +23,8 @@ Array = NDArray[Any]
 class RunSettings:
     """A mechanism, what takes its steps, how long they are, how many of them make a row, and what interrupts them.
 
-    Switches are called in this order. The policy and the switches have a state of their own: settings are for one run.
+    `notes` are of its contacts, where it has some. Switches are called in this order. The policy, the switches and the
+    notes have a state of their own: settings are for one run.
     """
 
     model: Model
@@ -30,6 +32,7 @@ class RunSettings:
     policy: StepPolicy
     save_every: int
     switches: tuple[ModeSwitch, ...] = ()
+    notes: ContactNotes | None = None
 
     @property
     def duration(self) -> float:

@@ -24,6 +24,7 @@ from knuckle.warning import warn
 
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
+from .contacts.contact_notes import contact_notes
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -157,7 +158,8 @@ def simulate(
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
-        return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches))
+        notes = contact_notes(steps.integrator, stepper, switches)
+        return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches), notes)
 
     settings = settings_for(steps)
     with steady_digits():
@@ -198,7 +200,7 @@ def simulate(
         warn_of_error(settings, not acts, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,
-        steps.name, steps.dt,
+        steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
     ).with_frames(frames)  # fmt: skip
 
 
@@ -242,6 +244,9 @@ def _from_checkpoint(
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
     saved = checkpoints.read(settings.model)
+    for notes in saved.contacts:
+        assert settings.notes is not None
+        settings.notes.log.add(notes)
     if saved.state is None:
         return Simulator.start(settings, q, v), checkpoints, None
     return Simulator(settings, saved.state, saved.recorder, saved.events), checkpoints, saved.end

@@ -42,6 +42,7 @@ class Simulator:
 
     def __post_init__(self) -> None:
         self._length = SHORTEST
+        self._last: Step | None = None
         for switch in self.settings.switches:
             switch.begin(self)
         if self.at.memory is not None:
@@ -56,6 +57,8 @@ class Simulator:
         settings.policy.begin(settings.stepper, 0.0, state)
         recorder = Recorder(settings.model.nq, settings.model.nv)
         recorder.add(0.0, q, v)
+        if settings.notes is not None:
+            settings.notes.one(0, 0.0, q, v, state, None)
         return cls(settings, RunState(0, 0.0, state), recorder)
 
     @property
@@ -96,7 +99,7 @@ class Simulator:
     def finish(self) -> None:
         """The state at which it ends is its last row."""
         if self.at.t > self.recorder.last_time:
-            self.recorder.add(self.at.t, self.at.state.q, self.at.state.v)
+            self._save(self.at.t, self.at.state.q, self.at.state.v)
 
     # many steps at once
 
@@ -109,7 +112,8 @@ class Simulator:
         if not all(switch.allows_many(at.state) for switch in settings.switches):
             return False
         count, save_every = min(self._length, most), settings.save_every
-        if any(switch.watches_every_state for switch in settings.switches):
+        looks = settings.notes is not None and settings.notes.needs_every_state
+        if looks or any(switch.watches_every_state for switch in settings.switches):
             return self._run(stepper, count, 1, dt)
         if at.n % save_every or count < save_every:
             count = min(count, save_every - at.n % save_every)
@@ -121,7 +125,8 @@ class Simulator:
         at, policy, began = self.at, self.settings.policy, time.monotonic()
         done = np.minimum(np.arange(at.n, at.n + count, every) + every, at.n + count)
         times = policy.times(done)
-        rows = stepper.steps(policy.times(np.arange(at.n, at.n + count)), at.state, dt, every)
+        starts = policy.times(np.arange(at.n, at.n + count + 1))
+        rows = stepper.steps(starts[:-1], at.state, dt, every)
         good = len(done)
         for switch in self.settings.switches:
             if good:
@@ -129,9 +134,16 @@ class Simulator:
         if good < len(done) and every > 1:
             return self._run(stepper, count, 1, dt)
         saved = np.flatnonzero((done[:good] % self.settings.save_every == 0) | (times[:good] >= policy.duration))
+        if self.settings.notes is not None:
+            ends = starts if every == 1 else np.concatenate([starts[:1], times])
+            self.settings.notes.many(self.recorder.count, saved, stepper, ends, at.state, rows)
         self.recorder.extend(times[saved], rows.q[saved], rows.v[saved])
         if good:
-            at.n, at.t, at.state = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
+            n, t, new = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
+            if self.settings.notes is not None:
+                old = at.state if good == 1 else rows.state(good - 2)
+                self._last = Step(stepper, t - every * dt, t, old, new, dt)
+            at.n, at.t, at.state = n, t, new
         is_slow = time.monotonic() - began > PATIENCE
         self._length = max(1, self._length // 2) if is_slow else min(LONGEST, 2 * self._length)
         if good < len(done):
@@ -145,6 +157,8 @@ class Simulator:
         switches = self.settings.switches
         for switch in switches:
             switch.settle(self)
+        if self.settings.notes is not None and self.at.n == 0 and self.recorder.count == 1:
+            self.settings.notes.settled(self.at.t, self.at.state)
         step, crossings = self._step(), list[Crossing]()
         for switch in switches:
             own = switch.crossings(self, step)
@@ -170,6 +184,7 @@ class Simulator:
             raise
         except ConvergenceError as error:
             self.end("diverged", f"at t = {at.t:.9g} s: {error}")
+        self._last = step
         return step
 
     def _stepper(self) -> Stepper:
@@ -203,7 +218,7 @@ class Simulator:
         """The state after a step, if it is to be a row."""
         at, settings = self.at, self.settings
         if settings.policy.saves_steps and at.n % settings.save_every == 0:
-            self.recorder.add(at.t, at.state.q, at.state.v)
+            self._save(at.t, at.state.q, at.state.v)
 
     def _save_within(self, step: Step, end: float) -> None:
         """The rows between steps that lie in this one, up to `end`."""
@@ -211,7 +226,14 @@ class Simulator:
         while (t := policy.row_time(at.rows + 1)) <= end:
             at.rows += 1
             if at.rows % self.settings.save_every == 0:
-                self.recorder.add(t, *step.state((t - step.t) / step.h))
+                self._save(t, *step.state((t - step.t) / step.h))
+
+    def _save(self, t: float, q: Array, v: Array) -> None:
+        """A row, and what pushes there."""
+        if self.settings.notes is not None:
+            step = self._last if self._last is not None and self._last.t < t <= self._last.end else None
+            self.settings.notes.one(self.recorder.count, t, q, v, self.at.state, step)
+        self.recorder.add(t, q, v)
 
     # what switches may do
 
@@ -242,13 +264,13 @@ class Simulator:
 
     def jump(self, before: tuple[Array, Array], after: tuple[Array, Array]) -> None:
         if self.recorder.last_time < self.at.t:
-            self.recorder.add(self.at.t, *before)
+            self._save(self.at.t, *before)
         self.replace_state(*after)
         for switch in self.settings.switches:
             switch.jumped(self, before[1])
 
     def replace_state(self, q: Array, v: Array) -> None:
-        self.recorder.add(self.at.t, q, v)
+        self._save(self.at.t, q, v)
         self.restart(q, v)
 
     def end(self, reason: str, message: str, at: tuple[float, Array, Array] | None = None) -> NoReturn:

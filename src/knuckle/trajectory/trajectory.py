@@ -12,9 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
 
+from .contacts.contact_changes import KINDS, contact_changes
+from .contacts.contact_record import ContactRecord, KnownContacts, known_rows, read_contacts
+from .contacts.contact_sums import Axes, contact_force
+from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
 
@@ -62,6 +67,8 @@ class Trajectory:
     """The step, if there was a fixed one"""
     frames: Mapping[str, Array] = field(default_factory=dict)
     """(n, 4, 4) poses of the frames that were asked for"""
+    contact_record: KnownContacts | None = field(default=None, repr=False)
+    """What the run noted of its contacts; `contacts` reads it"""
 
     def __post_init__(self) -> None:
         n, model = len(self.times), self.model
@@ -106,8 +113,53 @@ class Trajectory:
         return drive_forces(self.model, self.times, self.q, self.v, self.tau, f_ext)
 
     def occurrences(self, name: str) -> tuple[EventRecord, ...]:
-        """What occurred under a name: an event's, or a joint's for its stops."""
-        return tuple(o for o in self.events if o.name == name)
+        """What occurred under a name: an event's, a joint's for its stops, or that of two bodies for their contacts."""
+        known = tuple(o for o in self.events if o.name == name)
+        if known or self.contact_record is None:
+            return known
+        return tuple(o for o in self.contact_events if o.name == name)
+
+    # contacts
+
+    @cached_property
+    def contacts(self) -> MotionContacts:
+        """The contacts that pushed at every row: which bodies, where, with what force, sticking or sliding."""
+        if self.contact_record is None:
+            raise ValueError(
+                f"this motion of {self.model.name} has no record of contacts: it was computed without, as by "
+                f"{self.integrator or 'hand'}. kn.simulate keeps them where contacts are solved, kn.rollout with "
+                "save_contacts=True"
+            )
+        return read_contacts(self.contact_record, self.times)
+
+    def contact_force(
+        self, name: str, against: str | None = None, *, wrench: bool = False, axes: Axes = "base"
+    ) -> Array:
+        """(n, 3) in newtons: the force that a body receives from all that it touches, in base axes.
+
+        What stands on the ground receives its weight, upwards. With steps that solve contacts, a row has the mean force
+        of the step that ended there, and the first row none; see `MotionContacts`. Impacts from event to event have
+        impulses and no forces: `contacts.impulse` has them.
+
+        Args:
+            name: the body, by its own name or that of a frame on it; or one of its shapes, by the shape's name.
+            against: another body, frame or shape, from which alone the force is; from all, if not given.
+            wrench: (n, 6) instead, with the moment in N m about the origin of the body or frame first.
+            axes: "base", or "frame" for the axes of the body or frame.
+        """
+        return contact_force(self.model, self.contacts, self.q, name, against, wrench, axes)
+
+    @cached_property
+    def contact_events(self) -> tuple[EventRecord, ...]:
+        """What happened at contacts, in order: "impact", "contact", "release", "slip" and "stick" of two bodies.
+
+        From event to event they are those of `events`, at their instants. Else they are the changes between rows, at
+        the time of the later row; a touch is an impact if it is faster than twice what gravity gives in a step.
+        """
+        if isinstance(self.contact_record, ContactRecord) and isinstance(self.contact_record.method, RigidContacts):
+            return tuple(o for o in self.events if o.kind in KINDS and " on " in o.name)
+        gravity = float(np.linalg.norm([float(x) for x in self.model.gravity]))
+        return contact_changes(self.contacts, self.q, self.v, self.dt, gravity)
 
     # time
 
@@ -126,7 +178,7 @@ class Trajectory:
         """The same motion at other times: those given, or every `dt` seconds from the first row to the last.
 
         Positions and velocities follow a cubic on the manifold of positions between rows: errors of O(h⁴) and O(h³) for
-        rows h apart. τ is taken linearly between rows.
+        rows h apart. τ is taken linearly between rows, and contacts are those of the next row.
         """
         if (times is None) == (dt is None):
             raise TypeError("resample takes either times or dt")
@@ -144,7 +196,8 @@ class Trajectory:
             raise ValueError("times must not decrease")
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
         tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
-        return self._changed(at, q, v, tau)
+        contacts = known_rows(self.contact_record, np.searchsorted(self.times, at, side="left"), len(self))
+        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
@@ -181,7 +234,8 @@ class Trajectory:
 
     def rows(self, which: slice | Sequence[int] | Array) -> Trajectory:
         """Some of the rows, by number: `rows(slice(None, None, 10))` is every tenth."""
-        return self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
+        part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
+        return dataclasses.replace(part, contact_record=known_rows(self.contact_record, which, len(self)))
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (
@@ -226,10 +280,11 @@ class Trajectory:
     # to look at
 
     def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
-        """A matplotlib figure of positions, velocities, forces and energies, by joint and with units.
+        """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
         With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau" and "energy"; `joints` the joints; `title` and `size` (inches) do what they say.
+        some of "q", "v", "tau", "energy" and "contact"; `joints` the joints; `title` and `size` (inches) do what they
+        say.
         """
         from .trajectory_plot import plot
 

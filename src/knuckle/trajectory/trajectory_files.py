@@ -16,6 +16,7 @@ from knuckle.errors import ModelError
 from knuckle.model import Model
 
 from .archive import read_archive, write_archive, written_aside
+from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts
 from .event_record import EventRecord
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMAT = "knuckle trajectory 1"
 INSTALL = "pip install xarray netCDF4"
-_FRAME = "frame:"
+_FRAME, _CONTACT = "frame:", "contact:"
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
@@ -73,11 +74,14 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays = {name: getattr(trajectory, name) for name in ("times", "q", "v", "tau")}
     arrays |= {_FRAME + name: poses for name, poses in trajectory.frames.items()}
     arrays |= event_arrays(trajectory.events, trajectory.model)
+    contacts = None if trajectory.contact_record is None else trajectory.contacts
+    arrays |= contact_arrays(contacts)
     facts = {
         "format": FORMAT,
         "model": model_text(trajectory.model),
         "content": trajectory.model.content_hash,
         "events": [(o.name, o.kind) for o in trajectory.events],
+        "contacts": contacts and {"bodies": contacts.bodies, "shapes": contacts.shapes},
         **{name: getattr(trajectory, name) for name in ("reason", "message", "integrator", "dt")},
     }
     return arrays, facts
@@ -95,7 +99,26 @@ def together(
         events=events_from_arrays(arrays, facts["events"]),
         **{name: facts[name] for name in ("reason", "message", "integrator", "dt")},
         frames={name.removeprefix(_FRAME): poses for name, poses in arrays.items() if name.startswith(_FRAME)},
+        contact_record=contacts_from_arrays(arrays, facts.get("contacts")),
     )
+
+
+def contact_arrays(contacts: MotionContacts | None) -> dict[str, NDArray[Any]]:
+    """Contacts as arrays."""
+    if contacts is None:
+        return {}
+    found = {_CONTACT + name: getattr(contacts, name) for name in PER_CONTACT}
+    return found | {_CONTACT + "state": contacts.sticks.astype(np.uint8)}
+
+
+def contacts_from_arrays(arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any] | None) -> MotionContacts | None:
+    """Contacts from their arrays and from the names of their pairs."""
+    if facts is None:
+        return None
+    bodies, shapes = (tuple((a, b) for a, b in facts[name]) for name in ("bodies", "shapes"))
+    own = {name: arrays[_CONTACT + name] for name in PER_CONTACT}
+    own["state"] = np.where(own["state"] > 0, STICK, SLIP)
+    return MotionContacts(arrays["times"], bodies, shapes, **own)
 
 
 def event_arrays(events: Iterable[EventRecord], model: Model) -> dict[str, NDArray[Any]]:
@@ -150,6 +173,9 @@ def to_xarray(trajectory: Trajectory) -> Any:
         data[_FRAME + name] = (("time", "row", "column"), poses)
     for name, axes in (("times", ()), ("q", ("position",)), ("v", ("velocity",)), ("v_before", ("velocity",))):
         data[f"event_{name}"] = (("event", *axes), arrays[f"event_{name}"])
+    for name, array in arrays.items():
+        if name.startswith(_CONTACT):
+            data[name] = (("contact", "axis")[: array.ndim], array)
     return dataset(trajectory.model, arrays["times"], data, facts)
 
 

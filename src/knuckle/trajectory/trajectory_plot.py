@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .contacts.contact_changes import pair_name
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 if TYPE_CHECKING:
@@ -26,7 +27,9 @@ _STYLE: dict[str, Any] = {
     "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": _GRID, "grid.linewidth": 0.7, "lines.linewidth": 1.6,
 }  # fmt: skip
-WHAT = ("q", "v", "tau", "energy")
+WHAT = ("q", "v", "tau", "energy", "contact")
+_PAIRS = 14
+"""Pairs of bodies whose forces are shown at most: those with the largest."""
 _LONGEST_LEGEND = 14
 _MARKED = 40
 """Occurrences beyond this many are not drawn as lines: they would hide the curves."""
@@ -84,7 +87,7 @@ def _title(trajectory: Trajectory | Rollout) -> str:
 
 
 def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[str, ...] | None) -> list[Panel]:
-    """The diagrams: one for each quantity and unit, then one of the energies."""
+    """The diagrams: one for each quantity and unit, one of the energies, and one of forces of contact."""
     model = trajectory.model
     strange = [name for name in ((what,) if isinstance(what, str) else what) if name not in WHAT]
     if strange:
@@ -106,6 +109,10 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
             }
             panels.append(Panel("energy [J]", curves))
             continue
+        if name == "contact":
+            curves = contact_curves(trajectory)
+            panels += [Panel("contact force [N]", curves)] if curves else []
+            continue
         word, values, labels, units = quantities[name]
         for unit in dict.fromkeys(units):
             chosen = [
@@ -121,6 +128,19 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
     return panels
 
 
+def contact_curves(trajectory: Trajectory | Rollout) -> dict[str, NDArray[Any]]:
+    """The size of the force between each two bodies that touch, of a single trajectory that knows its contacts."""
+    if getattr(trajectory, "contact_record", None) is None:
+        return {}
+    contacts, curves = trajectory.contacts, dict[str, NDArray[Any]]()  # pyright: ignore[reportAttributeAccessIssue]
+    for names in dict.fromkeys(contacts.bodies):
+        total, own = np.zeros((len(trajectory.times), 3)), contacts.between(*names)
+        np.add.at(total, own.row, own.force)
+        curves[pair_name(names)] = np.linalg.norm(total, axis=1)
+    shown = sorted(curves, key=lambda name: -float(curves[name].max()))[:_PAIRS]
+    return {name: values for name, values in curves.items() if name in shown}
+
+
 def _draw(trajectory: Trajectory | Rollout, panel: Panel, axis: Any) -> None:
     for k, (name, values) in enumerate(panel.curves.items()):
         line = {"color": _COLORS[k % len(_COLORS)], "linestyle": _DASHES[k // len(_COLORS) % len(_DASHES)]}
@@ -132,6 +152,8 @@ def _draw(trajectory: Trajectory | Rollout, panel: Panel, axis: Any) -> None:
     axis.set_ylabel(panel.title)
     axis.margins(x=0.0, y=0.08)
     events = getattr(trajectory, "events", ())
+    if getattr(trajectory, "contact_record", None) is not None:
+        events = (*events, *trajectory.contact_events)  # pyright: ignore[reportAttributeAccessIssue]
     if len(events) <= _MARKED:
         for t in {o.time for o in events}:
             axis.axvline(t, color=_INK, linewidth=0.8, linestyle=(0, (2, 3)), alpha=0.6)

@@ -13,8 +13,10 @@ from numpy.typing import ArrayLike
 from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
 from knuckle.model import Model
 from knuckle.simulation.rollout.rollout_result import Rollout
+from knuckle.trajectory.contacts.contact_record import KnownContacts, known_rows, read_contacts
 from knuckle.trajectory.trajectory import over_time
 
+from .scene.force_arrows import ForceArrows, force_arrows
 from .scene.poses import poses
 from .scene.triangles import Array
 
@@ -24,12 +26,13 @@ MOST = 32
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Positions `q` (n, nq) of a model at `times` (n,), and, where they are known, velocities `v` (n, nv)."""
+    """Positions `q` (n, nq) of a model at `times` (n,); where they are known, velocities `v` (n, nv) and contacts."""
 
     model: Model
     times: Array
     q: Array
     v: Array | None = None
+    contacts: KnownContacts | None = None
 
     def __post_init__(self) -> None:
         times, q = np.asarray(self.times, float), np.asarray(self.q, float)
@@ -58,13 +61,14 @@ class Recording:
         """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
         when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
         if len(self.times) == 1:
-            return Recording(self.model, when[:1], self.q, self.v)
+            return Recording(self.model, when[:1], self.q, self.v, self.contacts)
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
         s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
         q = np.asarray(integrate(self.model, self.q[i], s * difference(self.model, self.q[i], self.q[i + 1])))
         v = None if self.v is None else (1 - s) * self.v[i] + s * self.v[i + 1]
-        return Recording(self.model, when, q, v)
+        next_rows = np.searchsorted(self.times, when - 1e-9 * self.duration, side="left")
+        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)))
 
     def thinned(self, rate: float) -> Recording:
         """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
@@ -79,6 +83,12 @@ class Recording:
     def poses(self) -> Array:
         """(n, 1 + nb, 4, 4): where the base and the bodies are."""
         return self._along(poses, self.q)
+
+    def arrows(self, size: float) -> ForceArrows | None:
+        """The forces of its contacts, drawn by the size of what moves; None where contacts are not known."""
+        if self.contacts is None:
+            return None
+        return force_arrows(self.model, read_contacts(self.contacts, self.times), size)
 
     def energies(self) -> dict[str, Array]:
         """Potential energy over time and, where velocities are known, kinetic energy and the sum, in joules."""
@@ -109,7 +119,8 @@ def recording(source: Any) -> Recording:
     if isinstance(source, tuple) and len(source) in (3, 4) and isinstance(source[0], Model):
         return Recording(*source)
     if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
-        return Recording(source.model, source.times, source.q, getattr(source, "v", None))
+        contacts = getattr(source, "contact_record", None)
+        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts)
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 
 

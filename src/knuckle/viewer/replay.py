@@ -17,7 +17,9 @@ from knuckle.model import ROOT
 
 from .recording import Recording, recordings
 from .scene.figure import Figure, Part, figure
+from .scene.force_arrows import SLIP_COLOR, STICK_COLOR, ForceArrows, moving_size, scale_of
 from .scene.poses import quaternions
+from .scene.slopes import with_slopes
 from .scene.stage import ELEVATION, stage
 from .scene.triangles import Array
 
@@ -39,6 +41,7 @@ def replay_html(
     playing: bool = True,
     spacing: float | None = None,
     theme: Literal["light", "dark"] | None = None,
+    contacts: bool = True,
 ) -> Path:
     """Writes a motion as an HTML file that any browser opens from disk, without network or server.
 
@@ -53,6 +56,8 @@ def replay_html(
         playing: whether the page starts to play when it is opened.
         spacing: the distance between several robots; None keeps them apart, 0 puts them in one place.
         theme: "light" or "dark"; None follows the reader's system.
+        contacts: whether the forces of contacts, where the motion knows them, are arrows to begin with: blue where a
+            contact sticks, orange where it slides. A key hides and shows them.
 
     Returns:
         The path of the file.
@@ -62,7 +67,8 @@ def replay_html(
     if theme not in (None, "light", "dark"):
         raise ValueError(f'theme is "light", "dark" or None, not {theme!r}')
     target = Path(path)
-    target.write_text(replay_page(trajectory, title, rate, most_faces, speed, playing, spacing, theme), "utf-8")
+    page = replay_page(trajectory, title, rate, most_faces, speed, playing, spacing, theme, contacts)
+    target.write_text(page, "utf-8")
     return target
 
 
@@ -75,15 +81,18 @@ def replay_page(
     playing: bool,
     spacing: float | None,
     theme: str | None,
+    contacts: bool = True,
 ) -> str:
     """The text of the page."""
     motions = [one.thinned(rate) for one in recordings(trajectory)]
-    figures = [figure(one.model, most_faces) for one in motions]
+    samples = [one.q[:: max(1, len(one.q) // 200)] for one in motions]
+    figures = [with_slopes(figure(one.model, most_faces), q) for one, q in zip(motions, samples, strict=True)]
     for problem in dict.fromkeys(problem for drawn in figures for problem in drawn.problems):
         warnings.warn(problem, stacklevel=3)
-    on = stage(figures, [one.q[:: max(1, len(one.q) // 200)] for one in motions], spacing)
+    on = stage(figures, samples, spacing)
     blob = _Blob()
-    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, strict=True)]
+    arrows = [one.arrows(moving_size(drawn, one.q[0])) for one, drawn in zip(motions, figures, strict=True)]
+    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, arrows, strict=True)]
     name = title or ", ".join(dict.fromkeys(one.model.name for one in motions))
     header = {
         "title": name,
@@ -95,6 +104,8 @@ def replay_page(
         "speed": speed,
         "playing": playing,
         "theme": theme,
+        "arrows": contacts,
+        "legend": {"stick": STICK_COLOR, "slip": SLIP_COLOR, "length": scale_of(arrows)},
         "camera": {
             "target": on.centre.tolist(),
             "distance": on.distance(_ASPECT),
@@ -140,7 +151,9 @@ class _Blob:
         return base64.b64encode(zlib.compress(bytes(self.bytes), 9)).decode("ascii")
 
 
-def _robot(motion: Recording, drawn: Figure, placement: Array, blob: _Blob) -> dict[str, Any]:
+def _robot(
+    motion: Recording, drawn: Figure, placement: Array, arrows: ForceArrows | None, blob: _Blob
+) -> dict[str, Any]:
     model = motion.model
     T = placement @ motion.poses()
     rows = np.concatenate([_continuous(quaternions(T[..., :3, :3])), T[..., :3, 3]], axis=-1)
@@ -158,7 +171,21 @@ def _robot(motion: Recording, drawn: Figure, placement: Array, blob: _Blob) -> d
             {"name": name, "unit": "", "color": _ENERGY_COLORS[name], "values": blob.add(values, "f4")}
             for name, values in energies.items()
         ],
+        "arrows": None if arrows is None or not len(arrows.tail) else _arrows(arrows, placement, blob),
         "parts": [_part(part, blob) for part in drawn.parts if len(part.surface.faces)],
+    }
+
+
+def _arrows(arrows: ForceArrows, placement: Array, blob: _Blob) -> dict[str, Any]:
+    """The arrows of all moments, in the scene."""
+    R, p = placement[:3, :3], placement[:3, 3]
+    return {
+        "start": blob.add(arrows.start, "u4"),
+        "tails": blob.add(arrows.tail @ R.T + p, "f4"),
+        "ways": blob.add(arrows.way @ R.T, "f4"),
+        "slides": blob.add(arrows.slides, "u2"),
+        "width": 0.036 * arrows.length,
+        "length": arrows.length,
     }
 
 

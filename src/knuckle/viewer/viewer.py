@@ -26,6 +26,7 @@ from .live.live_steps import standing
 from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
+from .scene.slopes import with_slopes
 from .scene.stage import Stage, stage
 from .scene.triangles import Array
 
@@ -159,6 +160,7 @@ def play(
     speed: float = 1.0,
     loop: bool = True,
     spacing: float | None = None,
+    contacts: bool = True,
 ) -> Viewer:
     """Opens a viewer that plays a motion, or several side by side, with plots of energy and joints.
 
@@ -170,12 +172,20 @@ def play(
         speed: times real time, to begin with.
         loop: whether to start again at the end.
         spacing: the distance between several robots; None keeps them apart, 0 puts them in one place.
+        contacts: whether the forces of contacts, where the motion knows them, are arrows to begin with: blue where a
+            contact sticks, orange where it slides.
     """
     if not speed > 0:
         raise ValueError(f"speed is a number above zero, not {speed!r}")
     motions = recordings(trajectory)
     return _opened(
-        [one.model for one in motions], [one.q for one in motions], (motions, speed, loop), port, host, block, spacing
+        [one.model for one in motions],
+        [one.q for one in motions],
+        (motions, speed, loop, contacts),
+        port,
+        host,
+        block,
+        spacing,
     )
 
 
@@ -200,7 +210,7 @@ def _positions(model: Model, q: ArrayLike | None) -> Array:
 def _opened(
     models: Sequence[Model],
     positions: Sequence[Array],
-    motion: tuple[list[Recording], float, bool] | None,
+    motion: tuple[list[Recording], float, bool, bool] | None,
     port: int,
     host: str,
     block: bool | None,
@@ -209,15 +219,17 @@ def _opened(
     run: bool = False,
 ) -> Viewer:
     server = _server(port, host)
-    figures = [figure(model, _MOST_FACES // len(models)) for model in models]
-    on = stage(figures, [q[:: max(1, len(q) // 200)] if q.ndim > 1 else q for q in positions], spacing)
+    samples = [q[:: max(1, len(q) // 200)] if q.ndim > 1 else q for q in positions]
+    drawn = [figure(model, _MOST_FACES // len(models)) for model in models]
+    figures = [with_slopes(one, q) for one, q in zip(drawn, samples, strict=True)]
+    on = stage(figures, samples, spacing)
     _scenery(server, on, room=1.2 if motion is None else 1.0)
     views = [
         RobotView(server, drawn, T, f"/robot{k}", _size(drawn, q))
         for k, (drawn, T, q) in enumerate(zip(figures, on.placements, positions, strict=True))
     ]
     panels = _panels(server, views, positions, motion is not None, drives or [{}] * len(views))
-    player = None if motion is None else Player(server, motion[0], panels, motion[1], motion[2])
+    player = None if motion is None else Player(server, motion[0], panels, *motion[1:])
     viewer = Viewer(server, on, panels, player)
     if player is not None:
         player.play(True)

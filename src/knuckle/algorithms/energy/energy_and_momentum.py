@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from knuckle.algorithms.elements.element_forces import element_energy
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import Model
@@ -18,9 +19,10 @@ def kinetic_energy(model: Model, q: PerJoint, v: PerJoint) -> Any:
 
 
 def potential_energy(model: Model, q: PerJoint) -> Any:
-    """−Σ m g·c, and ½ k d² of the joint springs; zero with every centre of mass at the base's origin."""
+    """−Σ m g·c, ½ k d² of the joint springs and what force elements store; no height is that of the base's origin."""
     gravity = -_dot(model.g.linear, first_moment(model, q))
-    return gravity + sum((k @ (d * d) / 2 for _, k, d in spring_displacements(model, q)), ZERO)
+    springs = sum((k @ (d * d) / 2 for _, k, d in spring_displacements(model, q)), ZERO)
+    return gravity + springs + element_energy(model, q)
 
 
 def first_moment(model: Model, q: PerJoint) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from rich.table import Table
 from knuckle.trajectory.labels import force_units, position_labels, position_units, velocity_labels
 from knuckle.trajectory.trajectory import Trajectory
 
-MOST_ROWS = 40
+MOST_ROWS, MOST_PAIRS = 40, 2
 
 
 def energy_report(trajectory: Trajectory) -> dict[str, float]:
@@ -34,6 +34,39 @@ def energy_report(trajectory: Trajectory) -> dict[str, float]:
     }
 
 
+def contact_report(trajectory: Trajectory) -> list[dict[str, Any]] | None:
+    """For each two bodies that touched: the parts of the rows in which they did and in which they slid, and the force.
+
+    `greatest_force` in newtons is the largest of a row. None where contacts are not known.
+    """
+    if trajectory.contact_record is None:
+        return None
+    contacts, rows = trajectory.contacts, len(trajectory)
+    report: list[dict[str, Any]] = []
+    for first, second in dict.fromkeys(contacts.bodies):
+        own = contacts.between(first, second)
+        total = np.zeros((rows, 3))
+        np.add.at(total, own.row, own.force)
+        parts = {"touching": np.unique(own.row), "sliding": np.unique(own.row[~own.sticks])}
+        greatest = float(np.linalg.norm(total, axis=1).max())
+        shares = {name: len(x) / rows for name, x in parts.items()}
+        report.append({"first": first, "second": second, **shares, "greatest_force": greatest})
+    return report
+
+
+def contact_line(trajectory: Trajectory) -> str:
+    """How much contact there was: between whom, in which part of the rows, sliding, and the largest force."""
+    contacts, report = trajectory.contacts, contact_report(trajectory)
+    if not report:
+        return "contact: nothing touched"
+    names = [f"{x['first']} on {x['second']}" for x in report]
+    others = f" and {len(names) - MOST_PAIRS} more" if len(names) > MOST_PAIRS else ""
+    rows = [len(np.unique(x)) / len(trajectory) for x in (contacts.row, contacts.row[~contacts.sticks])]
+    greatest = max(x["greatest_force"] for x in report)
+    listed = escape(", ".join(names[:MOST_PAIRS])) + others
+    return f"contact: {listed}; {rows[0]:.0%} of the time, {rows[1]:.0%} sliding, at most [bold]{greatest:.4g} N[/]"
+
+
 def as_json(trajectory: Trajectory, wall: float, files: dict[str, str]) -> dict[str, Any]:
     """Everything `simulate` says, made of dicts, lists, strings and numbers."""
     names, moved = position_labels(trajectory.model), velocity_labels(trajectory.model)
@@ -51,6 +84,7 @@ def as_json(trajectory: Trajectory, wall: float, files: dict[str, str]) -> dict[
         "energy": energy_report(trajectory) if is_finite else None,
         "q": dict(zip(names, trajectory.q[-1].tolist(), strict=True)) if is_finite else None,
         "v": dict(zip(moved, trajectory.v[-1].tolist(), strict=True)) if is_finite else None,
+        "contacts": contact_report(trajectory) if is_finite else None,
         "events": [{"name": o.name, "kind": o.kind, "time": o.time} for o in trajectory.events],
         "files": files,
     }
@@ -69,7 +103,9 @@ def show(trajectory: Trajectory, wall: float, console: Console, is_conserved: bo
     if trajectory.reason == "diverged":
         return
     console.print(energy_line(trajectory, is_conserved), highlight=False)
-    impacts = [o for o in trajectory.events if o.kind != "event"]
+    if trajectory.contact_record is not None:
+        console.print(contact_line(trajectory), highlight=False)
+    impacts = [o for o in trajectory.events if o.kind != "event" and o.name in trajectory.model.joint_names]
     if impacts:
         names = ", ".join(dict.fromkeys(o.name for o in impacts))
         console.print(f"at their stops: {escape(names)} ({len(impacts)} times)", highlight=False)

@@ -74,7 +74,7 @@ def joint_table(joints: Sequence[dict[str, Any]], full: bool = True) -> Table:
 
 
 def extras(about: dict[str, Any]) -> Iterable[str]:
-    """A line each for what is not in the table: couplings, loops, friction, rotors, springs."""
+    """A line each for what is not in the table: couplings, loops, friction, rotors, springs, force elements."""
     for joint in about["joints"]:
         name = joint["name"]
         if follows := joint["follows"]:
@@ -84,6 +84,8 @@ def extras(about: dict[str, Any]) -> Iterable[str]:
                 yield f"{name}: {key.replace('_', ' ')} {_each(joint[key])}"
     for loop in about["loops"]:
         yield f"{loop['name']}: {loop['type']} loop joint from {loop['predecessor']} to {loop['successor']}"
+    for element in about["elements"]:
+        yield f"{element['name']}: {element['type'].lower()} at {', '.join(element['frames'])}"
 
 
 def matrix_table(rows: Sequence[Sequence[float]], names: Sequence[str]) -> Table:

@@ -14,6 +14,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.symbolic_matrices import matrix_shape
 from knuckle.model import Model
+from knuckle.model.elements.muscle_laws import muscles_of
 from knuckle.scalar import inside_a_kernel, kind_of
 from knuckle.spatial import Matrix, Vector
 
@@ -26,8 +27,10 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "f": lambda model: (model.nb, model.algebra.dimension),
     "w": lambda model: (model.algebra.dimension,),
     "l": lambda model: (sum(loop.type.nv for loop in model.loops),),
+    "m": lambda model: (len(muscles_of(model.elements)),),
 }
-"""What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops."""
+"""What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops,
+activations of muscles."""
 
 MATRIX = "f_ext"
 """The argument of a kernel whose last two axes belong together: a wrench per body."""

@@ -102,7 +102,7 @@ class Specialization:
         return surroundings(self.text, self.options, laws)
 
     def _parts(self) -> tuple[Any, ...]:
-        return self.model.joints, self.model.loops, self.model.couplings
+        return self.model.joints, self.model.loops, self.model.couplings, self.model.elements
 
     def program(self, arguments: Arguments) -> Program:
         """The operations that remain when the text runs on symbols."""

@@ -12,6 +12,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,7 +96,8 @@ class Form:
         table, named = (ctypes.c_int64 * len(slots))(*slots), (ctypes.c_int64 * max(1, len(names)))(*map(id, names))
         self._kept: list[Any] = [names, values, table, named, dtype, guard]
         if weakly is not None:
-            self._kept.append(weakref.ref(weakly, lambda _, words=self._words: _close(words)))
+            end = partial(self._words.__setitem__, _POSITIONAL, -1)  # names of this module may be gone by then
+            self._kept.append(weakref.ref(weakly, lambda _, end=end: end()))
         self._dtype = dtype
         self.hash = _hash([x.value for x in expected if isinstance(x, Option)], names)
         inputs = sum(not isinstance(x, Option) for x in expected)

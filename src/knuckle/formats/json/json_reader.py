@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
 from knuckle.model import ROOT, Body, ContactRules, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
+from knuckle.model.elements import ForceElement
 from knuckle.spatial import PLANAR, SPATIAL
 
 from .json_schema import BODY, FORMAT, VERSION, named_classes
@@ -29,6 +30,7 @@ _PARTS: dict[str, Any] = {
     "couplings": tuple[Coupling, ...],
     "keyframes": tuple[Keyframe, ...],
     "contact": ContactRules,
+    "elements": tuple[ForceElement, ...],
     "provenance": Provenance,
 }
 
@@ -39,7 +41,8 @@ def read_json(data: bytes | str, *, file: str | None = None, joint_types: Iterab
     Args:
         data: the document, as `to_json` writes it.
         file: its path, for errors.
-        joint_types: classes of your own that the document names: joints, laws of driven joints and of couplings.
+        joint_types: classes of your own that the document names: joints, laws of driven joints and of couplings, force
+            elements and laws of tension.
 
     Raises:
         ModelError: the document cannot be used; the message has the JSON path of the place.

@@ -9,6 +9,7 @@ from inspect import isabstract, isclass
 from typing import get_args
 
 import knuckle.joints
+import knuckle.model.elements
 from knuckle.model import (
     Body,
     ContactRules,
@@ -27,6 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
+from knuckle.model.elements import LinePoint
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
 FORMAT = "knuckle"
@@ -44,7 +46,7 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 PLAIN = (
     Body, ContactRules, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
-    PlanarTransform, Provenance, Surface, SurfacePair, Transform, TreeJoint,
+    PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
 
@@ -53,13 +55,17 @@ PLAIN = (
 def _of_library() -> dict[str, type]:
     return {
         name: value
-        for name, value in (*vars(knuckle.joints).items(), *vars(coupling_laws).items())
+        for name, value in (
+            *vars(knuckle.joints).items(),
+            *vars(coupling_laws).items(),
+            *vars(knuckle.model.elements).items(),
+        )
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }
 
 
 def named_classes(own: Iterable[type] = ()) -> dict[str, type]:
-    """Joints and laws by the names they have in a file: the library's, and those of the caller."""
+    """Joints, laws and force elements by the names they have in a file: the library's, and those of the caller."""
     return {**_of_library(), **{f"{cls.__module__}:{cls.__qualname__}": cls for cls in own}}
 
 

@@ -66,6 +66,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
             yield joint.name, "limits of velocity"
         if joint.type.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
             yield joint.name, "limits of a joint with several freedoms"
+    for element in model.elements:
+        yield element.name, f"a force element ({type(element).__name__})"
     for key in model.keyframes:
         if any(key.ctrl):
             yield key.name, "inputs of actuators in a keyframe"

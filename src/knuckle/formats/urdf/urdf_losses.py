@@ -47,6 +47,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         yield model.name, f"gravity {model.gravity}"
     for key in model.keyframes:
         yield key.name, "a keyframe"
+    for element in model.elements:
+        yield element.name, f"a force element ({type(element).__name__})"
     for joint in model.joints:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):

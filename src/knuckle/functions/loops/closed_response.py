@@ -12,7 +12,7 @@ from knuckle.algorithms.loops import articulated_loops, constrained_motion, cons
 from knuckle.algorithms.loops import loop_constraints as loops
 from knuckle.algorithms.loops.loop_response import ArticulatedLoops
 from knuckle.algorithms.loops.loop_sides import LoopRows
-from knuckle.functions.per_joint import minus, wrenches
+from knuckle.functions.per_joint import all_wrenches, minus
 from knuckle.model import ROOT, Model
 from knuckle.model.connectivity import expand_parents
 from knuckle.model.loop_clusters import clusters
@@ -89,7 +89,7 @@ def closed_by_bodies(
     factors, k = articulated(model, q), by_loop(model, stabilized_bias(model, q, v, stabilization))
     Q, V = model.positions(q), model.velocities(q, v)
     force = minus(model.velocities(q, tau), joint_passive_force.resistance(model, Q, V))
-    f, speed, c, p = wrenches(model, f_ext), {ROOT: model.zero_motion}, dict[int, Any](), dict[int, Any]()
+    f, speed, c, p = all_wrenches(model, Q, V, f_ext), {ROOT: model.zero_motion}, dict[int, Any](), dict[int, Any]()
     for i, parent, joint in model.outward():
         _, _, vJ, cJ = joint.motion(Q[i], V[i])
         speed[i] = factors.X[i] @ speed[parent] + vJ

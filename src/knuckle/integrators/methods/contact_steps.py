@@ -125,13 +125,14 @@ def _extrapolated(system: System, one: Any, t: Any, state: State, dt: Any) -> tu
     Elsewhere it is the two half steps.
     """
     guess, half = state.memory[0], dt / 2
-    q1, v1, _, first, before = one(t, state.q, state.v, guess, dt)
+    q1, v1, whole, first, before = one(t, state.q, state.v, guess, dt)
     middle, speed, some, second, between = one(t, state.q, state.v, 0.5 * guess, half)
     q2, v2, more, third, after = one(t + half, middle, speed, some, half)
     changes = sum((absolute(a - b) + absolute(a - c) for a, b, c in zip(before, between, after, strict=True)), ZERO)
     share = select(less(changes, 0.5), 1.0, 0.0)
     q = system.moved(q2, share * system.displacement(q1, q2))
-    return q, v2 + share * (v2 - v1), some + more, maximum(first, maximum(second, third))
+    impulses = some + more + share * (some + more - whole)
+    return q, v2 + share * (v2 - v1), impulses, maximum(first, maximum(second, third))
 
 
 def at_end(system: System, dt: Any) -> System:

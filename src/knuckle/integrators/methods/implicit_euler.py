@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from knuckle.elements.element_terms import joint_forces
 from knuckle.functions import bias_force, forward_dynamics, joint_passive_force, mass_matrix
+from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.functions.loops.loop_terms import stabilized_bias
 from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import linear
-from knuckle.integrators.force_slopes import PerJoint, local_slopes, slopes_of
+from knuckle.integrators.force_slopes import PerJoint, local_slopes
 from knuckle.integrators.loop_stabilization import solve_with
 from knuckle.integrators.system import System
 from knuckle.spatial import Matrix
@@ -20,9 +22,9 @@ from knuckle.spatial.linear.elimination import solve
 class ImplicitEuler(Integrator):
     """(H + dt D + dt² K) (v' − v) = dt (τ − C − dt K v), q' = q ⊕ dt v' (notes 2.73).
 
-    D = −∂τ/∂v and K = −∂τ/∂q are exact, for the dampers, friction and springs of the joints and for a controller that
-    is a kernel. A controller that is a Python function has no derivatives: its force is held for the step. Closed loops
-    add Kᵀλ on the right, with K (v' − v) = dt k (RBDA 8.36).
+    D = −∂τ/∂v and K = −∂τ/∂q are exact, for the dampers, friction and springs of the joints, for force elements and for
+    a controller that is a kernel. A controller that is a Python function has no derivatives: its force is held for the
+    step. Closed loops add Kᵀλ on the right, with K (v' − v) = dt k (RBDA 8.36).
 
     Where every slope is one of a velocity variable on its own force, as those of springs and dampers at hinges and of
     PD controllers are, D and K are diagonal and add to H what rotors do: a step is one forward dynamics, in O(n).
@@ -42,7 +44,9 @@ class ImplicitEuler(Integrator):
             return State(system.moved(q, dt * v), v)
 
         def resisting(q: Any, v: Any) -> Any:
-            return joint_passive_force(model, q, v) - system.force(model, t, q, v)
+            passive = joint_passive_force(model, q, v)
+            own = passive - joint_forces(model, q, v) if model.elements else passive
+            return own - system.force(model, t, q, v)
 
         D, K = (Matrix.columns([*columns], model.nv) for columns in slopes_of(resisting, model, q, v))
         tau, *f_ext = system.forces(t, q, v)

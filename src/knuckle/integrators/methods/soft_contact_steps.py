@@ -75,7 +75,7 @@ class AroundSteps(Integrator):
 
     def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """Springs go on from where they were: also where something cuts a step short or changes the velocity."""
-        if not self._has_springs(system.model):
+        if not self.has_springs(system.model):
             return new
         return self._with_springs(system, t0, old, t, State(new.q, new.v, new.memory[1:]))
 
@@ -87,17 +87,18 @@ class AroundSteps(Integrator):
         first, last = self._own(system, old), self._own(system, new)
         return self.integrator.dense(self._touching(system, t, old), t, first, last, dt)
 
-    def _has_springs(self, model: Model) -> bool:
+    def has_springs(self, model: Model) -> bool:
+        """Whether the first entry of the memory is springs of friction."""
         return spring_count(model, self.contacts) > 0
 
     def _own(self, system: System, state: State) -> State:
         """A state as the integrator inside knows it."""
-        return State(state.q, state.v, state.memory[self._has_springs(system.model) :])
+        return State(state.q, state.v, state.memory[self.has_springs(system.model) :])
 
     def _touching(self, system: System, t0: Any, state: State) -> System:
         """The system with forces of contact, for a step from a state."""
         contacts, model, outer = self.contacts, system.model, system.force
-        if not self._has_springs(model):
+        if not self.has_springs(model):
 
             def force(at: Model, t: Any, q: Any, v: Any) -> Any:
                 return outer(at, t, q, v) + soft_force(model, t, q, v, contacts=contacts)
@@ -116,7 +117,7 @@ class AroundSteps(Integrator):
     def _with_springs(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """A state at t with the springs of a step from an old one."""
         model, contacts = system.model, self.contacts
-        if not self._has_springs(model):
+        if not self.has_springs(model):
             return new
         start = begun_springs(model, t0, old.q, old.v, contacts=contacts)
         springs = springs_after(

@@ -8,11 +8,11 @@ from typing import Any
 from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
 from knuckle.functions import forward_dynamics, joint_passive_force
+from knuckle.functions.dual_jacobians import along, derivative_of
 from knuckle.functions.loops.loop_terms import error as loop_error
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
-from knuckle.functions.per_joint import wrenches
+from knuckle.functions.per_joint import all_wrenches
 from knuckle.integrators.base import State
-from knuckle.integrators.dual_jacobians import along, derivative_of
 from knuckle.integrators.loop_stabilization import pulled
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -102,9 +102,9 @@ class Variational(Iterative):
 
 
 def slopes(model: Model, q: Any, v: Any, f_ext: Any = None) -> tuple[Vector, Vector, Vector]:
-    """∂T/∂v of bodies and of rotors, and ∂T/∂q with the forces of gravity and `f_ext`."""
-    by_joint = model.velocities(q, v)
-    p, s = lagrangian.slopes(model, model.positions(q), by_joint, wrenches(model, f_ext))
+    """∂T/∂v of bodies and of rotors, and ∂T/∂q with the forces of gravity, of force elements and `f_ext`."""
+    at, by_joint = model.positions(q), model.velocities(q, v)
+    p, s = lagrangian.slopes(model, at, by_joint, all_wrenches(model, at, by_joint, f_ext))
     r = {i: rotor * by_joint[i] for i, rotor in enumerate(model.rotor)}
     both = {i: p[i] + r[i] for i in p}
     return model.forces(q, p), model.forces(q, r), model.forces(q, s) + Vector(model.column_rates(q, v, both, ZERO))
@@ -119,7 +119,7 @@ def momentum(model: Model, q: Any, v: Any) -> Any:
 def response(model: Model, q: Any, p: Any) -> Any:
     """H⁻¹ p: the change of velocity that an impulse makes, by forward dynamics at rest with nothing else acting."""
     joints = (replace(joint, damping=(), friction=(), stiffness=()) for joint in model.joints)
-    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0))
+    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0), elements=())
     zero: Any = Vector.zero(model.nv)
     return forward_dynamics(bare, q, zero, p) - forward_dynamics(bare, q, zero, zero)
 

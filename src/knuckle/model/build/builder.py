@@ -7,12 +7,12 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, near
 from knuckle.joints import Fixed, Joint, Revolute
 from knuckle.model.coupling import Coupling
 from knuckle.model.coupling_laws import law_from
-from knuckle.model.edit.renaming import near
 from knuckle.model.edit.weld import merge_fixed as merged
+from knuckle.model.elements.rest_lengths import with_rest_length
 from knuckle.model.model import STANDARD_GRAVITY, Model
 from knuckle.model.parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
 from knuckle.model.placement import Placement, finite, to_transform, vector
@@ -20,12 +20,13 @@ from knuckle.model.surfaces import ContactRules, Surface
 from knuckle.spatial import Inertia
 
 from .checked_parts import GivenLimits, inertia_from, limits_from, per_freedom, start_from
+from .element_builder import ElementBuilder
 from .grounds import ground_plane, height_field, surface_from
 from .spanning_tree import Connection, spanning
 
 
-class Builder:
-    """Collects bodies, joints, frames, loops, couplings and surfaces, and builds a `Model` of them.
+class Builder(ElementBuilder):
+    """Collects bodies, joints, frames, loops, couplings, surfaces and force elements, and builds a `Model` of them.
 
     Bodies are added from the base outward, and keep that order:
 
@@ -43,6 +44,7 @@ class Builder:
         self.name = name
         self.gravity = vector(gravity, "gravity", name)
         self.base = base if isinstance(base, Body) else Body(base, Inertia.zero())
+        super().__init__()
         self._bodies: list[Body] = []
         self._joints: list[TreeJoint] = []
         self._frames: list[Frame] = []
@@ -369,7 +371,10 @@ class Builder:
             base=self.base,
             contact=self._contact_rules(),
             provenance=Provenance(notes=tuple(self._notes)),
+            elements=tuple(self._elements),
         )
+        for name in self._at_rest:
+            model = with_rest_length(model, name)
         return merged(model) if merge_fixed else model
 
     # names

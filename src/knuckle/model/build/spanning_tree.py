@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, near
 from knuckle.joints import Free, Joint
 from knuckle.model.connectivity import spanning_tree
 from knuckle.model.edit.places import re_expressed, unused
-from knuckle.model.edit.renaming import near
 from knuckle.model.parts import ROOT, Body, Frame, LoopJoint, Note, TreeJoint
 from knuckle.model.placement import Placement, to_transform
 from knuckle.spatial import IDENTITY, Transform

@@ -15,7 +15,7 @@ from knuckle.model.placement import Placement
 from knuckle.model.surfaces import DEFAULT, ContactRules
 from knuckle.spatial import PLANAR, Inertia, PlanarInertia, project
 
-from .places import Place, noted, placed_frames, placed_loops, transform_in, welded
+from .places import Place, noted, on_frames, placed_frames, placed_loops, transform_in, unused, welded
 from .renaming import rename
 
 
@@ -24,7 +24,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
 
     The body becomes the base, at rest; with `moving` it keeps its joint, and the base is where its parent was. Gravity
     keeps its components, now along the axes of the new base. Loop joints and couplings that cross the cut are
-    left out, with a note each. Surfaces stay, and rules for bodies that do.
+    left out, with a note each, and so are force elements. Surfaces stay, and rules for bodies that do.
     """
     root = model.body_index(body)
     identity = model.algebra.Transform.identity()
@@ -49,6 +49,11 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
         if c.joint in inside and outside:
             text = f"independent here: {', '.join(map(repr, outside))}, which it follows, is not in the part"
             notes.append(Note("warning", model.joint_names[c.joint], text))
+    names = {base.name, *(model.body_names[i] for i in inside)}
+    names |= {frame.name for frame in model.frames if frame.body in places}
+    for element in model.elements:
+        if not names.issuperset(element.frames) and names.intersection(element.frames):
+            notes.append(Note("warning", element.name, f"left out: it joins the part at {body!r} to the rest"))
     part = model.replace(
         name=body,
         base=base,
@@ -60,6 +65,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
         contact=model.contact.with_bodies(
             {name: name for name in (base.name, *(model.body_names[i] for i in inside))}.get
         ),
+        elements=tuple(element for element in model.elements if names.issuperset(element.frames)),
     )
     return noted(part, notes)
 
@@ -75,7 +81,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     if a.algebra is not b.algebra:
         raise ModelError(f"{a.name!r} is {a.algebra.name} and {b.name!r} {b.algebra.name}: they do not go together")
     if prefix:
-        b = rename(b, bodies=lambda name: prefix + name, joints=lambda name: prefix + name)
+        b = rename(b, bodies=prefix.__add__, joints=prefix.__add__, elements=prefix.__add__)
     nameless = b.base.name in a.frame_names and b.base == Body(b.base.name, b.algebra.Inertia.zero())
     _refuse_shared_names(a, b, b.frame_names[1:] if nameless else b.frame_names)
     host = a.frame(onto)
@@ -87,7 +93,10 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     joints = (
         dataclasses.replace(j, parent=places[j.parent].body, X_tree=j.X_tree @ places[j.parent].X) for j in b.joints
     )
-    base = () if nameless else (Frame(b.base.name, host.body, X),)
+    base, elements = () if nameless else (Frame(b.base.name, host.body, X),), b.elements
+    if nameless and any(b.base.name in element.frames for element in elements):
+        there = unused(f"{b.base.name}_of_{b.name}", (*a.frame_names, *b.frame_names))
+        base, elements = (Frame(there, host.body, X),), on_frames(elements, {b.base.name: there})
     both = a.replace(
         base=bodies[0],
         bodies=(*bodies[1:], *b.bodies),
@@ -97,6 +106,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         couplings=(*a.couplings, *renumbered(b.couplings, {i: a.nb + i for i in range(b.nb)})),
         keyframes=together(a, b),
         contact=_rules_of_both(a, b, bodies[host.body + 1].name),
+        elements=(*a.elements, *elements),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))

@@ -9,6 +9,7 @@ from typing import Any
 
 from knuckle.joints import Composite, Fixed, InPlane, Joint, Reversed
 from knuckle.joints.in_plane.inplane import embed
+from knuckle.model.elements import ForceElement
 from knuckle.model.model import Model
 from knuckle.model.parts import Body, Frame, Geometry, LoopJoint, Note
 from knuckle.model.placement import Placement, to_transform
@@ -85,6 +86,11 @@ def placed_loops(loops: Iterable[LoopJoint], places: Mapping[int, Place]) -> tup
         )
         for loop in loops
     )
+
+
+def on_frames(elements: Iterable[ForceElement], names: Mapping[str, str]) -> tuple[ForceElement, ...]:
+    """Force elements on frames that have other names now."""
+    return tuple(x.renamed(x.name, lambda frame: names.get(frame, frame)) for x in elements)
 
 
 def noted(model: Model, notes: Iterable[Note]) -> Model:

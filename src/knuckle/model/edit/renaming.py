@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, near
 from knuckle.model.model import Model
 from knuckle.model.parts import Body
 from knuckle.model.surfaces import DEFAULT
@@ -16,14 +16,22 @@ Names: TypeAlias = Mapping[str, str] | Callable[[str], str] | None
 
 
 def rename(
-    model: Model, *, bodies: Names = None, joints: Names = None, surfaces: Names = None, name: str | None = None
+    model: Model,
+    *,
+    bodies: Names = None,
+    joints: Names = None,
+    surfaces: Names = None,
+    elements: Names = None,
+    name: str | None = None,
 ) -> Model:
-    """The model with other names: of the base, bodies and frames; of joints and loop joints; of surfaces; its own.
+    """The model with other names: of the base, bodies and frames; of joints and loop joints; of surfaces; of force
+    elements; its own.
 
     Names are given as a mapping from old to new, or as a function. What a mapping does not mention stays.
     """
     of_body = _rule(bodies, model.frame_names, "body or frame")
     of_joint = _rule(joints, (*model.joint_names, *(loop.name for loop in model.loops)), "joint")
+    of_element = _rule(elements, [element.name for element in model.elements], "element")
     named = [surface.name for surface in model.contact.surfaces]
     rule = _rule(surfaces, named, "surface")
 
@@ -43,6 +51,7 @@ def rename(
         loops=tuple(dataclasses.replace(loop, name=of_joint(loop.name)) for loop in model.loops),
         keyframes=model.keyframes,
         contact=model.contact.with_bodies(of_body).with_surfaces(of_surface),
+        elements=tuple(x.renamed(of_element(x.name), of_body) for x in model.elements),
     )
 
 
@@ -56,14 +65,3 @@ def _rule(names: Names, known: Iterable[str], what: str) -> Callable[[str], str]
             raise ModelError(f"no {what} is called {old!r}{near(old, known)}", element=old)
     table = dict(names)
     return lambda name: table.get(name, name)
-
-
-def near(name: object, known: Iterable[str]) -> str:
-    """The end of a message about an unknown name: what it may have meant, or what there is."""
-    import difflib
-
-    known = list(known)
-    close = difflib.get_close_matches(str(name), known, n=3)
-    if close:
-        return f"; did you mean {', '.join(map(repr, close))}?"
-    return f"; there are {', '.join(map(repr, known[:20]))}" + (" and more" if len(known) > 20 else "") if known else ""

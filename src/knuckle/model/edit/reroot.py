@@ -16,7 +16,7 @@ from knuckle.model.parts import ROOT, Body, Frame, Keyframe, Note, TreeJoint
 from knuckle.scalar import ZERO
 from knuckle.spatial import IDENTITY, SPATIAL, Force, Inertia, Motion, Transform, Vector
 
-from .places import Place, noted, placed_frames, placed_loops, re_expressed, unused
+from .places import Place, noted, on_frames, placed_frames, placed_loops, re_expressed, unused
 from .weld import merge_fixed
 
 _GROUND = ROOT - 1
@@ -174,6 +174,7 @@ def _turned(
     by_name = {moved_by[i].name: k for k, i in enumerate(order)}
     taken = set(model.frame_names)
     origins = [Frame(unused(f"{nodes[i].name}_origin", taken), places[i].body, places[i].X) for i in order if i in back]
+    moved = {nodes[i].name: frame.name for i, frame in zip((i for i in order if i in back), origins, strict=True)}
     return model.replace(
         base=model.base if floats else Body(unused("ground", taken), Inertia.zero()),
         bodies=tuple(re_expressed(nodes[i], moves[i]) if i in moves else nodes[i] for i in order),
@@ -181,6 +182,7 @@ def _turned(
         frames=(*placed_frames(model.frames, places), *origins),
         loops=placed_loops(model.loops, places),
         couplings=renumbered(model.couplings, {i: by_name[name] for i, name in enumerate(model.joint_names)}),
+        elements=on_frames(model.elements, moved),
     )
 
 

@@ -54,6 +54,15 @@ class AfterImpact(NamedTuple):
     phase: Phase
 
 
+class Jump(NamedTuple):
+    """An impact: the velocity and the phase before it, its impulses (n, 3) in base axes, and the approaching speeds."""
+
+    v: Array
+    before: Phase
+    impulses: Array
+    speeds: Array
+
+
 class ContactEvents(ModeSwitch):
     """The rigid contacts of a mechanism: crossings are gaps that close, slips that end, and phases that do not hold."""
 
@@ -69,6 +78,9 @@ class ContactEvents(ModeSwitch):
         """The length of steps, where it is fixed, and the speeds of sliding below which they are long"""
         self._steppers: dict[Stepper, Stepper] = {}
         self._held = frozenset[int]()
+        self._impulses, self._jump = np.zeros((0, 3)), None
+        self._at_end: tuple[float, Array, Array] | None = None
+        """The forces of the places that hold at the end of the last step, its time and its position"""
 
     @property
     def phase(self) -> Phase:
@@ -113,7 +125,9 @@ class ContactEvents(ModeSwitch):
         self._record(run, now, v, before)
         self._phase, self._next = now.phase, None
         if is_struck:
+            self._jump, self._calm = Jump(v, before, self._impulses, now.speeds), np.zeros(len(now.phase.places))
             run.jump((q, v), (now.q, now.v))
+            self._jump = None
         elif now.phase.key != before.key or not (np.array_equal(now.q, q) and np.array_equal(now.v, v)):
             run.restart(now.q, now.v)
         if self._free.has_friction:
@@ -126,6 +140,35 @@ class ContactEvents(ModeSwitch):
     def _forces(self, t: float, q: Array, v: Array) -> tuple[TouchTerms, Grip, Array]:
         """The places that hold, what they do, and their forces."""
         return self.contacts.held_forces(self._system, t, q, v, self._phase, self._calm)
+
+    def noted(self, t: float, q: Array, v: Array) -> Array | None:
+        """(n, 8) of all places in a state that is saved; None where nothing pushes.
+
+        That is the force along the axes of `contact_frames`, the impulse of an impact at this instant, in base axes,
+        how fast the gap closed before it, and 1 where the contact slides.
+        """
+        jump = self._jump
+        is_before = jump is not None and v is jump.v
+        phase = jump.before if jump is not None and is_before else self._phase
+        is_struck = jump is not None and not is_before
+        if not phase.places and not is_struck:
+            return None
+        found = np.zeros((len(self.contacts.names), 8))
+        if phase.places:
+            found[phase.index, :3] = self._forces_of(phase, t, q, v).reshape(-1, 3)
+            found[phase.index, 7] = [float(any(way)) for way in phase.ways]
+        if jump is not None and is_struck:
+            found[:, 3:6], found[:, 6] = jump.impulses, jump.speeds
+            slides = np.linalg.norm(self.contacts.velocity(q, v)[:, 1:], axis=1) > STILL
+            found[:, 7] = np.where(np.any(jump.impulses != 0, axis=1), slides, found[:, 7])
+        return found
+
+    def _forces_of(self, phase: Phase, t: float, q: Array, v: Array) -> Array:
+        """The forces of the places that hold in a phase; those at the end of a step are known."""
+        if self._at_end is not None and phase is self._phase and self._at_end[0] == t and self._at_end[1] is q:
+            return self._at_end[2]
+        calm = self._calm if len(self._calm) == len(phase.places) else np.zeros(len(phase.places))
+        return self.contacts.held_forces(self._system, t, q, v, phase, calm)[2]
 
     def _settled(self, run: Run, q: Array, v: Array) -> AfterImpact:
         contacts = self.contacts
@@ -155,6 +198,7 @@ class ContactEvents(ModeSwitch):
         result = struck(self.model, given, q, v, self.spec.law, self.spec.order, SLACK)
         if result.status == "unsolved":
             run.stall(str(result.message))
+        self._impulses = result.impulses
         return result.v
 
     def _chosen(self, run: Run, q: Array, v: Array, u: Array, current: Array) -> Phase:
@@ -320,6 +364,8 @@ class ContactEvents(ModeSwitch):
         def miss(theta: float) -> float:
             q, v = step.state(theta)
             touch, grip, forces = self._forces(step.time(theta), q, v)
+            if theta == 1.0:
+                self._at_end = step.end, q, forces
             over = float(np.max(grip.excess(forces, limits)))
             if over <= LOOSE * np.abs(forces).max(initial=0.0) * 1e-3:
                 return min(over, 0.0)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from knuckle.model import Model
 from knuckle.simulation.run_settings import RunState
 from knuckle.simulation.simulator import Simulator
 from knuckle.trajectory.archive import read_archive, write_archive
+from knuckle.trajectory.contacts.contact_log import ARRAYS, NotedRows
 from knuckle.trajectory.event_record import EventRecord
 from knuckle.trajectory.recorder import Recorder
 from knuckle.trajectory.trajectory_files import event_arrays, events_from_arrays
@@ -48,6 +49,7 @@ class SavedRun:
     events: list[EventRecord]
     files: int = 0
     end: tuple[str, str] | None = None
+    contacts: list[NotedRows] = field(default_factory=list[NotedRows])
 
 
 def read_start(folder: Path) -> RunSpec | None:
@@ -83,7 +85,7 @@ class Checkpoints:
 
     def __init__(self, folder: Path, spec: RunSpec, every: float) -> None:
         self.folder, self.spec, self._every = folder, spec, every
-        self._files = self._rows = self._events = 0
+        self._files = self._rows = self._events = self._notes = 0
         self._last = time.monotonic()
 
     @classmethod
@@ -110,6 +112,9 @@ class Checkpoints:
         new = run.events[self._events :]
         arrays = {"times": times, "q": q, "v": v, "state_q": at.state.q, "state_v": at.state.v}
         arrays |= {f"memory{k}": x for k, x in enumerate(at.state.memory)} | event_arrays(new, model)
+        log = run.settings.notes.log if run.settings.notes else None
+        notes = log.parts(self._notes) if log else []
+        arrays |= {f"contact{k}:{name}": getattr(x, name) for k, x in enumerate(notes) for name in ARRAYS}
         facts = {
             "format": FORMAT,
             "run": self.spec.facts["run"],
@@ -117,11 +122,12 @@ class Checkpoints:
             "events": [(o.name, o.kind) for o in new],
             "position": {"n": at.n, "t": at.t, "rows": at.rows, **run.memory},
             "memory": len(at.state.memory),
+            "contacts": [x.pairs for x in notes],
             "end": end,
         }
         write_archive(self.folder / _name(self._files + 1), arrays, facts, MODE)
         self._files += 1
-        self._rows, self._events = run.recorder.count, len(run.events)
+        self._rows, self._events, self._notes = run.recorder.count, len(run.events), log.count if log else 0
         self._last = time.monotonic()
 
     def read(self, model: Model) -> SavedRun:
@@ -136,6 +142,7 @@ class Checkpoints:
                 warn(f"{error}. What it held, and what came after it, is computed again")
                 break
         self._files, self._rows, self._events = saved.files, saved.recorder.count, len(saved.events)
+        self._notes = len(saved.contacts)
         return saved
 
     def _add(self, path: Path, saved: SavedRun) -> None:
@@ -151,6 +158,9 @@ class Checkpoints:
         saved.state = RunState(position["n"], position["t"], state, position["rows"], position)
         saved.recorder.extend(arrays["times"], arrays["q"], arrays["v"])
         saved.events += events_from_arrays(arrays, facts["events"])
+        for k, pairs in enumerate(facts.get("contacts", ())):
+            own = None if pairs is None else tuple(pairs)
+            saved.contacts.append(NotedRows(own, *(arrays[f"contact{k}:{name}"] for name in ARRAYS)))
         saved.files += 1
         saved.end = None if facts["end"] is None else tuple(facts["end"])
 

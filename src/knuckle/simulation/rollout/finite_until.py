@@ -11,6 +11,8 @@ from knuckle.scalar import absolute, less, select
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Vector
 
+from .rollout_contacts import NotingStep
+
 UNTIL = "until"
 """The last part of the state: the time of the last finite state."""
 
@@ -22,7 +24,7 @@ class Lasting:
     A position moves by its velocity, so that it stops being finite with it; and a sum is finite if all of it is.
     """
 
-    step: StepText
+    step: StepText | NotingStep
 
     def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
         until = values.pop(UNTIL)

@@ -29,6 +29,7 @@ from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
 from .held_control import HeldControl
+from .rollout_contacts import BEFORE_Q, BEFORE_V, NotingStep, RolloutContacts, noting
 from .rollout_forces import Acting, inputs_kept
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
@@ -55,6 +56,7 @@ def rollout(
     time_varying: Collection[str] = (),
     t0: float = 0.0,
     stabilization: Stabilization = "projection",
+    save_contacts: bool = False,
     out: Rollout | None = None,
 ) -> Rollout:
     """Trajectories from many states, under many forces, of many mechanisms: whatever has batch axes broadcasts.
@@ -87,6 +89,8 @@ def rollout(
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
+        save_contacts: whether what contacts do is kept with the states, for `Rollout.contact_force` and the `contacts`
+            of its trajectories. It takes about as much memory as the states.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -128,11 +132,17 @@ def rollout(
     held = HeldControl(model, python[0], python[1], inputs.single, save_every, steps, forces) if any(python) else None
     if steps:
         step, inputs = _started(step, model, inputs, held)
+    kept, text = None, step
+    if save_contacts:
+        text = noting(step, model, inputs.state)
+        before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
+        inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
+        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at))
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
-        _specialization(Lasting(step), model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, save_every=save_every, kept=(q, v), ask=held,
+        _specialization(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
+        steps=steps, save_every=save_every, kept=(q, v, *(kept.arrays if kept else ())), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
     if steps:
@@ -143,7 +153,7 @@ def rollout(
         warn_of_divergence(model, diverged_at, t0, method)
     saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
     acted = Acting(model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces)
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept)
 
 
 def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float) -> Array | None:
@@ -199,7 +209,7 @@ def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
     return forces
 
 
-def _specialization(text: StepText | Lasting, model: Model, inputs: Inputs) -> Specialization:
+def _specialization(text: StepText | NotingStep | Lasting, model: Model, inputs: Inputs) -> Specialization:
     step = text.step if isinstance(text, Lasting) else text
     return Specialization(
         f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True

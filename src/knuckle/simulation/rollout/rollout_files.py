@@ -14,11 +14,12 @@ from knuckle.model import Model
 from knuckle.simulation.controls import control_of
 from knuckle.trajectory.trajectory_files import dataset, model_from, model_text, read, variables, write
 
+from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting
 from .rollout_result import Rollout
 
 FORMAT = "knuckle rollout 1"
-_PARAMETER = "parameter:"
+_PARAMETER, _CONTACT = "parameter:", "contact:"
 
 
 def save(rollout: Rollout, path: str | os.PathLike[str]) -> None:
@@ -38,12 +39,15 @@ def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
     model_fn = rollout.acting.model_fn if rollout.acting else None
     inputs = {name: rollout.acting.inputs[name] for name in model_fn.names} if rollout.acting and model_fn else {}
     arrays |= {_PARAMETER + name: x.array for name, x in inputs.items()}
+    if rollout.contact_rows is not None:
+        arrays |= {_CONTACT + name: x for name, x in rollout.contact_rows.named_arrays().items()}
     facts = {
         "format": FORMAT,
         "model": model_text(rollout.model),
         "content": rollout.model.content_hash,
         "model_fn": model_fn and getattr(model_fn.function, "__name__", "model_fn"),
         "shapes": {name: x.shape for name, x in inputs.items()},
+        "contacts": rollout.contact_rows and rollout.contact_rows.facts(),
         "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
         **{name: getattr(rollout, name) for name in ("integrator", "dt")},
     }
@@ -72,7 +76,9 @@ def together(
     times, q, v, tau, diverged_at = (arrays[name] for name in ("times", "q", "v", "tau", "diverged_at"))
     steps = np.zeros(len(times), int)
     acting = Acting(known, q.shape[:-2], steps, None, control, inputs, tuple(facts["single"]), tau)
-    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting)
+    own = {name.removeprefix(_CONTACT): x for name, x in arrays.items() if name.startswith(_CONTACT)}
+    contacts = RolloutContacts.from_file(facts["contacts"], own) if facts.get("contacts") else None
+    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts)
 
 
 def to_xarray(rollout: Rollout) -> Any:
@@ -83,6 +89,6 @@ def to_xarray(rollout: Rollout) -> Any:
     data = variables(rollout, axes)
     data["diverged_at"] = (axes, arrays["diverged_at"], {"units": "s"})
     for name, array in arrays.items():
-        if name.startswith(_PARAMETER):
+        if name.startswith((_PARAMETER, _CONTACT)):
             data[name] = (tuple(f"{name} axis {k}" for k in range(array.ndim)), array)
     return dataset(rollout.model, arrays["times"], data, facts)

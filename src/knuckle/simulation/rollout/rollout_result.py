@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.simulation.divergence import finite
+from knuckle.trajectory.contacts.contact_record import ContactRecord
+from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
 from knuckle.trajectory.trajectory import Trajectory, played
 
+from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
 
 Array = NDArray[Any]
@@ -45,6 +48,8 @@ class Rollout:
     """The step in seconds"""
     acting: Acting | None = None
     """What acted, and what moved"""
+    contact_rows: RolloutContacts | None = None
+    """What was kept of contacts, with `save_contacts=True`"""
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -86,6 +91,7 @@ class Rollout:
             self.integrator,
             self.dt,
             None if self.acting is None else self.acting.part(index, batch),
+            None if self.contact_rows is None else self.contact_rows.part(index),
         )
         return new if batch else new._trajectory()
 
@@ -103,7 +109,16 @@ class Rollout:
                 raise ValueError("this trajectory began with a state that is not finite: there is nothing of it")
         model = self.model if self.acting is None else self.acting.moving()
         q, v, tau = (np.array(x[:rows], float) for x in (self.q, self.v, self.tau))
-        return Trajectory(model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt)  # pyright: ignore[reportArgumentType]
+        record = self._contact_record(model)
+        return Trajectory(
+            model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt,  # pyright: ignore[reportArgumentType]
+            contact_record=record and record.rows(slice(rows), len(self.times)),
+        )  # fmt: skip
+
+    def _contact_record(self, model: Model) -> ContactRecord | None:
+        if self.contact_rows is None or self.dt is None:
+            return None
+        return self.contact_rows.record(model, self.times, self.dt, self.q, self.v)
 
     # quantities along them
 
@@ -132,6 +147,31 @@ class Rollout:
     def energy(self) -> Array:
         """(..., K) in joules: kinetic and potential together."""
         return self.kinetic_energy + self.potential_energy
+
+    def contact_force(
+        self, name: str, against: str | None = None, *, wrench: bool = False, axes: Axes = "base"
+    ) -> Array:
+        """(..., K, 3) in newtons: the force that a body receives from all that it touches, in base axes.
+
+        See `Trajectory.contact_force`. The rollout must have been made with `save_contacts=True`. Where a trajectory
+        is not finite, neither is the force.
+        """
+        if self.contact_rows is None:
+            raise ValueError("this rollout kept no contacts: kn.rollout(…, save_contacts=True) does")
+        width = 6 if wrench else 3
+        if self.acting is not None and self.acting.model_fn is not None:
+            total = np.full((*self.batch, len(self.times), width), np.nan)
+            for index in np.ndindex(self.batch):
+                motion: Trajectory = self[index]
+                total[(*index, slice(len(motion)))] = motion.contact_force(name, against, wrench=wrench, axes=axes)
+            return total
+        record = self._contact_record(self.model)
+        assert record is not None
+        times = np.tile(self.times, int(np.prod(self.batch, dtype=int)))
+        q = self.q.reshape(len(times), -1).astype(float)
+        total = contact_force(self.model, record.read(times), q, name, against, wrench, axes)
+        total[~finite(self.q, self.v).ravel()] = np.nan
+        return total.reshape(*self.batch, len(self.times), width)
 
     def _acting(self) -> Acting:
         return self.acting or Acting(self.model, self.batch, np.zeros(len(self.times), int))

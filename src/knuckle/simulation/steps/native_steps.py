@@ -26,6 +26,8 @@ class StateRows(NamedTuple):
     v: Array
     memory: tuple[Array, ...]
     numbers: tuple[bool, ...]
+    before: tuple[Array, Array]
+    """q and v of the states one before"""
 
     def state(self, k: int) -> State:
         """One of them."""
@@ -34,7 +36,8 @@ class StateRows(NamedTuple):
 
     def first(self, count: int) -> StateRows:
         """The first `count` of them."""
-        return StateRows(self.q[:count], self.v[:count], tuple(x[:count] for x in self.memory), self.numbers)
+        q, v = (x[:count] for x in self.before)
+        return StateRows(self.q[:count], self.v[:count], tuple(x[:count] for x in self.memory), self.numbers, (q, v))
 
 
 class NativeSteps:
@@ -55,7 +58,8 @@ class NativeSteps:
         saved = [np.empty((rows, part.size)) for part in parts.values()]
         through_time(self._specialization(state), parts, inputs, (), steps=len(times), save_every=every, kept=saved)
         q, v, *memory = (x[1:] for x in saved)
-        return StateRows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory))
+        before = saved[0][:-1], saved[1][:-1]
+        return StateRows(q, v, tuple(memory), tuple(not np.ndim(x) for x in state.memory), before)
 
     def _specialization(self, state: State) -> Specialization:
         size = len(state.memory)

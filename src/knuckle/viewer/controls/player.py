@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.viewer.recording import Recording
+from knuckle.viewer.scene.force_arrows import SLIP_COLOR, STICK_COLOR, moving_size, scale_of
 
 from .charts import Charts
 from .panel import RobotPanel
@@ -21,11 +22,21 @@ class Player:
     """One clock for the motions of all robots of a scene."""
 
     def __init__(
-        self, server: Any, motions: Sequence[Recording], panels: Sequence[RobotPanel], speed: float, loop: bool
+        self,
+        server: Any,
+        motions: Sequence[Recording],
+        panels: Sequence[RobotPanel],
+        speed: float,
+        loop: bool,
+        contacts: bool = True,
     ) -> None:
         self.server, self.panels = server, panels
         self.motions = [motion.thinned(_RATE) for motion in motions]
         self.poses = [motion.poses() for motion in self.motions]
+        sizes = (
+            moving_size(panel.view.figure, motion.q[0]) for panel, motion in zip(panels, self.motions, strict=True)
+        )
+        self.arrows = [motion.arrows(size) for motion, size in zip(self.motions, sizes, strict=True)]
         self.first = min(float(motion.times[0]) for motion in motions)
         self.last = max(float(motion.times[-1]) for motion in motions)
         self.time, self.speed, self.playing = self.first, float(speed), False
@@ -42,6 +53,7 @@ class Player:
                 "speed", (*_SPEEDS, *(() if name in _SPEEDS else (name,))), initial_value=name
             )
             self.loop = gui.add_checkbox("loop", initial_value=loop)
+            self._forces(gui, contacts)
         self._charts()
         self.button.on_click(lambda _: self.play(not self.playing))
         self.scrub.on_update(self._scrubbed)
@@ -56,6 +68,27 @@ class Player:
             with panel.plots():
                 charts = Charts(self.server, motion.model, tuple(energies), mark=True)
             self.charts.append((charts, np.stack(list(energies.values()), -1)))
+
+    def _forces(self, gui: Any, on: bool) -> None:
+        """What shows the forces of contacts, where some are known, and says what their colours mean."""
+        if not any(arrows is not None and len(arrows.tail) for arrows in self.arrows):
+            return
+        box = gui.add_checkbox("contact forces", initial_value=on)
+        colors = ((STICK_COLOR, "sticks"), (SLIP_COLOR, "slides"))
+        words = " &nbsp; ".join(f'<span style="color:{color}">▬</span> {word}' for color, word in colors)
+        length = scale_of(self.arrows)
+        gui.add_html(
+            f'<div style="font-size:0.8em;padding:0 0.8em 0.6em">{words}{" &nbsp; " + length if length else ""}</div>'
+        )
+        box.on_update(lambda event: self.show_forces(bool(event.target.value)))
+        self.show_forces(on)
+
+    def show_forces(self, on: bool) -> None:
+        """Shows or hides the forces of contacts."""
+        with self.lock:
+            for panel in self.panels:
+                panel.view.shows_pushes = on
+            self.show()
 
     def _scrubbed(self, event: Any) -> None:
         if event.client is None:
@@ -83,10 +116,12 @@ class Player:
 
     def show(self) -> None:
         """Puts every robot where its motion has it now."""
-        for motion, T, panel in zip(self.motions, self.poses, self.panels, strict=True):
+        for motion, T, panel, arrows in zip(self.motions, self.poses, self.panels, self.arrows, strict=True):
             k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
             panel.q = motion.q[k]
             panel.view.show_poses(T[k], motion.q[k])
+            if arrows is not None:
+                panel.view.show_forces(*arrows.at(k))
 
     def draw(self) -> None:
         """Marks the present in the plots."""

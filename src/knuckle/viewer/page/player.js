@@ -4,7 +4,7 @@ const $ = (id) => document.getElementById(id);
 const ICONS = { play: "M3 1.5v13l11-6.5z", pause: "M3 2h3.6v12H3zM9.4 2H13v12H9.4z" };
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
 const KEYS = [["space", "play or pause"], ["← →", "step by a frame"], ["Home, End", "first and last moment"], ["− +", "slower, faster"],
-  ["drag", "turn"], ["shift drag", "move"], ["wheel", "nearer, farther"], ["R", "first view"], ["F", "follow"], ["L", "loop"], ["P", "plots"], ["T", "light or dark"]];
+  ["drag", "turn"], ["shift drag", "move"], ["wheel", "nearer, farther"], ["R", "first view"], ["F", "follow"], ["C", "contact forces"], ["L", "loop"], ["P", "plots"], ["T", "light or dark"]];
 
 async function unpacked() {
   const header = JSON.parse($("header").textContent), bytes = Uint8Array.from(atob($("data").textContent.trim()), (c) => c.charCodeAt(0));
@@ -19,6 +19,7 @@ async function unpacked() {
     robot.times = array(robot.times);
     robot.poses = array(robot.poses);
     robot.width = 7 * robot.bodies.length;
+    if (robot.arrows) for (const name of ["start", "tails", "ways", "slides"]) robot.arrows[name] = array(robot.arrows[name]);
     for (const line of [...robot.joints, ...robot.energies]) line.values = array(line.values);
     for (const part of robot.parts) {
       const coarse = array(part.vertices), positions = new Float32Array(coarse.length);
@@ -34,7 +35,7 @@ function start({ header, parts }) {
   const scene = $("scene"), robots = header.robots, renderer = new Renderer(scene, parts);
   const names = robots.flatMap((robot) => robot.bodies.map((name) => robots.length > 1 ? `${robot.name}: ${name}` : name));
   const t0 = Math.min(...robots.map((r) => r.times[0])), t1 = Math.max(...robots.map((r) => r.times[r.times.length - 1]));
-  const state = { time: t0, playing: t1 > t0, speed: header.speed, loop: true, follow: false, hovered: -1, mouse: null, theme: "light", frames: 0, dirty: true };
+  const state = { time: t0, playing: t1 > t0, speed: header.speed, loop: true, follow: false, forces: header.arrows, hovered: -1, mouse: null, theme: "light", frames: 0, dirty: true };
   const home = header.camera, camera = { target: [...home.target], distance: home.distance, azimuth: home.azimuth, elevation: home.elevation };
   const matrices = [], rows = robots.map((robot) => new Float32Array(robot.width));
   let size = [0, 0];
@@ -46,6 +47,16 @@ function start({ header, parts }) {
       for (let b = 0; b < robot.bodies.length; b++) matrices[robot.first + b] = poseMatrix(rows[k], 7 * b);
     });
   };
+  // The arrows of the moment that is nearest.
+  const rgb = (text) => [1, 3, 5].map((k) => parseInt(text.slice(k, k + 2), 16) / 255);
+  const hues = [rgb(header.legend.stick), rgb(header.legend.slip)], pushed = robots.some((robot) => robot.arrows);
+  const arrows = () => !state.forces ? [] : robots.flatMap(({ arrows: own, times }) => {
+    if (!own) return [];
+    const [i, j, s] = locate(times, state.time), row = s < 0.5 ? i : j, found = [];
+    for (let k = own.start[row]; k < own.start[row + 1]; k++)
+      found.push({ tail: own.tails.subarray(3 * k, 3 * k + 3), way: own.ways.subarray(3 * k, 3 * k + 3), color: hues[own.slides[k]], width: own.width });
+    return found;
+  });
   // The ball that holds everything now: for the light to aim at, and for the camera that follows.
   const ball = () => {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
@@ -88,7 +99,7 @@ function start({ header, parts }) {
     if (state.follow) camera.target = add(camera.target, sub(middle, centre));
     centre = middle;
     const view = { eye: eye(), target: camera.target, fov: 0.62, near: 0.02 * camera.distance, far: camera.distance + 60 * header.radius };
-    const under = { centre: middle, radius, size: header.radius, ground: header.ground, cell: header.cell, theme: state.theme };
+    const under = { centre: middle, radius, size: header.radius, ground: header.ground, cell: header.cell, theme: state.theme, arrows: arrows() };
     renderer.render(matrices, view, { ...under, hovered: state.hovered });
     if (state.mouse) {
       const found = renderer.pick(Math.round(state.mouse[0] * ratio), Math.round(state.mouse[1] * ratio), matrices);
@@ -135,9 +146,10 @@ function start({ header, parts }) {
     seek(times[clamp(by > 0 ? i + 1 + (s > 0.999) : i - (s < 0.001), 0, times.length - 1)]);
   };
   const plots = () => { document.body.classList.toggle("alone"); $("plots").classList.toggle("on", !document.body.classList.contains("alone")); state.dirty = true; };
+  const forces = () => { flip("forces", "forces"); $("forces-legend").hidden = !(pushed && state.forces); };
   const actions = {
     " ": () => playing(!state.playing), ArrowRight: () => step(1), ArrowLeft: () => step(-1), Home: () => seek(t0), End: () => seek(t1),
-    "+": () => speed(1), "=": () => speed(1), "-": () => speed(-1), r: reset, f: () => flip("follow", "follow"), p: plots, l: () => flip("loop", "loop"),
+    "+": () => speed(1), "=": () => speed(1), "-": () => speed(-1), r: reset, f: () => flip("follow", "follow"), c: () => pushed && forces(), p: plots, l: () => flip("loop", "loop"),
     t: () => theme(state.theme === "dark" ? "light" : "dark"), "?": () => { $("help").hidden = !$("help").hidden; },
   };
   addEventListener("keydown", (event) => {
@@ -146,7 +158,7 @@ function start({ header, parts }) {
     event.preventDefault();
     action();
   });
-  for (const [id, key] of [["play", " "], ["loop", "l"], ["follow", "f"], ["reset", "r"], ["plots", "p"], ["theme", "t"], ["ask", "?"]])
+  for (const [id, key] of [["play", " "], ["loop", "l"], ["follow", "f"], ["forces", "c"], ["reset", "r"], ["plots", "p"], ["theme", "t"], ["ask", "?"]])
     $(id).addEventListener("click", () => { actions[key](); $(id).blur(); });
   $("scrub").addEventListener("input", () => { playing(false); seek(t0 + Number($("scrub").value) * (t1 - t0)); });
   $("speed").append(...SPEEDS.map((x) => new Option(`${x}×`, String(x), false, x === state.speed)));
@@ -191,6 +203,17 @@ function start({ header, parts }) {
   $("heading").children[0].textContent = header.title;
   $("heading").children[1].textContent = header.subtitle;
   $("grid-size").textContent = `grid ${header.cell} m`;
+  $("forces").hidden = !pushed;
+  $("forces").classList.toggle("on", state.forces);
+  $("forces-legend").hidden = !(pushed && state.forces);
+  const swatch = (color, text) => {
+    const item = document.createElement("span");
+    if (color) item.append(Object.assign(document.createElement("i"), { style: `background:${color}` }));
+    item.append(text);
+    return item;
+  };
+  const { stick, slip, length } = header.legend;
+  $("forces-legend").replaceChildren(swatch("", `contact forces${length && ": " + length}`), swatch(stick, "sticks"), swatch(slip, "slides"));
   $("loop").classList.add("on");
   $("plots").classList.add("on");
   theme(header.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));

@@ -74,6 +74,18 @@ const THEMES = {
 };
 const SHADOW = 2048;
 
+// What a line (radius, height) sweeps about the z axis, closed below: corners and triangles.
+function turned([[r0, z0], [r1, z1]], sides = 20) {
+  const positions = new Float32Array(6 * sides + 3), indices = new Uint16Array(9 * sides);
+  positions[6 * sides + 2] = z0;
+  for (let k = 0; k < sides; k++) {
+    const c = Math.cos(2 * Math.PI * k / sides), s = Math.sin(2 * Math.PI * k / sides), n = (k + 1) % sides;
+    positions.set([r0 * c, r0 * s, z0, r1 * c, r1 * s, z1], 6 * k);
+    indices.set([2 * k, 2 * n, 2 * k + 1, 2 * k + 1, 2 * n, 2 * n + 1, 2 * k, 2 * sides, 2 * n], 9 * k);
+  }
+  return [positions, indices];
+}
+
 class Renderer {
   constructor(canvas, parts) {
     const gl = this.gl = canvas.getContext("webgl2", { antialias: true, alpha: false, preserveDrawingBuffer: true });
@@ -87,6 +99,8 @@ class Renderer {
     this.parts = parts.map((part) => ({ ...part, mesh: this.mesh(part.positions, part.indices) }));
     this.parts.sort((a, b) => b.color[3] - a.color[3]);
     this.plane = this.mesh(new Float32Array([-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0]), new Uint32Array([0, 1, 2, 0, 2, 3]));
+    this.shaft = this.mesh(...turned([[1, 0], [1, 1]]));
+    this.head = this.mesh(...turned([[1, 0], [0, 1]]));
     this.empty = gl.createVertexArray();
     this.shadowMap();
     this.picking();
@@ -209,6 +223,7 @@ class Renderer {
       this.draw(part.mesh);
     }
 
+    this.drawArrows(scene.arrows || [], camera, theme.bottom);
     gl.useProgram(ground.p);
     const reach = 14 * scene.size, floor = new Float32Array([reach, 0, 0, 0, 0, reach, 0, 0, 0, 0, 1, 0, scene.centre[0], scene.centre[1], scene.ground, 1]);
     this.uniforms(ground, { ...shared, model: floor, paper: theme.bottom, ink: theme.ink, depth: theme.depth, cell: scene.cell, reach: 0.9 * reach, centre: scene.centre });
@@ -217,6 +232,34 @@ class Renderer {
     this.draw(this.plane);
     gl.depthMask(true);
     this.camera = camera;
+  }
+
+  // Arrows in plain colours with a light rim, and faintly what is hidden of them.
+  drawArrows(arrows, camera, rim) {
+    const gl = this.gl, { solid } = this.programs;
+    if (!arrows.length) return;
+    const shown = arrows.map(({ tail, way, color, width }) => {
+      const length = Math.hypot(...way), z = unit(way), x = unit(cross(Math.abs(z[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0], z)), y = cross(z, x);
+      const w = width * Math.min(1, length / (6 * width)), head = Math.min(4 * w, 0.5 * length), neck = length - head;
+      const pose = (r, l, at) => new Float32Array([...scale(r, x), 0, ...scale(r, y), 0, ...scale(l, z), 0, ...add(tail, scale(at, z)), 1]);
+      const edge = 0.45 * w;
+      return { color, own: [pose(w, neck, 0), pose(2.1 * w, head, neck)], outer: [pose(w + edge, neck + edge, -edge), pose(2.1 * w + 2 * edge, head + 3 * edge, neck - edge)] };
+    });
+    const all = (which, mark) => shown.forEach((arrow) => [this.shaft, this.head].forEach((mesh, k) => {
+      this.uniforms(solid, { model: arrow[which][k], mark: mark(arrow) });
+      this.draw(mesh);
+    }));
+    gl.useProgram(solid.p);
+    this.uniforms(solid, { camera });
+    gl.enable(gl.BLEND);
+    gl.disable(gl.DEPTH_TEST);
+    all("own", ({ color }) => [...color, 0.3]);
+    gl.enable(gl.DEPTH_TEST);
+    gl.enable(gl.CULL_FACE);
+    gl.cullFace(gl.FRONT);
+    all("outer", () => [...rim, 1]);
+    gl.disable(gl.CULL_FACE);
+    all("own", ({ color }) => [...color, 1]);
   }
 
   // The body drawn at a pixel, counted from the upper left corner; −1 for none.

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from knuckle.model import ROOT, Body, Geometry, Mesh, Model
+from knuckle.model import ROOT, Body, Geometry, HeightField, Mesh, Model, Plane
 
 from .ellipsoids import principal
 from .mesh_file import Color, UnreadableMeshError, read
 from .poses import matrix, poses
-from .skeleton import skeleton
+from .skeleton import LINKS, skeleton
 from .triangles import Array, Triangles, box, decimated, primitive
 
 NEUTRAL: tuple[Color, ...] = ((0.80, 0.81, 0.83, 1.0), (0.62, 0.65, 0.70, 1.0))
 """For visuals without a colour: body by body in turn, so that neighbours can be told apart."""
+GROUND: Color = (0.56, 0.61, 0.57, 1.0)
+"""For terrain and planes without a colour."""
 MISSING: Color = (0.85, 0.35, 0.55, 1.0)
 """For the boxes that stand for missing meshes."""
 
@@ -50,7 +52,10 @@ class Figure:
 
 
 def figure(model: Model, most_faces: int | None = None) -> Figure:
-    """The figure of a model: its visuals, and, where no moving body has any, a skeleton of joint axes and inertia.
+    """The figure of a model: its visuals.
+
+    Where no moving body has any, it is the shapes that collide, and of bodies without such shapes a skeleton of joint
+    axes and inertia.
 
     Args:
         model: the mechanism.
@@ -58,15 +63,24 @@ def figure(model: Model, most_faces: int | None = None) -> Figure:
     """
     bodies = list(enumerate((model.base, *model.bodies), ROOT))
     bare = not any(body.visuals for body in model.bodies)
-    parts = [Part(*part) for part in skeleton(model)] if bare else []
+    solid = {i for i, body in bodies if bare and i != ROOT and _has_surface(body)}
+    parts = [Part(*part) for part in skeleton(model) if part[0] not in solid] if bare else []
     problems: dict[str, None] = {}
     for i, body in bodies:
-        parts += _drawn(i, body, problems)
+        parts += _drawn(i, replace(body, visuals=body.collisions) if i in solid else body, problems, i in solid)
     return Figure(model, _within(parts, most_faces), tuple(problems))
 
 
-def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
-    """The parts of one body; the box of its inertia if meshes are missing and nothing else is left to draw."""
+def _has_surface(body: Body) -> bool:
+    """Whether all shapes of a body that collide can be drawn without a file."""
+    return bool(body.collisions) and all(primitive(x.shape) is not None for x in body.collisions)
+
+
+def _drawn(i: int, body: Body, problems: dict[str, None], is_bare: bool = False) -> list[Part]:
+    """The parts of one body; the box of its inertia if meshes are missing and nothing else is left to draw.
+
+    Bodies that are `is_bare` of colours have one of their own each.
+    """
     parts: list[Part] = []
     lost: list[str] = []
     for k, visual in enumerate(body.visuals):
@@ -77,7 +91,9 @@ def _drawn(i: int, body: Body, problems: dict[str, None]) -> list[Part]:
             continue
         for n, (surface, color) in enumerate(surfaces):
             name = f"{body.name}/{visual.name or k}" + (f"/{n}" if len(surfaces) > 1 else "")
-            parts.append(Part(i, name, surface.moved(matrix(visual.X)), color or NEUTRAL[i % 2]))
+            ground = GROUND if isinstance(visual.shape, (HeightField, Plane)) else None
+            own = LINKS[i % len(LINKS)] if is_bare else NEUTRAL[i % 2]
+            parts.append(Part(i, name, surface.moved(matrix(visual.X)), color or ground or own))
     solid = principal(body.inertia) if lost and not parts else None
     what = "is drawn as a box of its inertia" if solid else "is drawn without a part of it"
     for error in lost:

@@ -10,6 +10,7 @@ from knuckle.functions import center_of_mass, total_mass
 
 from .ellipsoids import principal
 from .figure import Figure
+from .force_arrows import SLIP_COLOR, STICK_COLOR
 from .poses import frames, poses, quaternions
 from .skeleton import joint_axes
 from .triangles import Array, ellipsoid, strut
@@ -45,6 +46,8 @@ class RobotView:
             self.meshes.append((part.body, mesh))
         self.extras: dict[str, list[Any]] = {}
         self.com: Any = None
+        self.pushes: dict[str, Any] = {}
+        self.shows_pushes = True
         self.poses = np.broadcast_to(np.eye(4), (count, 4, 4))
 
     def show(self, q: Array) -> None:
@@ -60,6 +63,26 @@ class RobotView:
                 node.wxyz, node.position = w, pose[:3, 3]
             if self.com is not None and self.com.visible:
                 self.com.position = self.to_world(self._center(q))
+
+    def show_forces(self, tail: Array, way: Array, slides: Array) -> None:
+        """Draws forces of contacts as arrows from their points; those that slide in another colour."""
+        R = self.placement[:3, :3]
+        ends = np.stack([tail, tail + way], axis=1) @ R.T + self.placement[:3, 3]
+        for color, chosen in ((STICK_COLOR, ~slides), (SLIP_COLOR, slides)):
+            points = ends[chosen].astype(np.float32)
+            visible = self.shows_pushes and bool(len(points))
+            if color not in self.pushes:
+                if not visible:
+                    continue
+                rgb = tuple((int(color[k : k + 2], 16) / 255) ** 2.2 for k in (1, 3, 5))  # arrows take linear colours
+                r = 0.009 * self.size
+                self.pushes[color] = self.server.scene.add_arrows(
+                    f"{self.name}/forces{color}", points, rgb, shaft_radius=r, head_radius=2.4 * r, head_length=4.5 * r
+                )
+            elif visible:
+                self.pushes[color].points = points
+            if self.pushes[color].visible != visible:
+                self.pushes[color].visible = visible
 
     def to_world(self, p: Array) -> Array:
         """A point of the robot's base in the scene."""

@@ -18,7 +18,7 @@ Drawn: TypeAlias = tuple[int, str, Triangles, tuple[float, float, float, float]]
 """Body, name, surface in body coordinates, colour."""
 
 _HUB = (0.22, 0.24, 0.27, 1.0)
-_LINKS = (
+LINKS = (
     (0.91, 0.49, 0.20, 1.0), (0.24, 0.51, 0.72, 1.0), (0.30, 0.62, 0.44, 1.0), (0.78, 0.37, 0.42, 1.0),
     (0.52, 0.45, 0.69, 1.0), (0.86, 0.69, 0.27, 1.0), (0.36, 0.64, 0.68, 1.0),
 )  # fmt: skip
@@ -45,7 +45,7 @@ def _ends(model: Model, i: int) -> list[Array]:
 
 
 def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
-    name, color = model.bodies[i].name, _LINKS[i % len(_LINKS)]
+    name, color = model.bodies[i].name, LINKS[i % len(LINKS)]
     for end in _ends(model, i):
         if np.linalg.norm(end) > 0.02 * size:
             yield i, f"{name}/strut", strut(np.zeros(3), end, 0.045 * size), color

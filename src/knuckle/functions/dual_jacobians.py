@@ -1,11 +1,15 @@
-"""Jacobians by dual numbers."""
+"""Jacobians by dual numbers: of functions of a vector, and of a state."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
+from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO, Dual
 from knuckle.spatial import Matrix, Vector, called
+
+from .configuration import velocity_to_qdot
 
 FEW = 6
 """Up to so many directions, each has code of its own, which knows where it is zero."""
@@ -24,6 +28,19 @@ def derivative_of(y: Vector) -> Vector:
 def jacobian(f: Callable[[Vector], Vector], x: Vector) -> Matrix:
     """∂f/∂x, column by column."""
     n = len(x)
-    slope = called(lambda x, e: derivative_of(f(along(x, e))), is_general=n > FEW)
+
+    def along_one(x: Vector, e: Vector) -> Vector:
+        return derivative_of(f(along(x, e)))
+
+    slope = called(along_one, is_general=n > FEW)
     columns = [slope(x, Vector(ONE if i == k else ZERO for i in range(n))) for k in range(n)]
     return Matrix.columns(columns, len(columns[0]) if columns else 0)
+
+
+def slopes_of(f: Callable[[Any, Any], Any], model: Model, q: Any, v: Any) -> tuple[Iterator[Vector], Iterator[Vector]]:
+    """The columns of ∂f/∂v and of ∂f/∂q, a position moving along each velocity variable in turn."""
+    units = [Vector(ONE if i == k else ZERO for i in range(model.nv)) for k in range(model.nv)]
+    return (
+        (derivative_of(f(q, along(v, e))) for e in units),
+        (derivative_of(f(along(q, velocity_to_qdot.reference(model, q, e)), v)) for e in units),
+    )

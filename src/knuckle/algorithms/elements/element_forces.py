@@ -1,0 +1,57 @@
+"""What force elements do to the bodies of a mechanism (notes 1.9, 2.17: Jᵀ f)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.algorithms.types import PerBody, PerJoint
+from knuckle.model import ROOT, Frame, Model
+from knuckle.model.elements import ForceElement
+from knuckle.scalar import ZERO
+from knuckle.spatial import Vector
+
+
+class PlacedElement(NamedTuple):
+    """An element, the frames that it acts on, ᶠX_0 of each and their velocities in their own coordinates."""
+
+    element: ForceElement
+    frames: tuple[Frame, ...]
+    X: list[Any]
+    V: list[Any]
+
+
+def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[PlacedElement]:
+    """The elements of a mechanism in a state; without velocities where none are given."""
+    if not model.elements:
+        return
+    X0, V0 = positions(model, q), {} if v is None else velocities(model, q, v)
+    for element in model.elements:
+        frames = tuple(map(model.frame, element.frames))
+        X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
+        yield PlacedElement(element, frames, X, V)
+
+
+def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:
+    """The force of all elements on each body that one acts on, and on the base, in their coordinates."""
+    F: dict[int, Any] = {}
+    for element, frames, X, V in placed(model, q, v):
+        for frame, f in zip(frames, element.forces(X, V), strict=True):
+            F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+    return F
+
+
+def joint_forces(model: Model, q: PerJoint, forces: PerBody) -> dict[int, Vector]:
+    """What forces on bodies are at the joints: Jᵀ f (notes 2.17), down the tree."""
+    F = {i: forces.get(i, model.zero_force) for i in range(ROOT, model.nb)}
+    tau: dict[int, Vector] = {}
+    for i, p, joint in model.inward():
+        tau[i] = joint.subspace(q[i]).T @ F[i]
+        F[p] = F[p] + (joint.transform(q[i]) @ model.X_tree[i]).T @ F[i]
+    return tau
+
+
+def element_energy(model: Model, q: PerJoint) -> Any:
+    """The energy that all elements store."""
+    return sum((element.energy(X) for element, _, X, _ in placed(model, q)), ZERO)

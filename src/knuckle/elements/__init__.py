@@ -1,0 +1,60 @@
+"""Forces between bodies, as `kn.elements`: springs, cables, bushings, drag, forces at points, and what they do."""
+
+from knuckle.model.elements import (
+    Bushing,
+    Cable,
+    ConstantTension,
+    CubicMuscle,
+    Drag,
+    ForceElement,
+    Line,
+    LinePoint,
+    MujocoMuscle,
+    MuscleLaw,
+    PointForce,
+    Spring,
+    TensionLaw,
+)
+
+from .activation import activation_rate
+from .element_terms import (
+    damping,
+    energies,
+    joint_forces,
+    lengths,
+    moment_arms,
+    muscle_forces,
+    powers,
+    rates,
+    stiffness,
+    tensions,
+    wrenches,
+)
+
+__all__ = [
+    "Bushing",
+    "Cable",
+    "ConstantTension",
+    "CubicMuscle",
+    "Drag",
+    "ForceElement",
+    "Line",
+    "LinePoint",
+    "MujocoMuscle",
+    "MuscleLaw",
+    "PointForce",
+    "Spring",
+    "TensionLaw",
+    "activation_rate",
+    "damping",
+    "energies",
+    "joint_forces",
+    "lengths",
+    "moment_arms",
+    "muscle_forces",
+    "powers",
+    "rates",
+    "stiffness",
+    "tensions",
+    "wrenches",
+]

@@ -1,0 +1,55 @@
+"""What every force element is: forces on some frames of a mechanism, as functions of where these are and how they move.
+
+A new element is a frozen dataclass with a `name` that derives from `ForceElement` and is written over scalars of any
+kind: rates of change come from the same text.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from knuckle.public_names import public_in
+from knuckle.scalar import ZERO
+from knuckle.spatial import Force, Motion, Transform
+
+E = TypeVar("E", bound="ForceElement")
+
+
+@public_in("elements")
+class ForceElement(ABC):
+    """A force element. It acts on the frames that it names, and knows nothing else of the mechanism."""
+
+    name: str
+    """Unique among the elements of a model"""
+
+    @property
+    @abstractmethod
+    def frames(self) -> tuple[str, ...]:
+        """The names of the bodies and frames that it acts on."""
+
+    @abstractmethod
+    def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> Sequence[Force]:
+        """The force on each of its frames, in their coordinates.
+
+        Args:
+            X: ᶠX_0 of each frame: from base to frame coordinates.
+            V: the velocity of each frame, in its own coordinates.
+        """
+
+    def energy(self, X: Sequence[Transform]) -> Any:
+        """The energy that it stores, in joules; none, unless it says otherwise. Forces at rest are its slope."""
+        return ZERO
+
+    def length(self, X: Sequence[Transform]) -> Any:
+        """The length of an element that is a line; None for others."""
+        return None
+
+    def tension(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
+        """The tension of an element that is a line; None for others."""
+        return None
+
+    @abstractmethod
+    def renamed(self: E, name: str, frame: Callable[[str], str]) -> E:
+        """The same element under another name, on frames that have other names."""

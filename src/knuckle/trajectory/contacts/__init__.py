@@ -1,0 +1,1 @@
+"""The contacts of a motion: what a run notes of them, and what people read."""
