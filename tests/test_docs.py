@@ -32,6 +32,8 @@ LONG = {
         "quadruped_turning.py",
         "bouncing_arm.py",
         "arm_reaching.py",
+        "humanoid_walk.py",
+        "quadruped_push.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""

@@ -53,6 +53,8 @@ SCENES = {
     "somersault": Scene((0.0, 0.3, 0.6, 0.85, 1.1), 180, azimuth=-75, elevation=8, nearer=1.5),
     "quadruped_turning": Scene((0.0, 1.25, 2.5, 3.75), 225, elevation=32, nearer=1.25),
     "quadruped_trot": Scene((0.0, 0.1, 0.2, 0.3), 225, 200, azimuth=-70, elevation=14, nearer=0.95, window=(1.6, 1.91)),
+    "quadruped_push": Scene((0.0, 0.22, 0.4, 0.9), 225, 200, azimuth=-70, elevation=14, nearer=1.1, window=(0.55, 1.5)),
+    "humanoid_walk": Scene((0.0, 0.3, 0.6, 0.9), 225, 300, azimuth=-62, elevation=8, nearer=1.85, window=(6.3, 7.25)),
     "cart_pole": Scene((0.0, 1.9, 6.0), 300, 200, azimuth=-85, elevation=10, nearer=1.25),
     "satellite": Scene((0.0, 3.0, 30.0), 300, 240, azimuth=-30, elevation=22, nearer=1.1),
     "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
@@ -64,6 +66,8 @@ REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many secon
     "arm_reaching": ("An arm reaches", None, 1.0),
     "somersault": ("A somersault", None, 0.25),
     "quadruped_trot": ("A quadruped trots", None, 1.0),
+    "quadruped_push": ("A quadruped is pushed and steps", None, 1.0),
+    "humanoid_walk": ("A humanoid walks, and is pushed", None, 1.0),
     "satellite": ("A satellite points its dish", 12.0, 1.0),
     "pass_the_object": ("Two arms pass a parcel", None, 1.0),
 }

@@ -1,6 +1,7 @@
 """The viewer in a real browser: the page loads, a slider moves a link, a trajectory plays, a spring pulls."""
 
 import io
+import runpy
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ from knuckle.viewer import Viewer, play, view
 from knuckle.viewer.live.live_mechanism import Live
 from knuckle.viewer.scene.poses import poses
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TOP, LEFT = 60, 320
 POSTURE = np.array([-0.4, 0.6, -0.2, 1.0, 0.5, -0.8, 0.0])
 
@@ -137,3 +139,61 @@ def test_a_trajectory_plays_and_scrubs(page: Any, artefacts: Path):
 
         until(at_the_start, page)
         assert np.allclose(viewer.panels[0].view.poses, viewer.panels[0].view.placement @ poses(pendulum, q[0]))
+
+
+def pushed_example(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What `examples/quadruped_push.py --view` opens the viewer with."""
+    opened: dict[str, Any] = {}
+    monkeypatch.setattr("sys.argv", ["quadruped_push.py", "--view"])
+    monkeypatch.setattr(kn, "view", lambda model, q, **options: opened.update(options, model=model, q=q))
+    with pytest.raises(SystemExit):
+        runpy.run_path(str(EXAMPLES / "quadruped_push.py"), run_name="__main__")
+    return opened
+
+
+def orange(page: Any) -> tuple[float, float]:
+    """Where the quadruped's head is on the page: of all that is orange, the part above the feet."""
+    r, g, b = np.moveaxis(picture(page), -1, 0)
+    rows, columns = np.nonzero((r > 150) & (g < 0.72 * r) & (b < 0.5 * r))
+    head = rows < rows.min() + 20
+    assert np.sum(head) > 20, "the head is in the picture"
+    return float(np.median(columns[head])) + LEFT, float(np.median(rows[head])) + TOP
+
+
+@pytest.mark.slow
+def test_a_standing_quadruped_is_pushed_with_the_mouse(page: Any, artefacts: Path, monkeypatch: pytest.MonkeyPatch):
+    """A pull at its head makes it step, and it stands again."""
+    example = pushed_example(monkeypatch)
+    model = example["model"]
+    feet = [name for name in model.frame_names if name.endswith("_foot")]
+    with view(**example, port=0, block=False) as viewer:
+        opened(page, viewer)
+        live, panel = viewer.panels[0].live, viewer.panels[0]
+        assert live is not None
+        assert panel.running
+        until(lambda: live.time > 1.0, page)
+        page.screenshot(path=artefacts / "quadruped_stands.png")
+        stood = live.q.copy()
+        assert np.abs(live.v).max() < 0.05
+
+        def drag(far: float, done: Callable[[], bool], name: str) -> None:
+            x, y = orange(page)
+            page.mouse.move(x, y)
+            page.wait_for_timeout(200)
+            page.mouse.down()
+            for part in (0.3, 0.6, 1.0):
+                page.mouse.move(x + part * far, y)
+            until(done, page)
+            page.screenshot(path=artefacts / f"quadruped_{name}.png")
+            page.mouse.up()
+            until(lambda: live.pull is None, page)
+
+        def lifted() -> bool:
+            return max(kn.pose(model, live.q, foot)[2, 3] for foot in feet) > 0.026 + 0.015
+
+        drag(60.0, lifted, "steps")
+        now = live.time
+        until(lambda: live.time > now + 2.5, page)
+        assert kn.pose(model, live.q, "trunk")[2, 2] > 0.98
+        assert np.abs(live.v).max() < 0.1
+        assert np.linalg.norm(live.q[4:6] - stood[4:6]) > 0.01

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from knuckle.model import Model
 from .controls.panel import RobotPanel
 from .controls.player import Player
 from .extras import need
+from .live.live_steps import standing
 from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
@@ -117,16 +118,26 @@ def view(
     host: str = LOCAL,
     block: bool | None = None,
     spacing: float | None = None,
+    controller: Callable[..., Any] | ArrayLike | Sequence[Any] | None = None,
+    parameters: Mapping[str, ArrayLike] | Sequence[Any] | None = None,
+    contacts: bool | None = None,
+    run: bool = False,
 ) -> Viewer:
     """Opens a viewer of one model or of several, with sliders for the joints and a live simulation.
 
+    A model with a ground is simulated with contact, as `kn.simulate` does it: it stands, and can be pushed over.
+
     Args:
         model: the mechanism, or several.
-        q: positions (nq,), for several models a list of them; the neutral ones if not given.
+        q: positions (nq,), for several models a list of them; the neutral ones if not given, above the ground.
         port: where it is served; if taken, the next free port. 0 takes any.
         host: who may connect: this computer alone, unless you say "0.0.0.0".
         block: whether to return only when the viewer is closed; by default in a script, not in an interactive session.
         spacing: the distance between several robots; None keeps them apart, 0 puts them in one place.
+        controller: what drives the joints in the live simulation: as for `kn.simulate`, for several models a list.
+        parameters: what the controller asks for besides t, q and v, by name; for several models a list.
+        contacts: whether the live simulation solves contacts; if not given, where something may touch the ground.
+        run: whether the simulation runs from the beginning.
     """
     models = [model] if isinstance(model, Model) else list(model)
     if not models:
@@ -134,9 +145,10 @@ def view(
     given: list[Any] = [q] if isinstance(model, Model) else [None] * len(models) if q is None else list(q)  # type: ignore[arg-type]
     if len(given) != len(models):
         raise ValueError(f"q has {len(given)} entries for {len(models)} models; give one for each, or none at all")
-    positions = [_positions(one, x) for one, x in zip(models, given, strict=True)]
+    drives = _drives(isinstance(model, Model), len(models), controller, parameters, contacts)
+    positions = [standing(one) if x is None else _positions(one, x) for one, x in zip(models, given, strict=True)]
     positions = [close_loops(one, x).q if one.loops else x for one, x in zip(models, positions, strict=True)]
-    return _opened(models, positions, None, port, host, block, spacing)
+    return _opened(models, positions, None, port, host, block, spacing, drives, run)
 
 
 def play(
@@ -177,6 +189,17 @@ def play(
     )
 
 
+def _drives(alone: bool, count: int, controller: Any, parameters: Any, contacts: bool | None) -> list[dict[str, Any]]:
+    """For each model what its live simulation is told."""
+    told: dict[str, list[Any]] = {}
+    for name, value in (("controller", controller), ("parameters", parameters)):
+        told[name] = [value] if alone else [None] * count if value is None else value
+        if not isinstance(told[name], (list, tuple)) or len(told[name]) != count:
+            raise ValueError(f"{name} is a list with one entry for each of {count} models, or None, not {value!r}")
+    rows = zip(told["controller"], told["parameters"], strict=True)
+    return [{"controller": one, "parameters": named, "contacts": contacts} for one, named in rows]
+
+
 def _positions(model: Model, q: ArrayLike | None) -> Array:
     x = neutral(model) if q is None else np.asarray(q, float)
     if x.shape != (model.nq,):
@@ -192,6 +215,8 @@ def _opened(
     host: str,
     block: bool | None,
     spacing: float | None,
+    drives: Sequence[dict[str, Any]] | None = None,
+    run: bool = False,
 ) -> Viewer:
     server = _server(port, host)
     samples = [q[:: max(1, len(q) // 200)] if q.ndim > 1 else q for q in positions]
@@ -203,11 +228,13 @@ def _opened(
         RobotView(server, drawn, T, f"/robot{k}", _size(drawn, q))
         for k, (drawn, T, q) in enumerate(zip(figures, on.placements, positions, strict=True))
     ]
-    panels = _panels(server, views, positions, motion is not None)
+    panels = _panels(server, views, positions, motion is not None, drives or [{}] * len(views))
     player = None if motion is None else Player(server, motion[0], panels, *motion[1:])
     viewer = Viewer(server, on, panels, player)
     if player is not None:
         player.play(True)
+    for panel in panels if run else ():
+        panel.start(True)
     print(f"viewer: {viewer.url}", flush=True)
     interactive = hasattr(sys, "ps1") or bool(sys.flags.interactive) or "IPython" in sys.modules
     if (not interactive) if block is None else block:
@@ -222,16 +249,18 @@ def _size(drawn: Any, q: Array) -> float:
     return 0.6 * float(np.linalg.norm(high - low))
 
 
-def _panels(server: Any, views: Sequence[RobotView], positions: Sequence[Array], playing: bool) -> list[RobotPanel]:
+def _panels(
+    server: Any, views: Sequence[RobotView], positions: Sequence[Array], playing: bool, drives: Sequence[dict[str, Any]]
+) -> list[RobotPanel]:
     """The robots' controls, in tabs if there are several, and a panel for plots on the other side."""
     beside = server.gui.add_panel()
     first = [q if q.ndim == 1 else q[0] for q in positions]
     tabs = server.gui.add_tab_group() if len(views) > 1 else None
     panels: list[RobotPanel] = []
-    for one, q in zip(views, first, strict=True):
+    for one, q, drive in zip(views, first, drives, strict=True):
         name = one.model.name if tabs else "Plots"
         with tabs.add_tab(name) if tabs else contextlib.nullcontext():
-            panels.append(RobotPanel(server, one, q, playing, plots=lambda name=name: beside.add_tab(name)))
+            panels.append(RobotPanel(server, one, q, playing, lambda name=name: beside.add_tab(name), drive))
     beside.dock_left()
     beside.set_width(310)
     return panels

@@ -21,7 +21,8 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import machine_code, rolled_code
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
-from knuckle.spatial import Vector
+from knuckle.scalar import absolute, less, select
+from knuckle.spatial import Vector, repeated
 from knuckle.testing import auto_tree
 
 from ...seeds import quick
@@ -479,3 +480,23 @@ def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool,
         assert re.fullmatch(r"knuckle: compiled gravity_force for chain of 2 in \d+\.\d s", said[1])
     else:
         assert said == []
+
+
+def test_long_texts_with_rounds_are_not_written_round_by_round(monkeypatch: pytest.MonkeyPatch):
+    """Rolled code has no rounds and would hold each of a thousand; a text that is long enough for it keeps them."""
+    monkeypatch.setattr(rolled_code, "NODES", 10)
+    model, written = arm(), []
+
+    @kn.kernel
+    def root(model: Model, q: Any) -> Any:
+        def better(_: Any, x: Any) -> Any:
+            written.append(1)
+            new = (x + q[0] / x) / 2
+            return select(less(absolute(new - x), 1e-14), 0, 1), new
+
+        return repeated(better, (1, q[0]), 1000)[1]
+
+    q = np.full(model.nq, 2.0)
+    assert root(model, q) == pytest.approx(np.sqrt(2.0), abs=1e-14)
+    assert root(model, np.tile(q, (300, 1))) == pytest.approx(np.sqrt(2.0), abs=1e-14)
+    assert 0 < len(written) < 100

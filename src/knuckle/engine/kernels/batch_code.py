@@ -25,7 +25,7 @@ def batch_code(
     is_large = specialization.model.nb > rolled_code.BODIES
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
-        if traced is None or traced[0].size() > rolled_code.NODES:
+        if traced is None or rolled_code.is_too_long(traced[0]):
             program, layout = _rolled(specialization, arguments)
             made = None if program is None else target.rolled(program, dtype)
             if made is not None:

@@ -68,7 +68,7 @@ def straight(
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
-        code = None if traced[0].size() > rolled_code.NODES else target.one_state(traced[0], short)
+        code = None if rolled_code.is_too_long(traced[0]) else target.one_state(traced[0], short)
         if code is None:
             raise TooLongError
         return {}, code

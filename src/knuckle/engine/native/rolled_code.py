@@ -15,6 +15,7 @@ import numpy as np
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.rolled_loops import rolled_to_llvm, tables
 from knuckle.engine.emit.llvm.streaming_stores import padded, runs
+from knuckle.engine.trace.program import Program
 from knuckle.engine.trace.regions import Rolled
 
 from . import machine_code
@@ -25,6 +26,11 @@ BODIES = 60
 """Mechanisms with more bodies are rolled."""
 NODES = 24_000
 """Texts with more operations are rolled too: straight-line code of that length takes seconds to compile."""
+
+
+def is_too_long(program: Program) -> bool:
+    """Whether a program is to be rolled for its length; one with rounds is not, since each of them would be written."""
+    return program.size() > NODES and not program.has_rounds
 
 
 def compile_rolled(program: Rolled, lanes: Lanes) -> tuple[dict[str, Any], bytes]:

@@ -29,6 +29,11 @@ class Block(ABC):
     def outputs(self) -> int:
         """How many numbers it gives."""
 
+    @property
+    def has_rounds(self) -> bool:
+        """Whether it is run in rounds, or a piece of it is."""
+        return False
+
     @abstractmethod
     def evaluate(self, values: Sequence[float]) -> list[float]:
         """Its results for these inputs, plainly: an oracle for the printers."""
@@ -64,6 +69,10 @@ class _WithBody(Block):
     def outputs(self) -> int:
         return len(self.body.outputs)
 
+    @property
+    def has_rounds(self) -> bool:
+        return self.body.has_rounds
+
     def count(self) -> Count:
         return self.body.count()
 
@@ -94,6 +103,10 @@ class Repeated(_WithBody):
     """
 
     rounds: int
+
+    @property
+    def has_rounds(self) -> bool:
+        return True
 
     def evaluate(self, values: Sequence[float]) -> list[float]:
         state, others = list(values[: self.outputs]), values[self.outputs :]

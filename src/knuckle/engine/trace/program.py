@@ -43,6 +43,11 @@ class Program:
         return len(self.nodes) + sum(block.size() for block in self.blocks)
 
     @cached_property
+    def has_rounds(self) -> bool:
+        """Whether a piece of it is run in rounds: rolled code would have each of them."""
+        return any(block.has_rounds for block in self.blocks)
+
+    @cached_property
     def work(self) -> int:
         """How many operations are run, small ones included."""
         calls = (self.blocks[node.a] for node in self.nodes if node.op == "call")

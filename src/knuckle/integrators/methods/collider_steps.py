@@ -6,7 +6,7 @@ that will touch are solved; a collider may be any. The laws and the solver are t
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -76,6 +76,12 @@ class ColliderSteps(Integrator):
     @cached_property
     def _scene(self) -> _Scene:
         return _Scene.of(self.collider)
+
+    def with_springs(self, springs: Array, dampers: Array) -> ColliderSteps:
+        """These steps with other springs and dampers at the velocity variables, whose forces the system has already."""
+        new = replace(self)
+        vars(new)["_scene"] = replace(self._scene, springs=springs, dampers=dampers)
+        return new
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         model, scene, (impulses, worst, unsolved) = system.at_time(t), self._scene, state.memory

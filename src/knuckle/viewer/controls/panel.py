@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -31,10 +32,13 @@ _NOBODY = "nothing"
 class RobotPanel:
     """The panel of one robot. The viewer's clock calls `tick`; callbacks only change what it reads."""
 
-    def __init__(self, server: Any, view: RobotView, q: Array, playing: bool, plots: Any) -> None:
+    def __init__(
+        self, server: Any, view: RobotView, q: Array, playing: bool, plots: Any, drive: Mapping[str, Any] | None = None
+    ) -> None:
         self.plots, self.lock = plots, threading.RLock()
         self.server, self.view, self.model, self.playing = server, view, view.model, playing
         self.q = np.array(q, float)
+        self.drive = drive or {}
         self.live: Live | None = None
         self.running = False
         self._written = values_of(self.model, self.q)
@@ -107,17 +111,21 @@ class RobotPanel:
             if not self.model.nv:
                 gui.add_markdown("Nothing moves.")
                 return
-            live = self.live = Live(self.model, self.q)
+            live = self.live = Live(self.model, self.q, **self.drive)
             with self.plots():
                 self.charts = Charts(self.server, self.model, ("kinetic", "potential", "total"), mark=False)
             self.run = gui.add_button("Run", icon="player-play", color="orange")
             reset = gui.add_button("Start again", icon="refresh", color="gray")
             gravity = gui.add_checkbox("gravity", initial_value=live.gravity)
             hold = gui.add_checkbox("hold the posture", initial_value=live.hold)
+            if live.has_controller:
+                controller = gui.add_checkbox("controller", initial_value=True)
+                controller.on_update(lambda event: setattr(live, "controlled", bool(event.target.value)))
             bodies = (_NOBODY, *self.model.body_names)
             self.pulled = gui.add_dropdown("pull at", bodies, initial_value=_NOBODY)
             strength = gui.add_slider("spring", min=0.1, max=10.0, step=0.1, initial_value=1.0)
-            gui.add_markdown("*While it runs, drag a body with the mouse to pull it.*")
+            what = "push or pull" if live.steps.has_contacts else "pull"
+            gui.add_markdown(f"*While it runs, drag a body with the mouse to {what} it.*")
         self.spring = self.server.scene.add_line_segments(
             f"{self.view.name}/spring",
             np.zeros((1, 2, 3)),
@@ -206,6 +214,7 @@ class RobotPanel:
         if self.live is None:
             return
         if self.running:
+            self._prepare()
             self.live.advance(min(passed, 0.05))
             with self.lock:
                 if self.running:
@@ -217,6 +226,14 @@ class RobotPanel:
             self.spring.points = np.array([[self.view.to_world(end) for end in ends]], np.float32)
         if slow and self.running:
             self._draw()
+
+    def _prepare(self) -> None:
+        """Code for the steps, which may take seconds to make the first time; the button says so."""
+        if self.live is None or self.live.is_prepared:
+            return
+        self.run.label = "Preparing…"
+        self.live.prepare()
+        self.run.label = "Pause" if self.running else "Run"
 
     def _draw(self) -> None:
         """Renews the plots of the simulation."""

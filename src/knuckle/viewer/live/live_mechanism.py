@@ -5,20 +5,22 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections import deque
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.functions import gravity_force, kinetic_energy, mass_matrix, neutral, potential_energy, total_mass
+from knuckle.functions import gravity_force, kinetic_energy, mass_matrix, potential_energy, total_mass
 from knuckle.functions.loops.assembly import project
 from knuckle.model import ROOT, Model
+from knuckle.simulation.controls import forces_of
 from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses
 from knuckle.viewer.scene.triangles import Array
 
-from .pulled_step import live_step
+from .live_steps import LiveForces, live_steps, standing
 
 STEP = 2e-3
 """Of the integration, in seconds."""
@@ -26,6 +28,8 @@ HISTORY = 10.0
 """How much of the past is kept for the plots, in seconds."""
 _HOLD, _STOP = 8.0, 60.0
 """Natural frequencies, in rad/s, of the joints on their posture springs and on their stops."""
+_STAND = 25.0
+"""The same of joints on posture springs that carry a mechanism on a floor, by the inertia of all of it."""
 _PULL = 40.0
 """Stiffness of the pulling spring over the mechanism's mass, in 1/s²."""
 
@@ -42,18 +46,34 @@ class Pull:
 class Live:
     """The state of a live simulation and what acts on it. Its methods may be called from several threads."""
 
-    def __init__(self, model: Model, q: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        q: ArrayLike | None = None,
+        *,
+        controller: Callable[..., Any] | ArrayLike | None = None,
+        parameters: Mapping[str, ArrayLike] | None = None,
+        contacts: bool | None = None,
+    ) -> None:
         self.model = model
         self.lock = threading.RLock()
         self.tree = model.without_loops()
-        self.start = neutral(model) if q is None else np.array(q, float)
+        self.steps = live_steps(model, contacts)
+        self.controller, _, self.parameters = forces_of(model, controller, None, parameters)
+        self.controlled = self.has_controller = controller is not None
+        self.start = standing(model) if q is None else np.array(q, float)
         self.gravity = True
-        self.hold = any(joint.type.nv == 6 for joint in model.joints)
+        floats = any(joint.type.nv == 6 for joint in model.joints)
+        self.hold = floats and not self.has_controller
         self.stiffness = _PULL * max(total_mass(model), 1e-3)
         self.pull: Pull | None = None
         self.epoch = 0
         H = np.asarray(mass_matrix(self.tree, self.start), float)
         self.inertia = np.maximum(np.diag(H), 1e-6)
+        self.is_on_floor = floats and self.steps.has_contacts
+        held, frequency = (_carried(model, self.inertia), _STAND) if self.is_on_floor else (self.inertia, _HOLD)
+        self.posture = held * frequency**2, 2 * held * frequency
+        self.is_prepared = False
         self.reset()
 
     def reset(self, q: ArrayLike | None = None) -> None:
@@ -65,6 +85,7 @@ class Live:
             self.time = 0.0
             self.pull = None
             self.epoch += 1
+            self.memory = self.steps.start()
             self.history: deque[tuple[float, Array, float, float]] = deque()
             self._remember()
 
@@ -115,15 +136,14 @@ class Live:
         """
         n, model = max(1, round(duration / STEP)), self.model
         with self.lock:
-            epoch, q, v = self.epoch, self.q, self.v
-            pull = self.pull or Pull(ROOT, np.zeros(3), np.zeros(3))
-            name = None if self.pull is None else model.bodies[pull.body].name
-            kp, kd = self.inertia * _HOLD**2 * self.hold, 2 * self.inertia * _HOLD * self.hold
-            weight = gravity_force(self.tree, self.reference) if self.hold and self.gravity else np.zeros(model.nv)
-            acting: Any = (weight, self.reference, kp, kd, self.inertia * _STOP**2, float(self.gravity))
-            spring: Any = (pull.point, pull.target, float(self.stiffness), float(self.damping), STEP)
-        for _ in range(n):
-            q, v = live_step(model, q, v, *acting, *spring, body=name)
+            epoch, t, q, v, memory = self.epoch, self.time, self.q, self.v, self.memory
+            acting, name = self._acting()
+            controlled, weight = self.controlled, self._weight()
+        for k in range(n):
+            tau = weight
+            if controlled:
+                tau = weight + self.controller(model, t + k * STEP, q, v, self.parameters, (model.nv,))
+            q, v, memory = self.steps.step(q, v, memory, tau, acting, name)
         if model.loops:
             with contextlib.suppress(ValueError, np.linalg.LinAlgError):  # too far apart: the steps bring them together
                 q, v = project(model, q, v)
@@ -133,11 +153,48 @@ class Live:
             if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
                 self.reset()
                 return
-            self.q, self.v, self.time = q, v, self.time + n * STEP
+            self.q, self.v, self.time, self.memory = q, v, t + n * STEP, memory
             self._remember()
+
+    def prepare(self) -> None:
+        """Makes the code of a step, by taking one that does not count."""
+        acting, name = self._acting()
+        if self.has_controller:
+            self.controller(self.model, self.time, self.q, self.v, self.parameters, (self.model.nv,))
+        self.steps.step(self.q, self.v, self.memory, np.zeros(self.model.nv), acting, name)
+        self.is_prepared = True
+
+    def _acting(self) -> tuple[LiveForces, str | None]:
+        """What acts on the mechanism now, and which body is pulled."""
+        with self.lock:
+            pull = self.pull or Pull(ROOT, np.zeros(3), np.zeros(3))
+            kp, kd = (x * self.hold for x in self.posture)
+            acting = LiveForces(
+                self.reference, kp, kd, self.inertia * _STOP**2, float(self.gravity), pull.point, pull.target,
+                float(self.stiffness), float(self.damping), STEP,
+            )  # fmt: skip
+            return acting, None if self.pull is None else self.model.bodies[pull.body].name
+
+    def _weight(self) -> Array:
+        """Joint forces that carry the weight where everything is held, and nothing else carries it."""
+        if self.hold and self.gravity and not self.is_on_floor:
+            return np.asarray(gravity_force(self.tree, self.reference), float)
+        return np.zeros(self.model.nv)
 
     def _remember(self) -> None:
         kinetic = float(kinetic_energy(self.model, self.q, self.v))
         self.history.append((self.time, self.q.copy(), kinetic, float(potential_energy(self.model, self.q))))
         while self.time - self.history[0][0] > HISTORY:
             self.history.popleft()
+
+
+def _carried(model: Model, inertia: Array) -> Array:
+    """What posture springs on a floor hold at each velocity variable: the inertia of everything at joints, nothing at
+    a free base, which stands on the floor."""
+    free = [model.v_slices[i] for i, joint in enumerate(model.joints) if joint.type.nv == 6]
+    units = [unit for i, joint in enumerate(model.joints) if i not in model.coupled for unit in joint.type.v_units]
+    turning = max(inertia[rows][:3].max() for rows in free)
+    whole = np.maximum(np.where(np.array(units) == "m", float(total_mass(model)), turning), inertia)
+    for rows in free:
+        whole[rows] = 0.0
+    return whole

@@ -1,4 +1,4 @@
-"""The step of the live simulation: a mechanism pulled by a spring, held in posture, and stopped at its limits.
+"""The steps of the live simulation: a mechanism pulled by a spring, held in posture, stopped at its limits, on a floor.
 
 Linearly implicit Euler. Whatever acts like a spring k with a damper c is taken at the end of the step,
 
@@ -6,6 +6,7 @@ Linearly implicit Euler. Whatever acts like a spring k with a damper c is taken 
 
 and the last term is an inertia more: h c + h² k, a point mass on the pulled body, rotor inertia at a joint. So the
 articulated-body algorithm solves the implicit equation as it is, and no stiffness that a hand may set is too stiff.
+Contacts are solved as in `kn.simulate`, for that heavier mechanism.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import difference, forward_dynamics, integrate, pose, velocity
 from knuckle.functions.configuration import has_charts, in_charts
+from knuckle.integrators.methods.contact_steps import ContactSteps, with_contacts
 from knuckle.integrators.system import held_model, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, constant, less, maximum, minimum, select
@@ -78,12 +80,51 @@ def live_step(
     return in_charts(model, q_new, v_new) if has_charts(model) else (q_new, v_new)
 
 
+@kernel
+def live_contact_step(
+    model: Model,
+    q: Any,
+    v: Any,
+    impulses: Any,
+    tau: Any,
+    q_ref: Any,
+    kp: Any,
+    kd: Any,
+    stop: Any,
+    gravity: Any,
+    f_ext: Any,
+    dt: Any,
+    *,
+    steps: ContactSteps,
+) -> tuple[Any, Any, Any]:
+    """(q, v, impulses) a step later under wrenches `f_ext`, where contacts are solved by `steps`.
+
+    What pulls is a wrench here, so that one piece of code, which takes seconds to make, serves every body.
+    """
+    heavy = model.replace(gravity=tuple(gravity * constant(g) for g in model.gravity))
+    k, c, force = joint_springs(model, q, v, kp, kd, stop, dt, q_ref)
+    heavier = with_rotors(heavy, dt * c + dt * dt * k)
+    smooth = held_model(heavier, [ZERO] * model.nv)  # dry friction at joints is found with the contacts
+    a = forward_dynamics.reference(smooth, q, v, tau + force, f_ext, stabilization=loop_time(model))
+    q_new, v_new, found, _, _ = with_contacts(
+        heavier, q, v, a, impulses, dt,
+        joint_limits=steps.joint_limits, rounds=steps.rounds, tolerance=steps.tolerance, pairs=steps.pairs,
+    )  # fmt: skip
+    if has_charts(model):
+        q_new, v_new = in_charts(model, q_new, v_new)
+    return q_new, v_new, found
+
+
 def acceleration(model: Model, q: Any, v: Any, tau: Any, f_ext: Any, modes: Any) -> Any:
     """v̇ while joints with dry friction slide, or stick, as their modes say."""
     holding = Vector(1 - s * s if i in friction_rows(model) else ZERO for i, s in enumerate(modes))
-    stabilization = LOOPS_CLOSE_IN if model.loops else None
     tau = tau - friction_limits(model, q) * modes
-    return forward_dynamics.reference(held_model(model, holding), q, v, tau, f_ext, stabilization=stabilization)
+    return forward_dynamics.reference(held_model(model, holding), q, v, tau, f_ext, stabilization=loop_time(model))
+
+
+def loop_time(model: Model) -> float | None:
+    """The time in which errors of closed loops decay, where there are any."""
+    return LOOPS_CLOSE_IN if model.loops else None
 
 
 def spring_force(
