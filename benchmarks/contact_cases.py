@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Motion:
 
 @dataclass(frozen=True)
 class Case:
-    """A scene: velocities (angular, linear) of each body or rates of each joint, a force and a moment on the first body.
+    """A scene: velocities (angular, linear) of free bodies, rates of other joints, moment and force on the first body.
 
     `law` is that of a soft surface, (stiffness, damping); else surfaces are as rigid as a simulator has them.
     """
@@ -72,7 +72,9 @@ class Row:
     note: str = ""
 
 
-def box(at: str, size: tuple[float, float, float], mass: float, mu: float, *, euler: str = "0 0 0", name: str = "a") -> str:
+def box(
+    at: str, size: tuple[float, float, float], mass: float, mu: float, *, euler: str = "0 0 0", name: str = "a"
+) -> str:
     half = " ".join(str(x / 2) for x in size)
     inertia = " ".join(map(str, box_inertia(size, mass)))
     return (
@@ -114,7 +116,9 @@ def inclined(slope: float) -> tuple[float, float, float]:
 def on_slope(thing: str, slope: float, mu: float, duration: float) -> Case:
     size = (0.2, 0.2, 0.2)
     body, mass, inertia = (
-        (box("0 0 0.1", size, 2.0, mu), 2.0, box_inertia(size, 2.0)) if thing == "box" else (ball("0 0 0.1", mu), 1.0, ball_inertia())
+        (box("0 0 0.1", size, 2.0, mu), 2.0, box_inertia(size, 2.0))
+        if thing == "box"
+        else (ball("0 0 0.1", mu), 1.0, ball_inertia())
     )
     return Case(world(body, mu), [mass], [inertia], mu, duration, gravity=inclined(slope))
 
@@ -409,9 +413,7 @@ def balls_roll(run: Run) -> float:
     """25 balls bowled along a diagonal (SimBenchmark's "rolling"): the mean square of errors of their velocities."""
     r, mass, mu, v0 = 0.5, 10.0, 0.4, 1.5
     text = "".join(ball(f"{2 * (k % 5)} {2 * (k // 5)} {r}", mu, mass=mass, radius=r, name=f"b{k}") for k in range(25))
-    case = Case(
-        world(text, mu), [mass] * 25, [ball_inertia(mass, r)] * 25, mu, 1.0, [(0, 0, 0, v0, v0, 0)] * 25
-    )
+    case = Case(world(text, mu), [mass] * 25, [ball_inertia(mass, r)] * 25, mu, 1.0, [(0, 0, 0, v0, v0, 0)] * 25)
     m = run(case)
     return float(((m.v[-1] - np.array([5 / 7 * v0, 5 / 7 * v0, 0.0])) ** 2).sum(-1).mean())
 

@@ -3,8 +3,8 @@
     python benchmarks/contact_fuzz.py [--ways rollout soft …] [--groups 10] [--seed 0] [--rows file] [--out folder]
 
 Bodies have random shapes, masses from 1 to 1e4 kg, friction from 0 to 2, restitution from 0 to 1, on a plane; many
-overlap at the beginning. In a step no body goes more than a quarter of its width at the beginning. A group is some bodies
-and surfaces from several states. They move by every way that contacts are solved:
+overlap at the beginning. In a step no body goes more than a quarter of its width at the beginning. A group is some
+bodies and surfaces from several states. They move by every way that contacts are solved:
 
 - rollout: compiled steps, in `kn.rollout`, of one to three bodies;
 - simulate: the same in `kn.simulate`;
@@ -29,7 +29,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from contact_laws import Tally, check_events, check_soft, check_steps
@@ -181,7 +180,16 @@ def page(whole: dict[str, Tally]) -> str:
         both.add(tally)
     rows = [*whole.items(), ("all", both)]
     cells = (
-        (way, x.scenes, x.steps, x.unsolved, x.ended, f"{max(x.rise, 0.0):.0e}" if x.rise > 0 else "0", f"{x.depth:.0e}", len(x.broken))
+        (
+            way,
+            x.scenes,
+            x.steps,
+            x.unsolved,
+            x.ended,
+            f"{max(x.rise, 0.0):.0e}" if x.rise > 0 else "0",
+            f"{x.depth:.0e}",
+            len(x.broken),
+        )
         for way, x in rows
     )
     lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *cells)]
@@ -189,9 +197,9 @@ def page(whole: dict[str, Tally]) -> str:
 
 
 EXPLAINED = """
-Unsolved are steps whose residual is above 1e-6 m/s, by the warning that says so. Energy: the largest rise beyond the laws of
-contact_laws.py, in parts of the energy of a scene; for events and soft contacts the largest rise at all. Deepest: the largest
-overlap beyond that of the beginning, in widths of the smallest body.
+Unsolved are steps whose residual is above 1e-6 m/s, by the warning that says so. Energy: the largest rise beyond the
+laws of contact_laws.py, in parts of the energy of a scene; for events and soft contacts the largest rise at all. Deepest:
+the largest overlap beyond that of the beginning, in widths of the smallest body.
 """
 
 

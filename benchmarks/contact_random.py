@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 import knuckle as kn
-from knuckle.contact.detection import is_known
 from knuckle.contact import ShapeCollider
+from knuckle.contact.detection import is_known
 from knuckle.joints import Free
 from knuckle.model import Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere, solid_box
 from knuckle.model.surfaces import ContactRules, Surface
@@ -29,7 +30,7 @@ SIMPLE = (Sphere, Capsule, Box)
 
 @dataclass(frozen=True)
 class RandomScene:
-    """A model, states (count, …) from which it starts, and the steps to take. `sizes` are the least widths of bodies."""
+    """A model, states (count, …) from which it starts, and the steps to take. `sizes` are the widths of bodies."""
 
     model: kn.Model
     q: Array
@@ -85,7 +86,9 @@ def random_surface(rng: Random, *, is_soft: bool = False) -> Surface:
     return Surface(friction=friction, restitution=restitution, **moments)
 
 
-def random_model(rng: Random, shapes: list[Any], surface: Surface, masses: tuple[float, float] = (1.0, 1e4)) -> kn.Model:
+def random_model(
+    rng: Random, shapes: list[Any], surface: Surface, masses: tuple[float, float] = (1.0, 1e4)
+) -> kn.Model:
     """Free bodies of these shapes on a plane, with masses between two, evenly by their logarithms."""
     ground = Body("ground", Inertia.zero(), collisions=(Geometry(Plane((0.0, 0.0))),))
     b = kn.Builder("scene", gravity=(0, 0, -GRAVITY), base=ground)
@@ -104,7 +107,7 @@ def random_states(
     moved = rng.normal(size=(count, n, 6)) * np.array([1, 1, 1, 0.15, 0.15, 0.1])
     moved[..., 5] += 0.25 + 0.3 * np.arange(n)
     if not overlaps:  # on top of each other, with room
-        between = [reach(a) + reach(b) + 0.01 for a, b in zip(shapes, shapes[1:], strict=False)]
+        between = [reach(a) + reach(b) + 0.01 for a, b in pairwise(shapes)]
         moved[..., 3:5] = 0.1 * rng.normal(size=(count, 1, 2))
         moved[..., 5] = np.cumsum([0.0, *between])
     turned = moved * np.array([1, 1, 1, 0, 0, 0])
@@ -156,7 +159,10 @@ def many_balls(rng: Random, count: int, steps: int) -> RandomScene:
 
 def any_bodies(rng: Random, count: int, steps: int) -> RandomScene:
     """Two to five bodies of any shapes, for a collider; at least two of them have no text for each other."""
-    shapes = [random_shape(rng, (Cylinder, Ellipsoid)), *(random_shape(rng, ANY) for _ in range(int(rng.integers(1, 5))))]
+    shapes = [
+        random_shape(rng, (Cylinder, Ellipsoid)),
+        *(random_shape(rng, ANY) for _ in range(int(rng.integers(1, 5)))),
+    ]
     return _scene(rng, shapes, random_surface(rng), count, steps)
 
 

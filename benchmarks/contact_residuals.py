@@ -64,7 +64,9 @@ def residuals(case: Case, steps: Iterable[Pushes]) -> dict[str, float]:
             across, slide = c.impulse - n * c.normal, u - (u @ c.normal) * c.normal
             w = float(u @ c.normal) + max(c.gap, 0.0) / case.dt
             fits = abs(float(across @ slide) + mu * n * float(np.linalg.norm(slide)))
-            rows.append((max(0.0, float(np.linalg.norm(across)) - mu * n, -n) / unit, max(0.0, -w), (abs(n * w) + fits) / unit))
+            rows.append(
+                (max(0.0, float(np.linalg.norm(across)) - mu * n, -n) / unit, max(0.0, -w), (abs(n * w) + fits) / unit)
+            )
     primal, dual, both = np.array(rows).mean(0)
     return {"primal": float(primal), "dual": float(dual), "complementarity": float(both)}
 

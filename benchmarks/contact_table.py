@@ -5,8 +5,8 @@
 Scenes are those of contact_cases.py, with steps of a millisecond if nothing else is said: knuckle by steps (what
 `kn.simulate` chooses) and from event to event; MuJoCo with its defaults, and tuned (elliptic cones, impratio 100, ten
 iterations without slip, contacts five steps stiff); Drake's lagged and SAP approximations. --drake names an interpreter
-that has Drake; without one it is left out. Then the residuals of ContactBench, contact_residuals.py. Prints a table; with
---out also writes contact_table.json and contact_table.md. Exits with 1 where knuckle is beyond a tolerance.
+that has Drake; without one it is left out. Then the residuals of ContactBench, contact_residuals.py. Prints a table;
+with --out also writes contact_table.json and contact_table.md. Exits with 1 where knuckle is beyond a tolerance.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MEASURES = {
     "complementarity": "… complementarity, mean, m/s",
 }
 REASONS = {
-    "cradle, in turn": "steps have Moreau's law, at once; RigidContacts(order=\"sequential\") has the other one",
+    "cradle, in turn": 'steps have Moreau\'s law, at once; RigidContacts(order="sequential") has the other one',
     "bowled, when": "a step is the least that steps can tell; events find the instant",
     "bounces": "each bounce is found to a step, and nine of them add up; events find the instants",
     "wall": "steps strike from where the step begins",
@@ -154,15 +154,19 @@ def page(results: dict[str, Any]) -> str:
     ]
     last = larger(rows)
     notes = [
-        "Errors; steps of 1 ms if nothing else is said. In brackets: what is asked of knuckle. Nothing where a way has no "
-        "such scene or number. MuJoCo and Drake have no restitution as a number: their springs and dampers are chosen so "
-        "that a ball alone would leave with it."
+        "Errors; steps of 1 ms if nothing else is said. In brackets: what is asked of knuckle. Nothing where a way has "
+        "no such scene or number. MuJoCo and Drake have no restitution as a number: their springs and dampers are "
+        "chosen so that a ball alone would leave with it."
     ]
     if last["steps"]:
         notes.append("knuckle's steps are farther off than another, and its events nearer than all:")
-        notes.append("\n".join(f"- {ROWS[name].title}: {REASONS.get(name, 'of the first order')}." for name in last["steps"]))
+        notes.append(
+            "\n".join(f"- {ROWS[name].title}: {REASONS.get(name, 'of the first order')}." for name in last["steps"])
+        )
     names = ", ".join(MEASURES.get(name) or ROWS[name].title for name in last["both"])
-    notes.append(f"Another is nearer than knuckle in: {names}." if names else "Nothing is nearer than the nearer of knuckle's.")
+    notes.append(
+        f"Another is nearer than knuckle in: {names}." if names else "Nothing is nearer than the nearer of knuckle's."
+    )
     heading = ["case", *OURS, *OTHERS]
     return "\n\n".join([machine_line(results), notes[0], grid(heading, lines), *notes[1:]])
 

@@ -65,8 +65,13 @@ def run(case: Case, approximation: str) -> Motion:
         simulator.AdvanceTo((k + 1) * case.dt)
         rows.append(_state(plant, own, bodies))
     results = plant.get_contact_results_output_port().Eval(own)
-    carried = sum(abs(results.point_pair_contact_info(k).contact_force()[2]) for k in range(results.num_point_pair_contacts()))
-    carried += sum(abs(results.hydroelastic_contact_info(k).F_Ac_W().translational()[2]) for k in range(results.num_hydroelastic_contacts()))
+    carried = sum(
+        abs(results.point_pair_contact_info(k).contact_force()[2]) for k in range(results.num_point_pair_contacts())
+    )
+    carried += sum(
+        abs(results.hydroelastic_contact_info(k).F_Ac_W().translational()[2])
+        for k in range(results.num_hydroelastic_contacts())
+    )
     x, E, v, w = (np.array(part) for part in zip(*rows, strict=True))
     return Motion(case.dt * np.arange(steps + 1), x, E, v, w, carried=float(carried))
 
@@ -86,7 +91,9 @@ def pushes(case: Case, approximation: str) -> Iterator[Pushes]:
             pair = info.point_pair()
             first, second = (number.get(index, -1) for index in (info.bodyB_index(), info.bodyA_index()))
             impulse = case.dt * np.array(info.contact_force())
-            found.append(Push(first, second, np.array(info.contact_point()), -np.array(pair.nhat_BA_W), impulse, -pair.depth))
+            found.append(
+                Push(first, second, np.array(info.contact_point()), -np.array(pair.nhat_BA_W), impulse, -pair.depth)
+            )
         yield Pushes(found, x, v, w)
 
 
@@ -103,7 +110,9 @@ def _surfaces(d: Any, plant: Any, scene: Any, case: Case) -> None:
     for geometry in inspector.GetAllGeometryIds(d.Role.kProximity):
         properties = d.ProximityProperties()
         friction = d.CoulombFriction(case.friction, case.friction)
-        d.AddContactMaterial(dissipation=dissipation, point_stiffness=stiffness, friction=friction, properties=properties)
+        d.AddContactMaterial(
+            dissipation=dissipation, point_stiffness=stiffness, friction=friction, properties=properties
+        )
         properties.AddProperty("material", "relaxation_time", relaxation)
         shape = inspector.GetShape(geometry)
         if isinstance(shape, d.Box):

@@ -111,7 +111,9 @@ def pushes(case: Case) -> Iterator[Pushes]:
     state = stepper.start(0.0, *start(model, case), dt)
     for k in range(round(case.duration / dt)):
         q = np.asarray(state.q)
-        gaps, points, normals = (np.asarray(f(model, q)) for f in (kn.contact.gaps, kn.contact.points, kn.contact.normals))
+        gaps, points, normals = (
+            np.asarray(f(model, q)) for f in (kn.contact.gaps, kn.contact.points, kn.contact.normals)
+        )
         state = stepper.step(k * dt, state, dt)
         found: list[Push] = []
         for at, gap, point, normal in zip(places, gaps, points, normals, strict=True):

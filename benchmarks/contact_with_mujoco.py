@@ -117,6 +117,8 @@ def pushes(case: Case, *, is_tuned: bool) -> Iterator[Pushes]:
             mj.mj_contactForce(model, data, k, force)
             axes = contact.frame.reshape(3, 3)
             first, second = (int(model.geom_bodyid[g]) - 1 for g in contact.geom)
-            found.append(Push(second, first, contact.pos.copy(), axes[0].copy(), dt * force[:3] @ axes, float(contact.dist)))
+            found.append(
+                Push(second, first, contact.pos.copy(), axes[0].copy(), dt * force[:3] @ axes, float(contact.dist))
+            )
         _, _, v, w = _state(mj, model, data, bodies)
         yield Pushes(found, x, v, w)

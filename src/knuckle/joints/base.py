@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from knuckle.scalar import ZERO, Dual
-from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, lie
+from knuckle.spatial import Force, Inertia, Matrix, Motion, Subspace, Transform, Vector, lie
 from knuckle.spatial.linear.elimination import solve
 from knuckle.spatial.three import matmul, matvec, transpose, unskew
 
