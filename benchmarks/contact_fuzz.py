@@ -137,12 +137,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS), help="some only")
     parser.add_argument("--groups", type=int, default=10, help="of scenes, for each way")
+    parser.add_argument("--count", type=int, default=None, help="scenes of a group, where not the usual number")
     parser.add_argument("--first", type=int, default=0, help="the number of the first group")
     parser.add_argument("--steps", type=int, default=200, help="of each scene")
     parser.add_argument("--seed", type=int, default=0, help="another one makes other scenes")
     parser.add_argument("--rows", type=Path, default=None, help="a file to which a line is added for each group")
     parser.add_argument("--out", type=Path, default=None, help="where contact_fuzz.md goes")
     chosen = parser.parse_args()
+    if chosen.count is not None:
+        COUNT.update(dict.fromkeys(chosen.ways, chosen.count))
     whole, begin = {way: Tally() for way in chosen.ways}, time.perf_counter()
     for group in range(chosen.first, chosen.first + chosen.groups):
         for way in chosen.ways:
@@ -198,8 +201,8 @@ def page(whole: dict[str, Tally]) -> str:
 
 EXPLAINED = """
 Unsolved are steps whose residual is above 1e-6 m/s, by the warning that says so. Energy: the largest rise beyond the
-laws of contact_laws.py, in parts of the energy of a scene; for events and soft contacts the largest rise at all. Deepest:
-the largest overlap beyond that of the beginning, in widths of the smallest body.
+laws of contact_laws.py, in parts of the energy of a scene; for events and soft contacts the largest rise at all.
+Deepest: the largest overlap beyond that of the beginning, in widths of the smallest body.
 """
 
 

@@ -2,8 +2,8 @@
 
 Steps of the first order are held against their own balance. Velocities change first, and bodies move with the new ones,
 so that gravity works on the mean of both: ΔT = dt g · (p + p')/2 + λ · (u + u')/2. Where the laws of contact hold, the
-work of the impulses is −½ (x·x + x·y) or less, for their change of velocity x and that of gravity, y, by the root of the
-inertia; so it is never above y·y/8, the energy that gravity gives to a body at rest in half a step. What bodies are
+work of the impulses is −½ (x·x + x·y) or less, for their change of velocity x and that of gravity, y, by the root of
+the inertia; so it is never above y·y/8, the energy that gravity gives to a body at rest in half a step. What bodies are
 lifted besides, as overlaps are taken back, may be above zero only where there was an overlap.
 """
 

@@ -38,7 +38,10 @@ MEASURES = {
     "dual": "… bodies into each other, mean, m/s",
     "complementarity": "… complementarity, mean, m/s",
 }
+ROUNDING = 1e-15
+"""What is nearer is no nearer."""
 REASONS = {
+    "feet": "all of them are of rounding",
     "cradle, in turn": 'steps have Moreau\'s law, at once; RigidContacts(order="sequential") has the other one',
     "bowled, when": "a step is the least that steps can tell; events find the instant",
     "bounces": "each bounce is found to a step, and nine of them add up; events find the instants",
@@ -134,7 +137,7 @@ def larger(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Rows in which another is nearer than the best of knuckle, and those in which one is nearer than its steps."""
     found: dict[str, list[str]] = {"both": [], "steps": []}
     for row in rows:
-        numbers = {who: x for who, x in row["errors"].items() if isinstance(x, float) and not math.isnan(x)}
+        numbers = {who: max(x, ROUNDING) for who, x in row["errors"].items() if isinstance(x, float) and not math.isnan(x)}
         others = min((x for who, x in numbers.items() if who in OTHERS), default=math.inf)
         if min((x for who, x in numbers.items() if who in OURS), default=math.inf) > others:
             found["both"].append(row["name"])
@@ -163,6 +166,9 @@ def page(results: dict[str, Any]) -> str:
         notes.append(
             "\n".join(f"- {ROWS[name].title}: {REASONS.get(name, 'of the first order')}." for name in last["steps"])
         )
+    if beyond := missed(rows):
+        notes.append("Beyond what is asked:")
+        notes.append("\n".join(f"- {text}" for text in beyond))
     names = ", ".join(MEASURES.get(name) or ROWS[name].title for name in last["both"])
     notes.append(
         f"Another is nearer than knuckle in: {names}." if names else "Nothing is nearer than the nearer of knuckle's."
