@@ -137,7 +137,8 @@ def larger(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
     """Rows in which another is nearer than the best of knuckle, and those in which one is nearer than its steps."""
     found: dict[str, list[str]] = {"both": [], "steps": []}
     for row in rows:
-        numbers = {who: max(x, ROUNDING) for who, x in row["errors"].items() if isinstance(x, float) and not math.isnan(x)}
+        measured = {who: x for who, x in row["errors"].items() if isinstance(x, float) and not math.isnan(x)}
+        numbers = {who: max(x, ROUNDING) for who, x in measured.items()}
         others = min((x for who, x in numbers.items() if who in OTHERS), default=math.inf)
         if min((x for who, x in numbers.items() if who in OURS), default=math.inf) > others:
             found["both"].append(row["name"])
