@@ -1,171 +1,209 @@
 """Random scenes with contact: no NaN, no tunnelling, no energy out of nothing.
 
-    python benchmarks/contact_fuzz.py [--scenes 10000] [--seed 0] [--steps 200]
+    python benchmarks/contact_fuzz.py [--ways rollout soft …] [--groups 10] [--seed 0] [--rows file] [--out folder]
 
-A scene has up to three bodies of random shapes, masses from 1 to 1e4 kg, friction from 0 to 2, restitution from 0 to 1,
-on a plane; some of them overlap at the beginning. Scenes of the same bodies run together, from different states. Of
-every trajectory is checked
+Bodies have random shapes, masses from 1 to 1e4 kg, friction from 0 to 2, restitution from 0 to 1, on a plane; many
+overlap at the beginning. In a step no body goes more than a quarter of its width at the beginning. A group is some
+bodies and surfaces from several states. They move by every way that contacts are solved:
 
-- that all states are finite;
-- that nothing passes through something else: in no step does the middle of a body come to the other side of the ground,
-  and no two bodies overlap by more than half of the smaller one longer than they did at the beginning;
-- that energy does not rise: beyond what overlaps give back at the beginning (they lift what lies on them), and beyond
-  the error of a step of the first order.
+- rollout: compiled steps, in `kn.rollout`, of one to three bodies;
+- simulate: the same in `kn.simulate`;
+- near: six to nine balls in `kn.simulate`, steps of those that are near each other;
+- arrays: shapes without a text, and piles of boxes, in `kn.simulate`, solved on arrays;
+- events: from event to event (`RigidContacts`), of bodies that do not overlap;
+- soft: `CompliantContacts` in `kn.rollout`.
 
-What was not solved is counted: a status, not silence. Exits with the number of laws that were broken, at most 1.
+contact_laws.py has the laws that are checked. What was not solved, and runs that end with a message, are counted: a
+status, not silence. With --rows a line of JSON is appended to a file for each group, and the table is that of the whole
+file; with --out it is also written to contact_fuzz.md. Exits with 1 if a law was broken.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
+import re
 import sys
 import time
 import warnings
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
+from contact_laws import Tally, check_events, check_soft, check_steps
+from contact_random import (
+    RandomScene,
+    any_bodies,
+    apart,
+    boxes,
+    few_bodies,
+    many_balls,
+    soft_bodies,
+)
 
 import knuckle as kn
-from knuckle.contact.contact_pairs import contact_pairs
-from knuckle.contact.detection import is_known
+from knuckle.contact import CompliantContacts, RigidContacts, ShapeCollider
 from knuckle.integrators import ContactSteps
-from knuckle.joints import Free
-from knuckle.model import Body, Box, Capsule, Cylinder, Ellipsoid, Geometry, Plane, Sphere, solid_box
-from knuckle.model.surfaces import ContactRules, Surface
-from knuckle.spatial import Inertia
+from knuckle.integrators.base import Integrator
+from knuckle.integrators.methods.collider_steps import ColliderSteps
 
-Array = np.ndarray[Any, Any]
-DT, GRAVITY = 1e-3, 9.81
-TOGETHER = 20
-"""Scenes of the same shapes and surfaces."""
+Way = Callable[[np.random.Generator, str, int], Tally]
+COUNT = {"rollout": 100, "simulate": 8, "near": 5, "arrays": 5, "events": 5, "soft": 100}
+"""Scenes of a group."""
 
 
-@dataclass
-class Found:
-    """What a run of scenes came to."""
-
-    scenes: int = 0
-    steps: int = 0
-    unsolved: int = 0
-    broken: list[str] = field(default_factory=list[str])
-
-
-def shape_of(rng: np.random.Generator, kinds: tuple[type, ...]) -> Any:
-    kind, size = kinds[rng.integers(len(kinds))], rng.uniform(0.05, 0.2, 3)
-    if kind in (Capsule, Cylinder):
-        return kind(float(size[0] / 2), float(2 * size[1]))
-    if kind is Sphere:
-        return Sphere(float(size[0]))
-    return kind(tuple(float(2 * x if kind is Box else x) for x in size))
+@contextmanager
+def counted(tally: Tally) -> Iterator[None]:
+    """Steps that were not solved, by the warnings that say so."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for warning in caught:
+        if found := re.match(r"contacts were not solved to .*? in (\d+) steps", str(warning.message)):
+            tally.unsolved += int(found[1])
 
 
-def scene(rng: np.random.Generator) -> kn.Model:
-    """Bodies on a plane whose shapes can touch each other."""
-    count = int(rng.integers(1, 4))
-    kinds: tuple[type, ...] = (Sphere, Capsule, Box, Cylinder, Ellipsoid) if count == 1 else (Sphere, Capsule, Box)
-    shapes = [shape_of(rng, kinds) for _ in range(count)]
-    for k in range(1, count):
-        while not all(is_known(a, b) or is_known(b, a) for a in shapes[:k] for b in [shapes[k]]):
-            shapes[k] = shape_of(rng, (Sphere, Capsule))
-            if any(isinstance(x, Box) for x in shapes[:k]):
-                shapes[k] = shape_of(rng, (Sphere,))
-    ground = Body("ground", Inertia.zero(), collisions=(Geometry(Plane((0.0, 0.0))),))
-    b = kn.Builder("scene", gravity=(0, 0, -GRAVITY), base=ground)
-    for k, shape in enumerate(shapes):
-        inertia = solid_box(10 ** rng.uniform(0, 4), tuple(float(x) for x in rng.uniform(0.1, 0.3, 3)))
-        b.body(f"body{k}", joint=Free(), inertia=inertia, collisions=shape)
-    surface = Surface(
-        friction=float(rng.choice([0.0, rng.uniform(0, 2)])), restitution=float(rng.choice([0.0, rng.uniform(), 1.0]))
+def by_rollout(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    scene, tally = few_bodies(rng, COUNT["rollout"], steps), Tally()
+    with counted(tally):
+        motion = kn.rollout(scene.model, scene.q, scene.v, None, scene.dt, steps=steps, integrator=ContactSteps())
+    for k in range(len(scene.q)):
+        check_steps(scene, f"{name}[{k}]", motion.q[k], motion.v[k], tally)
+    return tally
+
+
+def by_simulate(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    return _simulated(few_bodies(rng, COUNT["simulate"], steps), name)
+
+
+def near(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    return _simulated(many_balls(rng, COUNT["near"], steps), name)
+
+
+def on_arrays(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    made = any_bodies if rng.uniform() < 0.7 else boxes
+    scene = made(rng, COUNT["arrays"], steps)
+    return _simulated(scene, name, ColliderSteps(ShapeCollider.of(scene.model)))
+
+
+def _simulated(scene: RandomScene, name: str, integrator: Integrator | None = None) -> Tally:
+    """By `kn.simulate`, with what it chooses, if no integrator is given."""
+    tally = Tally()
+    for k, (q, v) in enumerate(zip(scene.q, scene.v, strict=True)):
+        with counted(tally):
+            motion = kn.simulate(scene.model, q, v, scene.steps * scene.dt, dt=scene.dt, integrator=integrator)
+        if motion.reason != "finished":
+            tally.broken.append(f"{name}[{k}]: {motion.reason}: {motion.message}")
+        check_steps(scene, f"{name}[{k}]", motion.q, motion.v, tally)
+    return tally
+
+
+def by_events(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    scene, tally = apart(rng, COUNT["events"], steps), Tally()
+    for k, (q, v) in enumerate(zip(scene.q, scene.v, strict=True)):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            motion = kn.simulate(scene.model, q, v, steps * 1e-3, dt=1e-3, contacts=RigidContacts())
+        check_events(scene, f"{name}[{k}]", motion, tally)
+    return tally
+
+
+def softly(rng: np.random.Generator, name: str, steps: int) -> Tally:
+    scene, tally = soft_bodies(rng, COUNT["soft"], steps), Tally()
+    laws = ("linear", "featherstone", "hunt-crossley")
+    contacts = CompliantContacts(laws[rng.integers(3)], friction=("spring", "regularized", None)[rng.integers(3)])
+    motion = kn.rollout(
+        scene.model, scene.q, scene.v, None, scene.dt, steps=2 * steps, integrator="rk4", contacts=contacts
     )
-    return b.build().replace(contact=ContactRules((surface,)))
+    for k in range(len(scene.q)):
+        check_soft(scene, contacts, f"{name}[{k}] {contacts.law}, {contacts.friction}", motion.q[k], motion.v[k], tally)
+    return tally
 
 
-def states(model: kn.Model, rng: np.random.Generator, count: int) -> tuple[Array, Array]:
-    """Above the ground or a little in it, beside or in each other."""
-    n = model.nb
-    moved = rng.normal(size=(count, n, 6)) * np.array([1, 1, 1, 0.15, 0.15, 0.1])
-    moved[..., 5] += 0.25 + 0.3 * np.arange(n)
-    q = kn.integrate(model, np.tile(kn.neutral(model), (count, 1)), moved.reshape(count, -1))
-    lowest = kn.contact.gaps(model, q).min(-1)
-    lift = np.maximum(0.0, -0.03 - lowest)  # overlaps of three centimetres at most with the ground
-    for k in range(n):
-        q[:, 7 * k + 6] += lift
-    v = rng.normal(size=(count, n, 6)) * np.array([3, 3, 3, 1, 1, 1])
-    return q, v.reshape(count, -1)
+WAYS: dict[str, Way] = {
+    "rollout": by_rollout, "simulate": by_simulate, "near": near, "arrays": on_arrays, "events": by_events,
+    "soft": softly,
+}  # fmt: skip
 
 
-def check(model: kn.Model, motion: Any, name: str, found: Found) -> None:
-    """The laws of every trajectory."""
-    q, v = motion.q, motion.v
-    good = np.isfinite(q).all((1, 2)) & np.isfinite(v).all((1, 2))
-    found.broken += [f"{name}[{k}]: not finite" for k in np.flatnonzero(~good)]
-    q, v = q[good], v[good]
-    heights = q[..., 6::7]
-    through = (heights < 0).any((1, 2))
-    found.broken += [f"{name}[{k}]: below the ground" for k in np.flatnonzero(through)]
-    gaps = kn.contact.gaps(model, q)
-    began = np.minimum(gaps[:, 0].min(-1), 0.0)
-    smallest = 0.05
-    deep = gaps.min((1, 2)) < 2 * began - smallest / 2
-    found.broken += [f"{name}[{k}]: {-gaps[k].min():.3g} m deep" for k in np.flatnonzero(deep)]
-    energy = kn.kinetic_energy(model, q, v) + kn.potential_energy(model, q)
-    masses = np.array([body.inertia.mass for body in model.bodies])
-    lifted = GRAVITY * masses.sum() * (-began + 0.0)
-    speed2 = (v.reshape(*v.shape[:2], -1, 6) ** 2).sum(-1).max((1, 2))
-    slack = (
-        2.5 * lifted * len(masses)
-        + 20 * DT * (masses.sum() * GRAVITY * np.sqrt(speed2 + 1))
-        + 1e-2 * np.ptp(energy, axis=1)
-    )
-    rise = energy.max(1) - energy[:, 0]
-    wrong = rise > slack
-    found.broken += [
-        f"{name}[{k}]: energy rises by {rise[k]:.3g} J of {energy[k, 0]:.3g}" for k in np.flatnonzero(wrong)
-    ]
-
-
-def fuzz(scenes: int, seed: int, steps: int, report: bool = False) -> Found:
-    """So many random scenes."""
-    found, begin = Found(), time.perf_counter()
-    group = 0
-    while found.scenes < scenes:
-        rng = np.random.default_rng([seed, group])
-        model = scene(rng)
-        count = min(TOGETHER, scenes - found.scenes)
-        q, v = states(model, rng, count)
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            motion = kn.rollout(model, q, v, None, DT, steps=steps, integrator=ContactSteps())
-        for warning in caught:
-            text = str(warning.message)
-            if text.startswith("contacts were not solved"):
-                found.unsolved += int(text.split(" in ")[1].split()[0])
-        check(model, motion, f"seed {seed}, group {group} ({len(contact_pairs(model))} pairs)", found)
-        found.scenes, found.steps, group = found.scenes + count, found.steps + count * steps, group + 1
-        if report and group % 10 == 0:
-            taken = time.perf_counter() - begin
-            print(
-                f"{found.scenes} scenes, {taken:.0f} s, {found.unsolved} steps unsolved, {len(found.broken)} broken",
-                flush=True,
-            )
-    return found
+def fuzz(way: str, seed: int, group: int, steps: int) -> Tally:
+    """A group of scenes of one way."""
+    rng = np.random.default_rng([seed, list(WAYS).index(way), group])
+    return WAYS[way](rng, f"{way}, seed {seed}, group {group}", steps)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--scenes", type=int, default=10_000, help="how many")
-    parser.add_argument("--steps", type=int, default=200, help="of each")
+    parser.add_argument("--ways", nargs="+", choices=list(WAYS), default=list(WAYS), help="some only")
+    parser.add_argument("--groups", type=int, default=10, help="of scenes, for each way")
+    parser.add_argument("--count", type=int, default=None, help="scenes of a group, where not the usual number")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first group")
+    parser.add_argument("--steps", type=int, default=200, help="of each scene")
     parser.add_argument("--seed", type=int, default=0, help="another one makes other scenes")
+    parser.add_argument("--rows", type=Path, default=None, help="a file to which a line is added for each group")
+    parser.add_argument("--out", type=Path, default=None, help="where contact_fuzz.md goes")
     chosen = parser.parse_args()
-    found = fuzz(chosen.scenes, chosen.seed, chosen.steps, report=True)
-    part = found.unsolved / max(found.steps, 1)
-    print(
-        f"{found.scenes} scenes, {found.steps} steps: {found.unsolved} steps unsolved ({part:.2e}), "
-        f"{len(found.broken)} laws broken"
+    if chosen.count is not None:
+        COUNT.update(dict.fromkeys(chosen.ways, chosen.count))
+    whole, begin = {way: Tally() for way in chosen.ways}, time.perf_counter()
+    for group in range(chosen.first, chosen.first + chosen.groups):
+        for way in chosen.ways:
+            tally = fuzz(way, chosen.seed, group, chosen.steps)
+            whole[way].add(tally)
+            if chosen.rows is not None:
+                row = {"way": way, "seed": chosen.seed, "group": group, "tally": vars(tally)}
+                with chosen.rows.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps(row) + "\n")
+            print("\n".join(tally.broken), end="\n" if tally.broken else "", flush=True)
+        done = sum(tally.scenes for tally in whole.values())
+        print(f"group {group}: {done} scenes, {time.perf_counter() - begin:.0f} s", flush=True)
+    if chosen.rows is not None:
+        whole = read(chosen.rows)
+    print(page(whole))
+    if chosen.out is not None:
+        (chosen.out / "contact_fuzz.md").write_text(page(whole) + "\n", "utf-8")
+    return int(any(tally.broken for tally in whole.values()))
+
+
+def read(path: Path) -> dict[str, Tally]:
+    """All groups of a file, by their ways."""
+    whole: dict[str, Tally] = {}
+    for line in path.read_text("utf-8").splitlines():
+        row = json.loads(line)
+        whole.setdefault(row["way"], Tally()).add(Tally(**row["tally"]))
+    return {way: whole[way] for way in WAYS if way in whole}
+
+
+def page(whole: dict[str, Tally]) -> str:
+    """The results as a table in Markdown."""
+    head = ("way", "scenes", "steps", "unsolved", "ended with a message", "energy rises by", "deepest", "laws broken")
+    both = Tally()
+    for tally in whole.values():
+        both.add(tally)
+    rows = [*whole.items(), ("all", both)]
+    cells = (
+        (
+            way,
+            x.scenes,
+            x.steps,
+            x.unsolved,
+            x.ended,
+            f"{max(x.rise, 0.0):.0e}" if x.rise > 0 else "0",
+            f"{x.depth:.0e}",
+            len(x.broken),
+        )
+        for way, x in rows
     )
-    print("\n".join(found.broken[:40]))
-    return min(len(found.broken), 1)
+    lines = ["| " + " | ".join(map(str, row)) + " |" for row in (head, ["---"] * len(head), *cells)]
+    return "\n".join(["\n".join(lines), EXPLAINED, *(f"- {text}" for text in both.broken)])
+
+
+EXPLAINED = """
+Unsolved are steps whose residual is above 1e-6 m/s, by the warning that says so. Energy: the largest rise beyond the
+laws of contact_laws.py, in parts of the energy of a scene; for events and soft contacts the largest rise at all.
+Deepest: the largest overlap beyond that of the beginning, in widths of the smallest body.
+"""
 
 
 if __name__ == "__main__":

@@ -252,6 +252,16 @@ def test_a_double_pendulum_on_a_wall():
     assert np.diff(motion.energy).max() < 1e-10
 
 
+@pytest.mark.parametrize(("order", "after"), [("simultaneous", (-1 / 3, 2 / 3, 2 / 3)), ("sequential", (0, 0, 1))])
+def test_three_balls_in_a_row(order, after):
+    """Those that are closed by a blow bounce as those that strike; the second pair had no velocity before."""
+    model = on_plane(ball(), ball(), ball(), friction=0.0, restitution=1.0).with_gravity((0, 0, 0))
+    q, v = placed(model, (0, 0, 1), (2 * RADIUS, 0, 1), (4 * RADIUS, 0, 1)), np.zeros(18)
+    v[3] = 1.0
+    motion = run(model, q, v, 2e-3, contacts=RigidContacts(order=order))
+    np.testing.assert_allclose(motion.v[-1, 3::6], after, atol=1e-12)
+
+
 @pytest.mark.slow
 def test_a_closed_loop_falls_on_the_floor():
     """A parallelogram bounces and comes to rest; its loop stays closed."""

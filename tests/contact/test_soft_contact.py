@@ -389,6 +389,8 @@ def test_contacts_too_stiff_for_a_step_are_noticed():
         assert default_steps(model, contacts=contacts).parts == 1
         default_steps(model, 1e-2, integrator="implicit", contacts=contacts)
         default_steps(model, 1e-2, integrator="adaptive", contacts=contacts)
+    for law in LAWS:  # also where nothing damps
+        assert contact_stiffness(bead(friction=0.0, damping=0.0), CompliantContacts(law), np.zeros(3)).damping == 0
     stiff = bead(friction=0.0, stiffness=1e8, damping=2e4)
     assert default_steps(stiff, contacts=contacts).parts > 16
     assert "soft contacts of bead are stiff" in default_steps(stiff, contacts=contacts).why

@@ -16,7 +16,7 @@ from knuckle.engine.calls.function import kernel
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.model import Model
-from knuckle.scalar import Dual, value_of
+from knuckle.scalar import Dual, parts, value_of
 from knuckle.spatial import Vector
 from knuckle.spatial.three import add, scale
 
@@ -56,8 +56,8 @@ def _slopes(contacts: CompliantContacts, touch: Touch, weight: float) -> tuple[A
     """Stiffness and damping (3, 3) of a place in base axes."""
     surface, law, gap = touch.surface, LAWS[contacts.law], float(touch.at.place.gap)
     deep = -max(-gap, surface.depth)
-    k = float(squeezed(law, surface, Dual(deep, -1.0), 0.0).force.derivative)
-    d = float(squeezed(law, surface, deep, Dual(0.0, -1.0)).force.derivative)
+    k = float(parts(squeezed(law, surface, Dual(deep, -1.0), 0.0).force)[1])
+    d = float(parts(squeezed(law, surface, deep, Dual(0.0, -1.0)).force)[1])
     across = 0.0, 0.0
     if has_spring(contacts, surface):
         share = surface.across * float(squeezed(law, surface, deep, 0.0).share)

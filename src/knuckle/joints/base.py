@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from knuckle.scalar import ZERO, Dual
-from knuckle.spatial import Force, Matrix, Motion, Subspace, Transform, Vector, lie
+from knuckle.spatial import Force, Inertia, Matrix, Motion, Subspace, Transform, Vector, lie
 from knuckle.spatial.linear.elimination import solve
 from knuckle.spatial.three import matmul, matvec, transpose, unskew
 
@@ -97,13 +97,18 @@ class Joint(ABC):
         self._needs_plain_rates("integrate")
         return q + dv
 
-    def coasted(self, q: Vector, v: Vector, dt: Any) -> tuple[Vector, Vector]:
-        """(q, v) after dt without forces on a body of no extent: one that may go anywhere goes straight ahead."""
-        return self.integrate(q, dt * v), v
+    def coasted(
+        self, q: Vector, v: Vector, dt: Any, body: Inertia | None = None, turn: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """(q, v) after dt without forces: a body that may go anywhere goes straight ahead, one of no extent if None.
 
-    def coasting_rate(self, v: Vector) -> Vector:
-        """v̇ of such a motion: not zero where v is in axes that turn."""
-        return Vector.zero(self.nv)
+        It turns with v, or with `turn` where that is another velocity. v is in axes of the beginning.
+        """
+        return self.integrate(q, dt * (v if turn is None else turn)), v
+
+    def coasting(self, v: Vector, dt: Any, body: Inertia | None = None) -> tuple[Vector, Vector]:
+        """(v', v̇): the velocity after dt of such a motion, in axes of the beginning, and its rate in axes that turn."""
+        return v, Vector.zero(self.nv)
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         """`dv` with integrate(q0, dv) = q1, the shortest."""

@@ -21,7 +21,7 @@ TRIES = 4
 SWEEPS, MANY_SWEEPS = 1, 20
 """Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
 ANEW = 8
-"""After so many rounds they begin anew, without a guess, and are given so many more tries."""
+"""After so many rounds they begin anew, without a guess and what is worse than nothing, with so many more tries."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 SLIGHT = 1e-7
@@ -48,12 +48,14 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     enough = select(less(0.0, touched), tolerance, COLD * tolerance) * problem.largest
     strikes = problem.largest_push
     is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
-    n = len(start)
+    n, without = len(start), residual(problem, [ZERO] * len(start))
 
     def round_(_: Any, count: Any, tries: Any, left: Any, *x: Any) -> tuple[Any, ...]:
         begins_anew = less(absolute(count - ANEW), 0.5)
         impulses = [select(begins_anew, 0.0, y) for y in x[n:]]
-        tries, left, *both = _round(problem, select(begins_anew, -float(ANEW), tries), left, x[:n], impulses)
+        forgets = less(select(begins_anew, without, UNKNOWN), left)
+        best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
+        tries, left, *both = _round(problem, select(begins_anew, -float(ANEW), tries), left, best, impulses)
         is_late = less(rounds - 1.5, count)
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
 

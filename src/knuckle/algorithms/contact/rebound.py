@@ -56,6 +56,13 @@ def energy(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
     return sum((x * u for x, u in zip(impulses, with_half, strict=True)), ZERO)
 
 
+def without_gain(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
+    """The largest part s ≤ 1 with which impulses bring no energy: s² λᵀA λ/2 + s λᵀfree ≤ 0."""
+    whole, along = energy(problem, free, impulses), sum((x * f for x, f in zip(impulses, free, strict=True)), ZERO)
+    gains = less(0.0, whole)
+    return select(gains, maximum(0.0, -along / select(gains, whole - along, 1.0)), 1.0)
+
+
 def _kept(problem: ConeProblem, free: Sequence[Any], low: Scalars, high: Scalars) -> Any:
     """The largest part s ≤ 1 with no energy at low + s (high − low), for a `low` without: a s² + 2 b s + c = 0."""
     way = [y - x for x, y in zip(low, high, strict=True)]

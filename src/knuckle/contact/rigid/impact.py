@@ -115,9 +115,16 @@ def impact(
 
 
 def struck(
-    model: Model, surfaces: PlaceSurfaces, q: Array, v: Array, law: ImpactLaw, order: Order, gap: float = 1e-9
+    model: Model,
+    surfaces: PlaceSurfaces,
+    q: Array,
+    v: Array,
+    law: ImpactLaw,
+    order: Order,
+    gap: float = 1e-9,
+    rest_speed: float = 0.0,
 ) -> Impact:
-    """An impact in one state."""
+    """An impact in one state. What closes with no more than `rest_speed` when its turn comes does not bounce."""
     n = len(surfaces)
     impulses = np.zeros((n, 3))
     touching = np.flatnonzero(np.asarray(gaps(model, q)) <= gap)
@@ -126,7 +133,7 @@ def struck(
         return Impact(v, impulses, np.array(0.0), np.array("solved"), np.array(""))
     J = np.asarray(contact_jacobian(model, q))[touching].reshape(-1, model.nv)
     response = response_at(model, q, J)
-    blow = Blow(response, surfaces.friction[touching], surfaces.restitution[touching], law, order)
+    blow = Blow(response, surfaces.friction[touching], surfaces.restitution[touching], law, order, rest_speed)
     total, problem = blow.impulses(before)
     energy = float(total.ravel() @ (before.ravel() + response.A @ total.ravel() / 2))
     size = float(np.abs(total.ravel()) @ np.abs(before.ravel()))
@@ -148,6 +155,7 @@ class Blow:
     e: Array
     law: ImpactLaw
     order: Order
+    rest_speed: float = 0.0
 
     def impulses(self, before: Array) -> tuple[Array, str]:
         """The impulses (m, 3) after which no contact closes, and in words what was not to be solved.
@@ -161,7 +169,7 @@ class Blow:
             closing = u[:, 0] < -NOTHING * (sizes + (np.abs(A) @ np.abs(total.ravel())).reshape(-1, 3)[:, 0])
             if not closing.any():
                 return total, ""
-            e = self.e if turn < TURNS * m // 2 else np.zeros(m)
+            e = np.where((-u[:, 0] > self.rest_speed) & (turn < TURNS * m // 2), self.e, 0.0)
             chosen = (
                 np.flatnonzero(u[:, 0] <= STILL * sizes) if self.order == "simultaneous" else [int(np.argmin(u[:, 0]))]
             )

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
 from knuckle.algorithms.contact.cone_problem import ConeProblem
 from knuckle.algorithms.contact.contact_rows import UnitImpulse
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
@@ -90,7 +91,7 @@ class ColliderSteps(Integrator):
         touching = scene.touching(model, q, places, dt)
         a = np.asarray(smooth(system).acceleration(t, q, v))
         a = a - touching.inverse(touching.added * a + dt * scene.springs * v)
-        free = np.asarray(free_velocity(model, q, v, a, dt))
+        v, free, turns = map(np.asarray, free_velocity(model, q, v, a, dt))
         rates = touching.normals @ np.stack([free, v], 1)
         near = np.flatnonzero(places[:, 0] + 2 * dt * np.minimum(rates.min(1), 0.0) < EPSILON)
         solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
@@ -101,7 +102,7 @@ class ColliderSteps(Integrator):
                 break
             near = np.union1d(near, missed)
             solution = self._solved(model, scene, touching, places, near, free, v, np.asarray(impulses), dt)
-        q, v = coasted(model, q, solution.velocity, solution.back, dt)
+        q, v = coasted(model, q, solution.velocity, turns, solution.back, dt)
         failed = unsolved + (solution.residual > WARNED)
         return State(q, v, (solution.impulses, max(worst, solution.residual), failed))
 
@@ -120,14 +121,13 @@ class ColliderSteps(Integrator):
         A = np.eye(n + rest)
         own = np.r_[: m * count, n : n + rest]
         A[np.ix_(own, own)] = T @ W
-        rates, before = np.ones(n + rest), np.zeros(size + rest)
-        rates[own] = T @ free
-        before[:count] = touching.normals[near] @ v
+        rates, earlier = np.ones(n + rest), np.ones(n + rest)
+        rates[own], earlier[own] = T @ free, T @ v
         gap, e, mu, start = np.ones(size), np.zeros(size), np.zeros((size, 3)), np.zeros(n + rest)
         gap[:count], e[:count], mu[:count] = places[near, 0], scene.restitution[near], scene.coefficients[near]
         last = impulses[: len(places) * m].reshape(-1, m)
         start[own] = np.r_[last[near].ravel(), impulses[len(places) * m :]]
-        numbers = rates, before, gap, e, mu.ravel(), scene.bounds, start
+        numbers = rates, earlier, gap, e, mu.ravel(), scene.bounds, start
         if size in (0, *SIZES):
             results: Any = solved_places(
                 model, A.ravel(), *numbers, dt, shape=scene.shape, rounds=self.rounds, tolerance=self.tolerance
@@ -281,10 +281,9 @@ def must_have_one_kind(model: Model, pairs: tuple[ContactPair, ...]) -> None:
 
 @kernel
 def free_velocity(model: Model, q: Any, v: Any, a: Any, dt: Any) -> Any:
-    """The velocity at the end of a step without impulses."""
-    old, pulled = model.velocities(q, v), model.velocities(q, a)
-    joints = zip(model.outward(), old, pulled, strict=True)
-    return Vector(y for (_, _, joint), u, x in joints for y in u + dt * (x - joint.coasting_rate(u)))
+    """What `without_impulses` has of a step."""
+    old, free, turns = without_impulses(model, model.velocities(q, v), model.velocities(q, a), dt)
+    return tuple(Vector(x for u in part for x in u) for part in (old, free, turns))
 
 
 @kernel
@@ -297,24 +296,27 @@ def screws_of(model: Model, q: Any) -> Any:
 
 
 @kernel
-def coasted(model: Model, q: Any, v: Any, back: Any, dt: Any) -> Any:
-    """(q', v'): straight ahead with v, and what `back` moves besides."""
-    at, new, apart = model.positions(q), model.velocities(q, v), model.velocities(q, back)
-    states = [joint.coasted(at[i], new[i], dt) for i, _, joint in model.outward()]
-    moved = [joint.integrate(states[i][0], dt * apart[i]) for i, _, joint in model.outward()]
-    return Vector(x for place in moved for x in place), Vector(x for _, speed in states for x in speed)
+def coasted(model: Model, q: Any, v: Any, turns: Any, back: Any, dt: Any) -> Any:
+    """(q', v'): straight ahead with v, less what `turns` are ahead, and what `back` moves besides."""
+    at, new, ahead, apart = (model.positions(q), *(model.velocities(q, x) for x in (v, turns, back)))
+    states = [
+        moved_back(joint, *joint.coasted(at[i], new[i], dt, body, new[i] - ahead[i]), body, apart[i], dt)
+        for i, _, joint in model.outward()
+        for body in [lone_body(model, i)]
+    ]
+    return tuple(Vector(x for state in states for x in state[part]) for part in (0, 1))
 
 
 @kernel
 def solved_places(
-    model: Model, A: Any, rates: Any, approach: Any, gap: Any, e: Any, mu: Any, bounds: Any, impulses: Any, dt: Any, *,
+    model: Model, A: Any, rates: Any, earlier: Any, gap: Any, e: Any, mu: Any, bounds: Any, impulses: Any, dt: Any, *,
     shape: _Shape, rounds: int, tolerance: float,
 ) -> Any:  # fmt: skip
     """Impulses, the residual, and pushes that take overlaps back, of contacts that are known by their numbers."""
     n = len(rates)
     rows = [list(A[n * i : n * (i + 1)]) for i in range(n)]
     contacts = _contacts(shape, gap, e, mu, bounds, dt)
-    found, residual, _, pushes = resolved(contacts, rows, rates, approach, list(impulses), dt, rounds, tolerance)
+    found, residual, _, pushes = resolved(contacts, rows, rates, earlier, list(impulses), dt, rounds, tolerance)
     return Vector(found), residual, Vector(pushes)
 
 
@@ -322,13 +324,13 @@ def _solved_on_arrays(
     A: Array, numbers: list[Any], dt: float, shape: _Shape, rounds: int, tolerance: float
 ) -> tuple[list[Any], Any, list[Any]]:
     """The same, of more contacts than there is code for."""
-    rates, approach, gap, e, mu, bounds, impulses = numbers
+    rates, earlier, gap, e, mu, bounds, impulses = numbers
     contacts, rows = _contacts(shape, gap, e, mu, bounds, dt), A.tolist()
 
     def solve(problem: ConeProblem, start: list[Any], rounds: int, tolerance: float) -> tuple[list[Any], Any]:
         return solved_on_arrays(np.array(rows), problem, start, rounds, tolerance)
 
-    found, residual, _, pushes = resolved(contacts, rows, rates, approach, impulses, dt, rounds, tolerance, solve)
+    found, residual, _, pushes = resolved(contacts, rows, rates, earlier, impulses, dt, rounds, tolerance, solve)
     return found, residual, pushes
 
 

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
+from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
 from knuckle.algorithms.contact.cone_problem import ConeProblem
 from knuckle.algorithms.contact.cone_rounds import Solver, solved
 from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
-from knuckle.algorithms.contact.rebound import solved_with_rebound
+from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
@@ -187,9 +188,7 @@ def with_contacts(
     """
     at, old = model.positions(q), model.velocities(q, v)
     pulled = model.velocities(q, a)
-    free = [
-        u + dt * (x - joint.coasting_rate(u)) for (_, _, joint), u, x in zip(model.outward(), old, pulled, strict=True)
-    ]
+    old, free, turns = without_impulses(model, old, pulled, dt)
     X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, free)
     shared = factors(model, at)
     root = roots(model, shared)
@@ -200,16 +199,17 @@ def with_contacts(
         y = [untied(model, parts, x) for x in y]
     A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates = [rate(after, free, x) for contact in contacts for x in contact.rows]
-    approach = [rate(before, old, contact.rows[0]) for contact in contacts]
-    found, residual, stops, pushes = resolved(contacts, A, rates, approach, list(impulses), dt, rounds, tolerance)
+    earlier = [rate(before, old, x) for contact in contacts for x in contact.rows]
+    found, residual, stops, pushes = resolved(contacts, A, rates, earlier, list(impulses), dt, rounds, tolerance)
     change, back = (
         velocity_change(model, shared, root, rows, x) for rows, x in ((y, found), ([y[n] for n in stops], pushes))
     )
     new: list[tuple[Vector, Vector]] = []
     for i, _, joint in model.outward():
         if i not in model.coupled:
-            place, speed = joint.coasted(at[i], free[i] + change[i], dt)
-            new.append((joint.integrate(place, dt * back[i]) if stops else place, speed))
+            speed, body = free[i] + change[i], lone_body(model, i)
+            state = joint.coasted(at[i], speed, dt, body, speed - turns[i])
+            new.append(moved_back(joint, *state, body, back[i], dt) if stops else state)
     q, v = (Vector(x for state in new for x in state[part]) for part in (0, 1))
     return q, v, Vector(found), residual, Vector(_states(contacts, found))
 
@@ -218,7 +218,7 @@ def resolved(
     contacts: Sequence[Contact],
     A: list[list[Any]],
     rates: Sequence[Any],
-    approach: Sequence[Any],
+    earlier: Sequence[Any],
     impulses: list[Any],
     dt: Any,
     rounds: int,
@@ -227,21 +227,25 @@ def resolved(
 ) -> tuple[list[Any], Any, list[int], list[Any]]:
     """Impulses, the residual, and pushes along some rows that take overlaps back.
 
-    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `approach` those of the contacts' normals before.
+    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses work
+    against the mean of the rates before and after, as forces do; those that are not solved are kept from giving energy.
     """
     b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
-    for contact, before in zip(contacts, approach, strict=True):
+    mean = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
+    for contact in contacts:
         n, m, slack = len(b), len(contact.rows), contact.slack(dt)
         A[n][n] = A[n][n] + contact.compliance(dt)
         b += [rates[n] + slack, *rates[n + 1 : n + m]]
-        free += [rates[n] + (slack if contact.is_soft else ZERO), *rates[n + 1 : n + m]]
-        rebound += [ZERO if contact.restitution is ZERO else contact.rebound(before, dt), *[ZERO] * (m - 1)]
+        free += [mean[n] + (slack if contact.is_soft else ZERO), *mean[n + 1 : n + m]]
+        rebound += [ZERO if contact.restitution is ZERO else contact.rebound(earlier[n], dt), *[ZERO] * (m - 1)]
         apart += [(n, contact.recovery(dt))] if contact.is_stop else []
     problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
     if any(x is not ZERO for x in rebound):
         found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
     else:
         found, residual = solve(problem, impulses, rounds, tolerance)
+    part = select(less(WARNED, residual), without_gain(problem, free, found), 1.0)
+    found = [part * x for x in found]
     stops = [n for n, _ in apart]
     pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
     return found, residual, stops, pushes

@@ -8,9 +8,10 @@ from typing import Any
 from knuckle.joints.base import ConstantSubspace
 from knuckle.joints.rotations.spherical import random_quaternion
 from knuckle.scalar import Dual, derivative
-from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, lie, rotation
+from knuckle.spatial import Force, Inertia, Motion, Subspace, Transform, Vector, lie, rotation
 from knuckle.spatial.series import log_factor
-from knuckle.spatial.three import ZERO3, add, cross, dot, halved, matvec, neg, scale, sub, tmatvec
+from knuckle.spatial.spinning import spun
+from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, halved, matvec, neg, scale, sub, tmatvec
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,22 @@ class Free(ConstantSubspace):
         turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(dv.items[:3])))
         return Vector([*turned, *add(r, tmatvec(rotation.from_quaternion(p), step.r))])
 
-    def coasted(self, q: Vector, v: Vector, dt: Any) -> tuple[Vector, Vector]:
+    def coasted(
+        self, q: Vector, v: Vector, dt: Any, body: Inertia | None = None, turn: Vector | None = None
+    ) -> tuple[Vector, Vector]:
+        """The centre of mass goes straight ahead; it is the origin, if there is no body."""
         p, r, w, u = q.items[:4], q.items[4:], v.items[:3], v.items[3:]
-        turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(scale(dt, w))))
-        ahead = add(r, scale(dt, tmatvec(rotation.from_quaternion(p), u)))
-        return Vector([*turned, *ahead]), Vector([*w, *matvec(rotation.exp(scale(dt, w)), u)])
+        E, c, way = rotation.from_quaternion(p), _centre(body), scale(dt, (v if turn is None else turn).items[:3])
+        turned = rotation.normalized(rotation.multiply(p, rotation.quaternion_exp(way)))
+        F, ahead, swing = rotation.exp(way), add(u, cross(w, c)), cross(w, c)
+        there = add(r, tmatvec(E, add(scale(dt, ahead), sub(c, tmatvec(F, c)))))
+        return Vector([*turned, *there]), Vector([*w, *sub(matvec(F, ahead), swing)])
 
-    def coasting_rate(self, v: Vector) -> Vector:
-        return Vector([*ZERO3, *neg(cross(v.items[:3], v.items[3:]))])
+    def coasting(self, v: Vector, dt: Any, body: Inertia | None = None) -> tuple[Vector, Vector]:
+        w, u, c = v.items[:3], v.items[3:], _centre(body)
+        later, dw = (w, ZERO3) if body is None else spun(body.I_com, w, dt)
+        rate = sub(neg(cross(w, add(u, cross(w, c)))), cross(dw, c))
+        return Vector([*later, *add(u, cross(c, sub(later, w)))]), Vector([*dw, *rate])
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         p0, p1 = q0.items[:4], q1.items[:4]
@@ -112,3 +121,8 @@ def _coupling(u: Vector, f: Any) -> Any:
     twice = sub(add(scale(along_r, f), scale(along_f, r)), scale(2 * both, phi))
     steeper = scale(2 * slope * (along_f * along_r - both * dot(phi, phi)), phi)
     return add(sub(scale(gamma, twice), halved(cross(r, f))), steeper)
+
+
+def _centre(body: Inertia | None) -> Vec3:
+    """The centre of mass, or the origin."""
+    return ZERO3 if body is None else body.com

@@ -8,7 +8,7 @@ from typing import Any
 from knuckle.joints.axis import Z_AXIS, Axis, Unit, frame, turn, unit, wrapped
 from knuckle.joints.base import ConstantSubspace
 from knuckle.scalar import ZERO
-from knuckle.spatial import Force, Motion, Subspace, Transform, Vector, rotation
+from knuckle.spatial import Force, Inertia, Motion, Subspace, Transform, Vector, rotation
 from knuckle.spatial.three import ZERO3, add, dot, scale
 
 from .plane_motion import steady_velocity, steady_velocity_rate, travelled, turned
@@ -63,12 +63,14 @@ class Planar(PlanarMotions):
         x, y = turned(q[0], travelled(dv[0], (dv[1], dv[2])))
         return Vector([q[0] + dv[0], q[1] + x, q[2] + y])
 
-    def coasted(self, q: Vector, v: Vector, dt: Any) -> tuple[Vector, Vector]:
+    def coasted(
+        self, q: Vector, v: Vector, dt: Any, body: Inertia | None = None, turn: Vector | None = None
+    ) -> tuple[Vector, Vector]:
         x, y = turned(q[0], (dt * v[1], dt * v[2]))
         return Vector([q[0] + dt * v[0], q[1] + x, q[2] + y]), Vector([v[0], *turned(-dt * v[0], (v[1], v[2]))])
 
-    def coasting_rate(self, v: Vector) -> Vector:
-        return Vector([ZERO, v[0] * v[2], -(v[0] * v[1])])
+    def coasting(self, v: Vector, dt: Any, body: Inertia | None = None) -> tuple[Vector, Vector]:
+        return v, Vector([ZERO, v[0] * v[2], -(v[0] * v[1])])
 
     def difference(self, q0: Vector, q1: Vector) -> Vector:
         angle = wrapped(q1[0] - q0[0])

@@ -179,7 +179,7 @@ class ContactEvents(ModeSwitch):
         if not touching.any():
             return AfterImpact(q, v, speeds, Phase())
         if np.any(speeds > STILL):
-            v = self._struck(run, q, v, speeds)
+            v = self._struck(run, q, v)
             self._is_known = False
         u = contacts.velocity(q, v)
         current = np.flatnonzero(touching & ((u[:, 0] <= STILL) | held))
@@ -190,12 +190,11 @@ class ContactEvents(ModeSwitch):
             phase = phase.without_slips(u, contacts.velocity(q, v))
         return AfterImpact(q, v, speeds, phase)
 
-    def _struck(self, run: Run, q: Array, v: Array, speeds: Array) -> Array:
+    def _struck(self, run: Run, q: Array, v: Array) -> Array:
         """The velocity after the impacts at this instant."""
         surfaces = self.contacts.surfaces
-        bounces = (speeds > self.spec.rest_speed) & (run.interruptions < BOUNCES)
-        given = self.contacts.surfaces_with(np.where(bounces, surfaces.restitution, 0.0))
-        result = struck(self.model, given, q, v, self.spec.law, self.spec.order, SLACK)
+        given = self.contacts.surfaces_with(surfaces.restitution * (run.interruptions < BOUNCES))
+        result = struck(self.model, given, q, v, self.spec.law, self.spec.order, SLACK, self.spec.rest_speed)
         if result.status == "unsolved":
             run.stall(str(result.message))
         self._impulses = result.impulses

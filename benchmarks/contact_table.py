@@ -1,0 +1,211 @@
+"""Contact beside MuJoCo and Drake: how far each is off where the answer is known.
+
+    python benchmarks/contact_table.py [--drake python] [--only row …] [--out folder]
+
+Scenes are those of contact_cases.py, with steps of a millisecond if nothing else is said: knuckle by steps (what
+`kn.simulate` chooses) and from event to event; MuJoCo with its defaults, and tuned (elliptic cones, impratio 100, ten
+iterations without slip, contacts five steps stiff); Drake's lagged and SAP approximations. --drake names an interpreter
+that has Drake; without one it is left out. Then the residuals of ContactBench, contact_residuals.py. Prints a table;
+with --out also writes contact_table.json and contact_table.md. Exits with 1 where knuckle is beyond a tolerance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import contact_with_knuckle as ours
+import contact_with_mujoco as mujoco
+import machine
+from contact_cases import ROWS, Case, Motion, Row
+from contact_residuals import heap, residuals
+from table import grid
+from table import machine as machine_line
+
+HERE = Path(__file__).resolve().parent
+OURS = ("knuckle, steps", "knuckle, events")
+OTHERS = ("MuJoCo", "MuJoCo, tuned", "Drake, lagged", "Drake, SAP")
+MEASURES = {
+    "primal": "four balls thrown together: impulse out of its cone, mean",
+    "dual": "… bodies into each other, mean, m/s",
+    "complementarity": "… complementarity, mean, m/s",
+}
+ROUNDING = 1e-15
+"""What is nearer is no nearer."""
+REASONS = {
+    "feet": "all of them are of rounding",
+    "cradle, in turn": 'steps have Moreau\'s law, at once; RigidContacts(order="sequential") has the other one',
+    "bowled, when": "a step is the least that steps can tell; events find the instant",
+    "bounces": "each bounce is found to a step, and nine of them add up; events find the instants",
+    "wall": "steps strike from where the step begins",
+    "rocking": "steps are of the first order",
+    "stops": "steps are of the first order: half a step of v",
+    "energy": "gravity works on the velocity at the end of a step: up to m g dt v at a bounce, and back in flight",
+}
+"""Why steps are farther off than some other, where they are."""
+
+
+def by_drake(python: str | None, kind: str, chosen: list[str]) -> dict[str, Any]:
+    """Its errors, from an interpreter that has it."""
+    if python is None:
+        return {}
+    command = [python, str(HERE / "contact_with_drake.py"), kind, *chosen]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=HERE)
+    if done.returncode:
+        print(f"Drake is left out: {done.stderr.strip().splitlines()[-1]}", flush=True)
+        return {}
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def measured(row: Row, run: Callable[..., Any]) -> float | str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return float(row.error(run))
+        except Exception as error:  # a scene that it cannot have
+            return f"{type(error).__name__}: {error}"[:200]
+
+
+def remembered(run: Callable[[Case], Motion]) -> Callable[[Case], Motion]:
+    """Scenes that several rows look at run once."""
+    known: dict[str, Motion] = {}
+
+    def once(case: Case) -> Motion:
+        if repr(case) not in known:
+            known[repr(case)] = run(case)
+        return known[repr(case)]
+
+    return once
+
+
+def measure(chosen: list[str], python: str | None) -> list[dict[str, Any]]:
+    drakes = {f"Drake, {name}": by_drake(python, kind, chosen) for name, kind in (("lagged", "lagged"), ("SAP", "sap"))}
+    rows: list[dict[str, Any]] = []
+    steps, events = remembered(ours.by_steps), remembered(ours.by_events)
+    default, tuned = (remembered(partial(mujoco.run, is_tuned=x)) for x in (False, True))
+    for name in chosen:
+        row = ROWS[name]
+        errors: dict[str, Any] = {
+            "knuckle, steps": measured(row, steps),
+            "knuckle, events": measured(row, events) if row.by_events else None,
+            "MuJoCo": measured(row, default),
+            "MuJoCo, tuned": measured(row, tuned),
+            **{kind: found.get(name) for kind, found in drakes.items()},
+        }
+        limits = dict(zip(OURS, (row.steps, row.events), strict=True))
+        rows.append({"name": name, "title": row.title, "unit": row.unit, "errors": errors, "tolerances": limits})
+        print(f"{name}: " + ", ".join(f"{who} {_digits(x)}" for who, x in errors.items()), flush=True)
+    case = heap()
+    found: dict[str, dict[str, float]] = {
+        "knuckle, steps": residuals(case, ours.pushes(case)),
+        "MuJoCo": residuals(case, mujoco.pushes(case, is_tuned=False)),
+        "MuJoCo, tuned": residuals(case, mujoco.pushes(case, is_tuned=True)),
+        **{kind: given["residuals"] for kind, given in drakes.items() if "residuals" in given},
+    }
+    for name, title in MEASURES.items():
+        errors = {who: found.get(who, {}).get(name) for who in (*OURS, *OTHERS)}
+        rows.append({"name": name, "title": title, "unit": "", "errors": errors, "tolerances": dict.fromkeys(OURS)})
+    return rows
+
+
+def _digits(x: Any) -> str:
+    if x is None or isinstance(x, str) or (isinstance(x, float) and math.isnan(x)):
+        return "" if x is None else "no"
+    return "0" if x == 0 else f"{x:.0e}".replace("e-0", "e-").replace("e+00", "")
+
+
+def missed(rows: list[dict[str, Any]]) -> list[str]:
+    """Where knuckle is beyond a tolerance."""
+    found: list[str] = []
+    for row in rows:
+        for who in OURS:
+            x, limit = row["errors"][who], row["tolerances"][who]
+            if limit is not None and (not isinstance(x, float) or not x <= limit):
+                found.append(f"{row['name']}, {who}: {x}, and {limit:g} is asked")
+    return found
+
+
+def larger(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Rows in which another is nearer than the best of knuckle, and those in which one is nearer than its steps."""
+    found: dict[str, list[str]] = {"both": [], "steps": []}
+    for row in rows:
+        measured = {who: x for who, x in row["errors"].items() if isinstance(x, float) and not math.isnan(x)}
+        numbers = {who: max(x, ROUNDING) for who, x in measured.items()}
+        others = min((x for who, x in numbers.items() if who in OTHERS), default=math.inf)
+        if min((x for who, x in numbers.items() if who in OURS), default=math.inf) > others:
+            found["both"].append(row["name"])
+        elif numbers.get("knuckle, steps", 0.0) > others:
+            found["steps"].append(row["name"])
+    return found
+
+
+def page(results: dict[str, Any]) -> str:
+    """The results in Markdown."""
+    rows = results["rows"]
+    lines = [
+        [f"{row['title']}{', ' + row['unit'] if row['unit'] else ''}"]
+        + [_with(row, who) for who in OURS]
+        + [_digits(row["errors"][who]) for who in OTHERS]
+        for row in rows
+    ]
+    last = larger(rows)
+    notes = [
+        "Errors; steps of 1 ms if nothing else is said. In brackets: what is asked of knuckle. Nothing where a way has "
+        "no such scene or number. MuJoCo and Drake have no restitution as a number: their springs and dampers are "
+        "chosen so that a ball alone would leave with it."
+    ]
+    if last["steps"]:
+        notes.append("knuckle's steps are farther off than another, and its events nearer than all:")
+        notes.append(
+            "\n".join(f"- {ROWS[name].title}: {REASONS.get(name, 'of the first order')}." for name in last["steps"])
+        )
+    if beyond := missed(rows):
+        notes.append("Beyond what is asked:")
+        notes.append("\n".join(f"- {text}" for text in beyond))
+    names = ", ".join(MEASURES.get(name) or ROWS[name].title for name in last["both"])
+    notes.append(
+        f"Another is nearer than knuckle in: {names}." if names else "Nothing is nearer than the nearer of knuckle's."
+    )
+    heading = ["case", *OURS, *OTHERS]
+    return "\n\n".join([machine_line(results), notes[0], grid(heading, lines), *notes[1:]])
+
+
+def _with(row: dict[str, Any], who: str) -> str:
+    limit = row["tolerances"][who]
+    return _digits(row["errors"][who]) + (f" ({limit:.0e})".replace("e-0", "e-") if limit is not None else "")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--drake", default=None, help="an interpreter that has Drake")
+    parser.add_argument("--only", nargs="+", choices=list(ROWS), default=list(ROWS), help="some rows only")
+    parser.add_argument("--out", type=Path, default=None, help="where the results go")
+    chosen = parser.parse_args()
+    results: dict[str, Any] = {"machine": machine.description(), "rows": measure(chosen.only, chosen.drake)}
+    before = chosen.out / "contact_table.json" if chosen.out is not None else None
+    if before is not None and before.exists() and len(chosen.only) < len(ROWS):  # the other rows stay
+        known = {row["name"]: row for row in json.loads(before.read_text("utf-8"))["rows"]}
+        known |= {row["name"]: row for row in results["rows"]}
+        results["rows"] = [known[name] for name in (*ROWS, *MEASURES) if name in known]
+    results["machine"]["load at end"] = machine.load()
+    print("", page(results), sep="\n")
+    if chosen.out is not None:
+        chosen.out.mkdir(parents=True, exist_ok=True)
+        text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+        (chosen.out / "contact_table.json").write_text(text, "utf-8")
+        (chosen.out / "contact_table.md").write_text(page(results) + "\n", "utf-8")
+    bad = missed(results["rows"])
+    print("\n".join(bad))
+    return min(len(bad), 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
