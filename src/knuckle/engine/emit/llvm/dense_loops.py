@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from knuckle.engine.trace import Eliminate, Substitute
 
-from .loops import LoopLines
+from .loop_lines import LoopLines
 from .vector_lanes import Lanes
 
 TILE = 3
