@@ -9,7 +9,7 @@ from .vector_lanes import Lanes
 from .vector_moves import Lines
 
 
-class Carried:
+class LoopValues:
     """Values that a loop takes from round to round: `values` are those of this round, and after it the last."""
 
     def __init__(self, values: list[str]) -> None:
@@ -66,11 +66,11 @@ class LoopLines(Lines):
         return f"{kind}{self._labels}"
 
     @contextmanager
-    def loop(self, stop: str | int, *carried: tuple[str, str]) -> Iterator[tuple[str, Carried]]:
+    def loop(self, stop: str | int, *carried: tuple[str, str]) -> Iterator[tuple[str, LoopValues]]:
         """Lines for each number from 0 to before `stop`, with what is (type, first value) carried along."""
         label, before = self._label("loop"), self._here
         counter, names = f"%{label}_k", [f"%{label}_c{k}" for k in range(len(carried))]
-        along = Carried(names)
+        along = LoopValues(names)
         self.add(f"br label %{label}")
         self.block(label)
         self.add(f"{counter} = phi i64 [0, %{before}], [{counter}_next, %{label}_next]")
