@@ -66,5 +66,21 @@ def test_more_contacts_than_freedoms():
     assert found >= 36
 
 
+def test_feet_on_four_corners():
+    """Twelve impulses on six freedoms: corners that stick, slide and lift. Four hundred feet at once."""
+    rng, count = np.random.default_rng(0), 400
+    at = [(x, y, 0.0) for x in (-0.08, 0.1) for y in (-0.05, 0.05)]
+    axes = np.roll(np.eye(3), 1, axis=1)[[1, 2, 0]]
+    J = np.array([[*d, *np.cross(r, d)] for r in at for d in axes])
+    L = rng.normal(size=(count, 6, 6))
+    Y = J @ L
+    A = Y @ Y.transpose(0, 2, 1)
+    b = rng.normal(size=(count, 6)) * [0.3, 0.3, 0.3, 2.0, 2.0, 2.0] @ J.T - np.tile([0.2, 0.0, 0.0], 4)
+    made = ConeProblem.of([list(row) for row in A.transpose(1, 2, 0)], list(b.T), [Cone(0.8)] * 4)
+    found, left = solved(made, [np.zeros(count)] * 12, 40, 1e-12)
+    assert np.max(left) <= 1e-7
+    assert np.max(residual(made, found)) <= 1e-7
+
+
 def test_nothing_to_solve():
     assert solved(ConeProblem.of([], [], []), [], 5, 1e-12)[0] == []

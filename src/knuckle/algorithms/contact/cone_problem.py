@@ -70,6 +70,18 @@ class ConeProblem:
                 worst = maximum(worst, absolute(self.b[i]))
         return worst
 
+    def projected(self, impulses: Sequence[Any]) -> Scalars:
+        """The nearest impulses in the cones and between the bounds."""
+        return [x for block in self.blocks for x in block.law.projected([impulses[i] for i in block.rows])]
+
+    def own_velocity(self, impulses: Scalars) -> Any:
+        """The largest velocity that impulses give to their own rows."""
+        worst: Any = ZERO
+        for block in self.blocks:
+            for i, response in zip(block.rows, block.steps.response, strict=True):
+                worst = maximum(worst, response * absolute(impulses[i]))
+        return worst
+
     def trial(self, block: ImpulseBlock, impulses: Scalars) -> Scalars:
         """λ − ρ u of a contact."""
         pairs = zip(block.rows, block.steps.rho, strict=True)

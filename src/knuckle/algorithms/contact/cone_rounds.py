@@ -1,7 +1,9 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
-Where several rounds find nothing better than before, many sweeps go on from the best.
+Rounds that fail begin anew without the guess. Where that fails too, as with many contacts of one body that are about to
+slide, contacts are compliant for a while, u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance
+is taken back step by step. Where it does not, there is more of it, after sweeps from the best impulses so far.
 """
 
 from __future__ import annotations
@@ -16,12 +18,22 @@ from knuckle.spatial.linear.elimination import MANY, eliminated, product_count
 from .cone_problem import ConeProblem, residual
 from .friction_discs import Scalars
 
-TRIES = 4
-"""Rounds without success before many sweeps go on from the best."""
-SWEEPS, MANY_SWEEPS = 1, 20
-"""Sweeps of Gauss and Seidel before a step of Newton's method, and instead of one."""
-ANEW = 8
-"""After so many rounds they begin anew, without a guess and what is worse than nothing, with so many more tries."""
+ANEW, RIGID = 4, 10
+"""Rounds before they begin anew, and before there is compliance."""
+MANY_SWEEPS = 20
+"""Sweeps before the first compliance, and before more of it."""
+TRIES = 8
+"""Rounds in which the compliant problem is solved, or there is more compliance."""
+SOFTEST, SOFT = 0.1, 1e-3
+"""The largest compliance, and the first one: the part of a contact's own response."""
+HARDER, SOFTER = 0.1, 3.0
+"""What a compliance is multiplied with where the problem is solved, and where it is not."""
+NEARLY_RIGID = 1e-9
+"""The compliance below which there is none."""
+SETTLED = 5.0
+"""A problem counts as solved with a residual of so many times what the compliance leaves."""
+LATE = 20
+"""Rounds after which a residual up to `ENOUGH` is enough."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 SLIGHT = 1e-7
@@ -30,7 +42,7 @@ COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
-LOOPED = 5000
+LOOPED = 1000
 """Products from which on the equations of Newton's method are solved by loops."""
 
 
@@ -50,33 +62,46 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
     n, without = len(start), residual(problem, [ZERO] * len(start))
 
-    def round_(_: Any, count: Any, tries: Any, left: Any, *x: Any) -> tuple[Any, ...]:
+    def round_(_: Any, count: Any, tries: Any, softness: Any, left: Any, *x: Any) -> tuple[Any, ...]:
+        is_rigid, softens = less(count, RIGID - 0.5), less(absolute(count - RIGID), 0.5)
         begins_anew = less(absolute(count - ANEW), 0.5)
         impulses = [select(begins_anew, 0.0, y) for y in x[n:]]
-        forgets = less(select(begins_anew, without, UNKNOWN), left)
+        forgets = less(select(begins_anew, without, UNKNOWN), left)  # a guess that is worse than none
         best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
-        tries, left, *both = _round(problem, select(begins_anew, -float(ANEW), tries), left, best, impulses)
-        is_late = less(rounds - 1.5, count)
-        return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, left, *both
+        tries = select(is_rigid, 0.0, select(softens, -1.0, tries))
+        softness = select(softens, SOFT, softness)
+        tries, softness, left, *both = _round(problem, is_rigid, tries, softness, left, best, impulses)
+        is_late = less(min(LATE, rounds) - 1.5, count)
+        return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, softness, left, *both
 
-    state = repeated(round_, (is_open, 0.0, 0.0, UNKNOWN * is_open, *start, *start), (1 + PATIENCE) * rounds)
-    found = state[4 : 4 + n]
-    return [x for block in problem.blocks for x in block.law.projected([found[i] for i in block.rows])], state[3]
+    begin = (is_open, 0.0, 0.0, 0.0, UNKNOWN * is_open, *start, *start)
+    state = repeated(round_, begin, (1 + PATIENCE) * rounds)
+    return problem.projected(state[5 : 5 + n]), state[4]
 
 
-def _round(problem: ConeProblem, tries: Any, left: Any, best: Sequence[Any], impulses: Scalars) -> tuple[Any, ...]:
-    """Sweeps and a step of Newton's method; after `TRIES` that found nothing better, many sweeps from the best."""
-    is_stuck = less(TRIES - 0.5, tries)
-    impulses = [select(is_stuck, a, b) for a, b in zip(best, impulses, strict=True)]
-    sweeps = select(is_stuck, float(MANY_SWEEPS), float(SWEEPS))
+def _round(
+    problem: ConeProblem, is_rigid: Any, tries: Any, softness: Any, left: Any, best: Sequence[Any], impulses: Scalars
+) -> tuple[Any, ...]:
+    """Sweeps and a step of Newton's method. `tries` counts those with this compliance.
+
+    It is −1 where there is more of it than before: many sweeps from the best come first.
+    """
+    is_softer = less(tries, -0.5)
+    impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
+    sweeps = select(is_rigid, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
-    newton = _newton(problem, impulses)
-    impulses = [select(is_stuck, a, b) for a, b in zip(impulses, newton, strict=True)]
-    now = residual(problem, impulses)
+    impulses = _newton(problem, impulses, softness)
+    allowed = problem.projected(impulses)
+    now = residual(problem, allowed)
     is_better = less(now, left)
-    best = [select(is_better, a, b) for a, b in zip(impulses, best, strict=True)]
-    tries = select(is_better, minimum(tries, 0.0), select(is_stuck, 0.0, tries + 1))
-    return tries, select(is_better, now, left), *best, *impulses
+    best = [select(is_better, a, b) for a, b in zip(allowed, best, strict=True)]
+    is_settled = less(now, SETTLED * softness * problem.own_velocity(allowed))
+    is_stuck = less(TRIES - 1.5, tries)
+    harder = select(less(HARDER * softness, NEARLY_RIGID), 0.0, HARDER * softness)
+    softer = minimum(SOFTER * maximum(softness, NEARLY_RIGID), SOFTEST)
+    softness = select(is_settled, harder, select(is_stuck, softer, softness))
+    tries = select(is_settled, 0.0, select(is_stuck, -1.0, tries + 1))
+    return tries, softness, select(is_better, now, left), *best, *impulses
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
@@ -86,12 +111,12 @@ def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
     return impulses
 
 
-def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
+def _newton(problem: ConeProblem, impulses: Scalars, softness: Any = ZERO) -> Scalars:
     """λ − F'⁻¹ F with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A.
 
     What the slight compliance s in F' + s Π' leaves is solved for once more: it chooses among impulses, and no more.
     """
-    slopes, still, left = equations(problem, impulses)
+    slopes, still, left = equations(problem, impulses, softness)
     many = MANY if product_count(slopes) > LOOPED else len(left) + 1
     factors = eliminated(slopes, many)
     change = factors.solve(left)
@@ -100,21 +125,24 @@ def _newton(problem: ConeProblem, impulses: Scalars) -> Scalars:
     return [x - d for x, d in zip(impulses, change, strict=True)]
 
 
-def equations(problem: ConeProblem, impulses: Scalars) -> tuple[Matrix, list[dict[int, Any]], Vector]:
-    """F' + s Π', the rows of Π' and F of Newton's method."""
+def equations(
+    problem: ConeProblem, impulses: Scalars, softness: Any = ZERO
+) -> tuple[Matrix, list[dict[int, Any]], Vector]:
+    """F' + s Π', the rows of Π' and F of Newton's method. With compliance ε, ρ u is ρ (A λ + b) + ε λ."""
     n = len(impulses)
     slopes: list[Scalars] = []
     still: list[dict[int, Any]] = []
     left: Scalars = []
+    rigid = 1 - SLIGHT - softness
     for block in problem.blocks:
-        trial = problem.trial(block, impulses)
+        trial = [x - softness * impulses[i] for i, x in zip(block.rows, problem.trial(block, impulses), strict=True)]
         for i, line, x in zip(block.rows, block.law.slope(trial), block.law.projected(trial), strict=True):
             left.append(impulses[i] - x)
             row: Scalars = [ZERO] * n
             row[i] = ONE
             still.append({m: g for m, g in zip(block.rows, line, strict=True) if g is not ZERO})
             for m, g in still[-1].items():
-                row[m] = row[m] - (1 - SLIGHT) * g
+                row[m] = row[m] - rigid * g
                 weight = block.steps.rho[m - block.rows.start] * g
                 for k, a in problem.A[m].items():
                     row[k] = row[k] + weight * a

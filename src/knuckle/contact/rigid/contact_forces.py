@@ -22,7 +22,7 @@ from knuckle.algorithms.contact.impulse_laws import PUSHES, Cone
 Array: TypeAlias = NDArray[Any]
 Mask: TypeAlias = NDArray[np.bool_]
 
-ROUNDS, TOLERANCE = 60, 1e-11
+ROUNDS, TOLERANCE = 60, 1e-12
 """Rounds of the cone problem, and what is enough, as a part of the largest rate."""
 SOLVED = 1e-8
 """The residual, as a part of the largest rate, beyond which a problem is not solved."""

@@ -34,6 +34,11 @@ class Block(ABC):
         """Whether it is run in rounds, or a piece of it is."""
         return False
 
+    @property
+    def arrays(self) -> tuple[int, ...]:
+        """The sizes of the arrays that its inputs are, one after the other: code may leave each where it is."""
+        return (self.inputs,)
+
     @abstractmethod
     def evaluate(self, values: Sequence[float]) -> list[float]:
         """Its results for these inputs, plainly: an oracle for the printers."""

@@ -61,6 +61,10 @@ class Substitute(_Dense):
         return self.n * self.n + self.n
 
     @property
+    def arrays(self) -> tuple[int, ...]:
+        return self.n * self.n, self.n
+
+    @property
     def outputs(self) -> int:
         return self.n
 

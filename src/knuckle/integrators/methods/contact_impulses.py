@@ -28,8 +28,8 @@ OVERLAP = 1e-9
 """An overlap, in metres or radians, of which nothing is taken back."""
 
 
-MOST_RESPONSES = 8000
-"""Responses of one impulse to another in one step at most: beyond, its code would be too long."""
+MOST_RESPONSES = 3600
+"""Responses of one impulse to another in one step at most: to compile the code of more would take minutes."""
 
 
 class Contact(NamedTuple):

@@ -118,6 +118,7 @@ class Printer:
         self.program, self.lanes, self.body = program, lanes, BasicBlock(lanes)
         self.blocks = blocks or BlockTexts(lanes)
         self.rooms: dict[str, str] = {}
+        self.callers: dict[str, Node] = {}
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
         self.sums: dict[str, tuple[str, float]] = {}
@@ -130,9 +131,9 @@ class Printer:
             return self.load(node.a)
         if node.op == "part":
             return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(self.names[node.a], node.b)}")
-        args = [self.names[k] for k in node.operands]
         if node.op == "call":
-            return self.call(self.program.blocks[node.a], args)
+            return self.call(self.program.blocks[node.a], node)
+        args = [self.names[k] for k in node.operands]
         if node.op in BINARY:
             name = self.body.arithmetic(BINARY[node.op], *args)
             self._note_sum(name, node)
@@ -151,16 +152,36 @@ class Printer:
             if self.program.nodes[k].op == "constant":
                 self.sums[name] = self.names[other], self.program.nodes[k].a
 
-    def call(self, block: Block, args: list[str]) -> str:
+    def call(self, block: Block, node: Node) -> str:
         """Runs a block; returns the room in which its results are, until it runs again: they are read at once."""
-        name = self.blocks.name(block)
-        taken, given = f"{name}_taken", f"{name}_given"
-        for room, size in ((taken, block.inputs), (given, block.outputs)):
-            self.rooms[room] = f"%{room} = alloca [{max(1, size)} x {self.lanes.vector}], align 64"
-        for k, x in enumerate(args):
-            self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(taken, k)}")
-        self.body.lines.append(f"call void @{name}(ptr %{taken}, ptr %{given})")
+        name, first, arrays = self.blocks.name(block), 0, list[str]()
+        for number, size in enumerate(block.arrays):
+            operands = node.operands[first : first + size]
+            arrays.append(self._lying(operands) or self._laid(f"{name}_taken{number}", operands))
+            first += size
+        given = f"{name}_given"
+        self._room(given, block.outputs)
+        self.callers[given] = node
+        self.body.lines.append(f"call void @{name}({', '.join(f'ptr %{room}' for room in (*arrays, given))})")
         return given
+
+    def _lying(self, operands: tuple[int, ...]) -> str | None:
+        """The room of a block that gave just these numbers, and has not run again since."""
+        parts = [self.program.nodes[k] for k in operands]
+        if not parts or any(x.op != "part" or x.a != parts[0].a or x.b != k for k, x in enumerate(parts)):
+            return None
+        room = self.names[parts[0].a]
+        return room if self.callers[room] is self.program.nodes[parts[0].a] else None
+
+    def _laid(self, room: str, operands: tuple[int, ...]) -> str:
+        """A room with these numbers."""
+        self._room(room, len(operands))
+        for k, i in enumerate(operands):
+            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot(room, k)}")
+        return room
+
+    def _room(self, name: str, size: int) -> None:
+        self.rooms[name] = f"%{name} = alloca [{max(1, size)} x {self.lanes.vector}], align 64"
 
     def neg(self, x: str) -> str:
         return self.body.put(f"fneg {self.lanes.vector} {x}")
