@@ -1,0 +1,7 @@
+"""Loops over numbers in memory, written in plain Python and compiled as they stand."""
+
+from .language import Code, Codes, Reals, Wholes, apply
+from .routine import Bound, Routine, routine
+from .to_llvm import Record
+
+__all__ = ["Bound", "Code", "Codes", "Reals", "Record", "Routine", "Wholes", "apply", "routine"]

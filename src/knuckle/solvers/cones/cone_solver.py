@@ -1,0 +1,202 @@
+"""The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
+
+The rounds are those of `algorithms.contact.cone_rounds`: after several that find nothing better, many sweeps go on from
+the best. What is found is never worse than the guess.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from knuckle.engine.routines import Reals, routine
+
+from .cone_newton import newton
+from .cone_sweeps import residual, sweep
+from .contact_table import (
+    COMPLIANCE,
+    CONE,
+    LAW,
+    NORMAL,
+    REAL,
+    REBOUND,
+    ROW,
+    SIZE,
+    WHOLE,
+    Cones,
+    all_projected,
+    push,
+    rate,
+    together,
+)
+
+TRIES, MANY_SWEEPS = 4, 20
+"""Rounds without success before many sweeps go on from the best, and how many these are."""
+ANEW = 8
+"""After so many rounds they begin anew, without a guess, and are given so many more tries."""
+PATIENCE, ENOUGH = 3, 1e-7
+"""How many times the rounds are tried where the residual stays above so much, in m/s."""
+LEAST = 1e-11
+"""A residual, in m/s, that is always enough."""
+
+
+@routine
+def copied(n: int, x: Reals, y: Reals) -> None:
+    """y = x."""
+    for i in range(n):
+        y[i] = x[i]
+
+
+@routine
+def largest(p: Cones, count: int) -> float:
+    """The largest velocity without impulses; that of pairs that part does not count."""
+    b = p.b
+    worst = 0.0
+    for c in range(count):
+        w = p.whole[WHOLE * c :]
+        n = w[ROW]
+        worst = max(worst, -b[n] if w[LAW] == CONE else abs(b[n]))
+        for k in range(1, w[SIZE]):
+            worst = max(worst, abs(b[n + k]))
+    return worst
+
+
+@routine
+def row_count(p: Cones, count: int) -> int:
+    """How many rows so many contacts have."""
+    if count == 0:
+        return 0
+    w = p.whole[WHOLE * (count - 1) :]
+    return w[ROW] + w[SIZE]
+
+
+@routine
+def solved(p: Cones, count: int) -> float:
+    """The residual that is left; `impulses` are a guess before and what was found afterwards, and z is Yᵀ λ."""
+    rows, impulses, best, rounds = row_count(p, count), p.impulses, p.best, p.rounds
+    all_projected(p, count)
+    together(p, count, impulses)
+    copied(rows, impulses, best)
+    enough = max(p.tolerance * largest(p, count), LEAST)
+    left = residual(p, count)
+    tries = 0
+    number = 0
+    while number < rounds or (number < (1 + PATIENCE) * rounds and left > max(enough, ENOUGH)):
+        if number == ANEW:
+            tries = -ANEW
+            for i in range(rows):
+                impulses[i] = 0.0
+            all_projected(p, count)
+            together(p, count, impulses)
+        number += 1
+        is_stuck = tries >= TRIES
+        if is_stuck:
+            copied(rows, best, impulses)
+            together(p, count, impulses)
+        for _ in range(MANY_SWEEPS if is_stuck else 1):
+            sweep(p, count)
+        now = residual(p, count)
+        if now > enough and not is_stuck:
+            newton(p, count)
+            together(p, count, impulses)
+            now = residual(p, count)
+        if now < left:
+            copied(rows, impulses, best)
+            left = now
+            tries = min(tries, 0)
+        elif is_stuck:
+            tries = 0
+        else:
+            tries += 1
+        if left <= enough:
+            break
+    copied(rows, best, impulses)
+    together(p, count, impulses)
+    return left
+
+
+@routine
+def energy(p: Cones, count: int) -> float:
+    """The kinetic energy that impulses bring: λᵀ(free + A λ/2), for z = Yᵀ λ."""
+    impulses, free, z = p.impulses, p.free, p.z
+    total = 0.0
+    for c in range(count):
+        w = p.whole[WHOLE * c :]
+        for k in range(w[SIZE]):
+            total += impulses[w[ROW] + k] * free[w[ROW] + k]
+        total += 0.5 * p.real[REAL * c + COMPLIANCE] * impulses[w[ROW]] * impulses[w[ROW]]
+    for i in range(p.n):
+        total += 0.5 * z[i] * z[i]
+    return total
+
+
+@routine
+def solved_with_rebound(p: Cones, count: int) -> float:
+    """The same with restitution, and without energy out of nothing (`algorithms.contact.rebound`)."""
+    b, impulses, other, best, rows = p.b, p.impulses, p.other, p.best, row_count(p, count)
+    for c in range(count):
+        b[p.whole[WHOLE * c + ROW]] += p.real[REAL * c + REBOUND]
+    left = solved(p, count)
+    high = energy(p, count)
+    if high <= 0.0:
+        return left
+    copied(rows, impulses, other)
+    for c in range(count):
+        b[p.whole[WHOLE * c + ROW]] -= p.real[REAL * c + REBOUND]
+    left = max(left, solved(p, count))
+    low = energy(p, count)
+    for i in range(rows):
+        best[i] = other[i] - impulses[i]
+    together(p, count, best)
+    a = 0.0
+    for i in range(p.n):
+        a += 0.5 * p.z[i] * p.z[i]
+    for c in range(count):
+        way = best[p.whole[WHOLE * c + ROW]]
+        a += 0.5 * p.real[REAL * c + COMPLIANCE] * way * way
+    half = (high - low - a) / 2.0
+    down = half + sqrt(max(0.0, half * half - a * low))
+    part = 1.0
+    if down > 1e-300:
+        part = max(0.0, min(1.0, -low / down))
+    for i in range(rows):
+        impulses[i] += part * best[i]
+    together(p, count, impulses)
+    return left
+
+
+RECOVERIES, NEAR = 50, 0.05
+"""Sweeps that take overlaps back at most, and the part of the way apart that need not be there."""
+
+
+@routine
+def recovered(p: Cones, count: int) -> bool:
+    """Pushes along normals, and z of them, that part overlaps with `apart`; whether there are any.
+
+    As `algorithms.contact.overlap_recovery`: without friction, and no velocity is left of it.
+    """
+    whole, real, Y, apart, pushes, z = p.whole, p.real, p.Y, p.apart, p.pushes, p.z
+    most = 0.0
+    for c in range(count):
+        pushes[c] = 0.0
+        most = max(most, apart[c])
+    if most <= 0.0:
+        return False
+    for i in range(p.n):
+        z[i] = 0.0
+    for _ in range(RECOVERIES):
+        for c in range(count):
+            w = whole[WHOLE * c :]
+            if w[LAW] == CONE and real[REAL * c + COMPLIANCE] == 0.0:
+                old = pushes[c]
+                new = max(0.0, old + (apart[c] - rate(w, Y, z, 0)) * real[REAL * c + NORMAL])
+                if new != old:
+                    pushes[c] = new
+                    push(w, Y, z, 0, new - old)
+        worst = 0.0
+        for c in range(count):
+            w = whole[WHOLE * c :]
+            if w[LAW] == CONE and real[REAL * c + COMPLIANCE] == 0.0:
+                worst = max(worst, apart[c] - rate(w, Y, z, 0))
+        if worst <= NEAR * most:
+            break
+    return True
