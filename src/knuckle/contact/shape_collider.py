@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,9 @@ from knuckle.spatial import Matrix, Transform, rotation
 
 from .colliders import LIBRARIES, Array, Collider, collider, installed_library
 from .contact_pairs import ContactPair, contact_pairs
-from .contact_terms import Candidate, placed_shapes
+from .contact_terms import Candidate
 from .detection import Detector
+from .pair_loops.near_places import PLACE_SIZE, PairTable, near_places
 
 PLACES = 5
 """The places of two shapes that a library computes: the nearest, and one for each way in which the first may tilt."""
@@ -73,18 +75,27 @@ class ShapeCollider:
         colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
         return cls(model, name, pairs, tuple(map(place_count, pairs)), colliders)
 
+    @cached_property
+    def _table(self) -> PairTable:
+        return PairTable.of(self.pairs, self.counts)
+
     def places(self, q: Any) -> Array:
         """Gap, point and normal of each place, as rows (n, 7), in one state; in base coordinates."""
-        found = np.array(_compiled_places(self.model, q), float)
-        placed = iter(np.array(_placements(self.model, q), float).reshape(-1, 2, 4, 3))
-        others, k = iter(self.colliders), 0
-        for pair, count in zip(self.pairs, self.counts, strict=True):
-            if not pair.is_compiled:
-                (*E, r), (*F, s) = next(placed)
-                size = min(_size(pair.first_shape.shape), _size(pair.second_shape.shape))
-                found[k : k + count] = _tilted_places(next(others), np.transpose(E), r, np.transpose(F), s, size)
-            k += count
+        placed = np.array(_placements(self.model, q, shapes=self._table.placements), float).reshape(-1, 4, 3)
+        room = self._table.room(self._table.codes(), placed.reshape(-1))
+        room.speed[:] = math.inf  # so that all are looked at
+        near_places(room, 1.0)
+        found, others = room.places.reshape(-1, PLACE_SIZE), iter(self.colliders)
+        for k, (kind, first, second, start, count, _) in enumerate(self._table.rows):
+            if kind < 0:
+                found[start : start + count] = self.places_of(k, next(others), placed[first], placed[second])
         return found
+
+    def places_of(self, pair: int, collider: Collider, first: Array, second: Array) -> list[list[float]]:
+        """The places of a pair that a library computes; its shapes are placed by their axes and origins (4, 3)."""
+        shapes = self.pairs[pair].first_shape.shape, self.pairs[pair].second_shape.shape
+        size = min(map(_size, shapes))
+        return _tilted_places(collider, first[:3].T, first[3], second[:3].T, second[3], size)
 
 
 def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candidate]:
@@ -105,26 +116,11 @@ def place_count(pair: ContactPair) -> int:
 
 
 @function(q="q", loops=True)
-def _compiled_places(model: Model, q: Any) -> Array:
-    """Gap, point and normal of the places of pairs that have a text; zeros for others."""
-    X0, detector, rows = positions(model, model.positions(q)), Detector(), list[list[Any]]()
-    for pair in contact_pairs(model, any_shapes=True):
-        if not pair.is_compiled:
-            rows += [[0.0] * 7] * PLACES
-            continue
-        X, Y = placed_shapes(pair, X0)
-        places = detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
-        rows += [[place.gap, *place.point, *place.normal] for place in places]
-    return Matrix(rows, 7)  # type: ignore[return-value]
-
-
-@function(q="q", loops=True)
-def _placements(model: Model, q: Any) -> Array:
-    """The axes and the origin of both shapes of each pair that has no text."""
+def _placements(model: Model, q: Any, shapes: tuple[tuple[int, Transform], ...]) -> Array:
+    """The axes and the origin of each shape."""
     X0 = positions(model, model.positions(q))
-    others = [pair for pair in contact_pairs(model, any_shapes=True) if not pair.is_compiled]
-    rows = [[*X.E[0], *X.E[1], *X.E[2], *X.r] for pair in others for X in placed_shapes(pair, X0)]
-    return Matrix(rows, 12)  # type: ignore[return-value]
+    here = [X @ X0[i] for i, X in shapes]
+    return Matrix([[*X.E[0], *X.E[1], *X.E[2], *X.r] for X in here], 12)  # type: ignore[return-value]
 
 
 def _tilted_places(pair: Collider, R: Array, r: Array, S: Array, s: Array, size: float) -> list[list[float]]:

@@ -12,7 +12,7 @@ from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.warning import warn
 
 from .base import Integrator
-from .methods.collider_steps import ColliderSteps, must_have_one_kind
+from .methods.collider_steps import ColliderSteps, must_be_known
 from .methods.contact_impulses import impulse_count
 from .methods.contact_steps import ContactSteps
 
@@ -49,15 +49,15 @@ def _compiled(model: Model) -> ContactSteps:
 
 def _for_one_state(model: Model) -> Integrator:
     """Compiled steps for few contacts, and for free bodies with few neighbours; else steps on numbers."""
-    pairs = contact_pairs(with_hulls(model), any_shapes=True)
+    solid = with_hulls(model)
+    pairs = contact_pairs(solid, any_shapes=True)
     is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
     is_loose = is_loose and ROWS * model.nb * max(map(place_count, pairs), default=0) <= MOST_LOOSE
     are_compiled = all(pair.is_compiled and not _is_mesh(pair) for pair in pairs)
     if are_compiled and (is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW)):
         return ContactSteps()
-    collider = ShapeCollider.of(with_hulls(model))
-    must_have_one_kind(model, collider.pairs)
-    return ColliderSteps(collider)
+    must_be_known(model)
+    return ColliderSteps(ShapeCollider.of(solid))
 
 
 def _is_mesh(pair: ContactPair) -> bool:
@@ -84,4 +84,4 @@ def must_solve_contacts(model: Model, contacts: bool | None, integrator: Integra
 def must_be_a_choice(contacts: bool | None) -> None:
     """An error unless contacts is True, False or None."""
     if contacts not in (None, False, True) or (isinstance(contacts, (int, float)) and not isinstance(contacts, bool)):
-        raise TypeError(f"contacts is True, False, None or a kn.contact.CompliantContacts, not {contacts!r}")
+        raise TypeError(f"contacts is True, False, None, a kn.contact.CompliantContacts or a kn.contact.RigidContacts, not {contacts!r}")

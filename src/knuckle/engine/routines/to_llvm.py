@@ -300,8 +300,7 @@ class _Printer:
             case ast.BoolOp(op=op, values=values):
                 return self._shortened(values, isinstance(op, ast.And))
             case ast.IfExp(test=test, body=body, orelse=orelse):
-                chosen = self._truth(test)
-                return self._selected(node, chosen, self._value(body), self._value(orelse))
+                return self._either(node, test, body, orelse)
             case ast.Call(func=ast.Name(id=name), args=args, keywords=[]):
                 return self._call(node, name, args)
             case _:
@@ -373,6 +372,23 @@ class _Printer:
                 self.lines.append(f"br label %{end}")
             self._label(more if k + 1 < len(values) else end)
         return Value(self._put(f"load i1, ptr %v.{room}"), TRUTH)
+
+    def _either(self, node: ast.AST, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Value:
+        """`a if c else b`: only one of them is computed."""
+        then, other, end = (self._new_label(x) for x in ("then", "else", "end"))
+        room = f"either.{then}"
+        self.lines.append(f"br i1 {self._truth(test)}, label %{then}, label %{other}")
+        ends: list[Value] = []
+        for label, value in ((then, body), (other, orelse)):
+            self._label(label)
+            x = self._value(value)
+            if label == then:
+                self._declare(room, x.kind)
+            x = self._as(x, self.kinds[room], node)
+            self.lines += [f"store {llvm_type(x.kind)} {x.name}, ptr %v.{room}", f"br label %{end}"]
+            ends.append(x)
+        self._label(end)
+        return Value(self._put(f"load {llvm_type(ends[0].kind)}, ptr %v.{room}"), ends[0].kind)
 
     def _selected(self, node: ast.AST, chosen: str, x: Value, y: Value) -> Value:
         if x.kind != y.kind:

@@ -1,0 +1,184 @@
+"""A contact step in one call: from the terms of a state to velocities, impulses and what is left of their laws."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs, near_places, speeds
+from knuckle.engine.routines import Code, Reals, Record, Wholes, apply, routine
+from knuckle.solvers.cones.cone_newton import ROOM
+from knuckle.solvers.cones.cone_solver import recovered, solved, solved_with_rebound
+from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, SIZE, WHOLE, Cones, steps
+from knuckle.solvers.cones.envelope import envelope
+
+from .touching import (
+    Mechanism,
+    Terms,
+    add_joint,
+    add_loop,
+    add_place,
+    along,
+    at_point,
+    body_velocities,
+    velocity_of,
+    with_springs,
+)
+
+AGAIN = 4
+"""How often places are added that impulses on others bring to touch."""
+EPSILON = 1e-9
+"""A distance, in metres, by which a place may overlap without being solved for."""
+DONE, MORE_CONTACTS, MORE_ENTRIES, MORE_ENVELOPE = 0, 1, 2, 3
+"""What a step says: it is done, or there is too little room."""
+
+
+@dataclass(frozen=True)
+class Outcome(Record):
+    """What a step begins and ends with besides the state."""
+
+    impulses: Reals
+    """of all places, of joints and of loops: those of the last step before, and those of this one"""
+    velocity: Reals
+    back: Reals
+    """the velocity that takes overlaps back"""
+    change: Reals
+    residual: Reals
+    near: Wholes
+    """the places that are solved for"""
+    is_near: Wholes
+    contacts: int
+    entries: int
+    envelope: int
+    """how much room there is"""
+
+
+@routine
+def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome) -> int:
+    """Velocities, factors of inertia, and places that may touch; how many near pairs have no code."""
+    body_velocities(m, s.screws, s.v, s.V)
+    with_springs(m, s, o.velocity, o.change)
+    body_velocities(m, s.screws, s.free, s.W)
+    speeds(pairs, s.V, s.W)
+    return near_places(pairs, s.dt[0])
+
+
+@routine
+def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome) -> int:
+    """Velocities and impulses with all laws of contact; what it says is named above."""
+    dt, f = s.dt[0], s.force
+    near = 0
+    for i in range(m.places):
+        here = pairs.places[PLACE_SIZE * i :]
+        o.is_near[i] = 0
+        if here[0] < FAR:
+            pair = pairs.pair[PAIR * m.pair_of[i] :]
+            first, second = pairs.body[pair[FIRST]], pairs.body[pair[SECOND]]
+            at_point(f, here[1:], here[4], here[5], here[6])
+            u = min(0.0, min(along(f, s.V, first, second), along(f, s.W, first, second)))
+            if here[0] + 2.0 * dt * u < EPSILON:
+                o.is_near[i] = 1
+                near += 1
+    status = solve_near(m, s, pairs, p, o, near)
+    for _ in range(AGAIN):
+        if status != DONE:
+            return status
+        body_velocities(m, s.screws, o.velocity, s.V)
+        missed = 0
+        for i in range(m.places):
+            here = pairs.places[PLACE_SIZE * i :]
+            if here[0] < FAR and o.is_near[i] == 0:
+                pair = pairs.pair[PAIR * m.pair_of[i] :]
+                first, second = pairs.body[pair[FIRST]], pairs.body[pair[SECOND]]
+                at_point(f, here[1:], here[4], here[5], here[6])
+                if here[0] + dt * along(f, s.V, first, second) < min(here[0], 0.0) - EPSILON:
+                    o.is_near[i] = 1
+                    missed += 1
+        if missed == 0:
+            break
+        near += missed
+        body_velocities(m, s.screws, s.v, s.V)
+        status = solve_near(m, s, pairs, p, o, near)
+    if status == DONE:
+        store(m, p, o)
+    return status
+
+
+@routine
+def solve_near(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, near: int) -> int:
+    """The velocity with impulses at near places, at joints and loops."""
+    count = near + m.joints + m.loops
+    if count + 1 > o.contacts:
+        return MORE_CONTACTS
+    c = 0
+    entries = 0
+    for i in range(m.places):
+        if o.is_near[i] == 1:
+            if entries + m.rows * 2 * m.nv > o.entries:
+                return MORE_ENTRIES
+            add_place(m, s, pairs, p, c, i)
+            w = p.whole[WHOLE * c :]
+            entries = w[7] + m.rows * (w[4] + w[6])
+            for k in range(m.rows):
+                p.impulses[w[ROW] + k] = o.impulses[m.rows * i + k]
+            o.near[c] = i
+            c += 1
+    rest = m.rows * m.places
+    for k in range(m.joints + m.loops):
+        if entries + (k + 1) * m.nv > o.entries:
+            return MORE_ENTRIES
+        if k < m.joints:
+            add_joint(m, s, p, c, k)
+        else:
+            add_loop(m, s, p, c, k - m.joints, o.change)
+        p.impulses[p.whole[WHOLE * c + ROW]] = o.impulses[rest + k]
+        c += 1
+    if envelope(p, count) > o.envelope:
+        return MORE_ENVELOPE
+    steps(p, count)
+    rebounds = False
+    for k in range(count):
+        if p.real[REAL * k + REBOUND] != 0.0:
+            rebounds = True
+    o.residual[0] = 0.0
+    if count > 0:
+        o.residual[0] = solved_with_rebound(p, count) if rebounds else solved(p, count)
+    else:
+        for i in range(p.n):
+            p.z[i] = 0.0
+    velocity_of(m, s, p.z, o.velocity)
+    for i in range(m.nv):
+        o.velocity[i] += s.free[i]
+        o.back[i] = 0.0
+    if recovered(p, count):
+        velocity_of(m, s, p.z, o.back)
+    return DONE
+
+
+@routine
+def store(m: Mechanism, p: Cones, o: Outcome) -> None:
+    """Impulses where the next step looks for them."""
+    rest = m.rows * m.places
+    for k in range(rest):
+        o.impulses[k] = 0.0
+    c = 0
+    for i in range(m.places):
+        if o.is_near[i] == 1:
+            row = p.whole[WHOLE * c + ROW]
+            for k in range(m.rows):
+                o.impulses[m.rows * i + k] = p.impulses[row + k]
+            c += 1
+    for k in range(m.joints + m.loops):
+        o.impulses[rest + k] = p.impulses[p.whole[WHOLE * (c + k) + ROW]]
+
+
+@routine
+def whole_step(
+    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Code, coasted: Code, out: Reals, new: Reals
+) -> int:
+    """All of a step, where all pairs have code: from q, v and a to the state after it, in `new`."""
+    apply(terms, out, s.t, s.q, s.v, s.a, s.dt)
+    begin_step(m, s, pairs, o)
+    status = end_step(m, s, pairs, p, o)
+    if status == DONE:
+        apply(coasted, new, s.t, s.q, o.velocity, o.back, s.dt)
+    return status

@@ -1,0 +1,373 @@
+"""What touches and rubs in a step, as rows of a cone problem.
+
+The trees of a mechanism are its parts: H has a block for each, H = L Lᵀ. In z, with velocities L⁻ᵀ z, inertia is one, and a
+force t at the variables of a part has the row y = L⁻¹ t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs
+from knuckle.engine.routines import Reals, Record, Wholes, routine
+from knuckle.solvers.cones import contact_table
+from knuckle.solvers.cones.contact_table import (
+    BOUNDS,
+    COMPLIANCE,
+    CONE,
+    ENTRIES,
+    FIRST_SIZE,
+    LAW,
+    LOWER,
+    REAL,
+    REBOUND,
+    ROLLING,
+    ROW,
+    SECOND_SIZE,
+    SIZE,
+    SLIDING,
+    TURNING,
+    UPPER,
+    WHOLE,
+    Cones,
+)
+
+PART_1, PART_2 = contact_table.FIRST, contact_table.SECOND
+SURFACE = 6
+FRICTION, TORSIONAL, ROLLS, RESTITUTION, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5
+"""Of a pair of surfaces; a stiffness below zero is none."""
+RECOVERY, OVERLAP = 0.2, 1e-9
+"""The part of an overlap that a step takes back, and the overlap, in metres, of which nothing is."""
+
+
+@dataclass(frozen=True)
+class Mechanism(Record):
+    """A mechanism in memory. Bodies are counted from the base on, which is 0."""
+
+    bodies: int
+    nv: int
+    parent: Wholes
+    at: Wholes
+    """where the variables of a body's joint begin"""
+    size: Wholes
+    part: Wholes
+    """the tree of a body; −1 for the base"""
+    parts: int
+    part_size: Wholes
+    part_at: Wholes
+    """where a tree begins in z"""
+    block_at: Wholes
+    """where its block begins in H"""
+    local: Wholes
+    """the place of each variable in its tree"""
+    owner: Wholes
+    """the tree of each variable"""
+    surface: Reals
+    pair_of: Wholes
+    """the pair of each place"""
+    places: int
+    rows: int
+    """rows of a place"""
+    slides: int
+    turns: int
+    rolls: int
+    joints: int
+    joint: Wholes
+    friction: Reals
+    """variables with dry friction, and how much"""
+    loops: int
+    loop_part: Wholes
+    springs: Reals
+    dampers: Reals
+    held: Reals
+    """inertia that holds variables"""
+
+
+@dataclass(frozen=True)
+class Terms(Record):
+    """What a step needs of a state: velocities before it and without impulses, and what the mechanism's text gives."""
+
+    q: Reals
+    v: Reals
+    a: Reals
+    t: Reals
+    dt: Reals
+    free: Reals
+    screws: Reals
+    """of each variable, in base coordinates"""
+    H: Reals
+    """block by block, and its factors afterwards"""
+    loop_rows: Reals
+    V: Reals
+    W: Reals
+    """of bodies, before the step and without impulses, in base coordinates"""
+    work: Reals
+    force: Reals
+
+
+@routine
+def body_velocities(m: Mechanism, screws: Reals, v: Reals, V: Reals) -> None:
+    """The velocity of each body, in base coordinates."""
+    for k in range(6):
+        V[k] = 0.0
+    for b in range(1, m.bodies):
+        own, before = V[6 * b :], V[6 * m.parent[b] :]
+        for k in range(6):
+            own[k] = before[k]
+        for i in range(m.at[b], m.at[b] + m.size[b]):
+            s = screws[6 * i :]
+            for k in range(6):
+                own[k] += s[k] * v[i]
+
+
+@routine
+def factored(n: int, H: Reals) -> None:
+    """H = L Lᵀ in place, the lower half."""
+    for i in range(n):
+        for k in range(i + 1):
+            total = H[n * i + k]
+            for j in range(k):
+                total -= H[n * i + j] * H[n * k + j]
+            H[n * i + k] = sqrt(total) if i == k else total / H[n * k + k]
+
+
+@routine
+def whitened(n: int, L: Reals, x: Reals) -> None:
+    """L⁻¹ x."""
+    for i in range(n):
+        total = x[i]
+        for k in range(i):
+            total -= L[n * i + k] * x[k]
+        x[i] = total / L[n * i + i]
+
+
+@routine
+def coloured(n: int, L: Reals, x: Reals) -> None:
+    """L⁻ᵀ x."""
+    for back in range(n):
+        i = n - 1 - back
+        x[i] = x[i] / L[n * i + i]
+        for k in range(i):
+            x[k] -= L[n * i + k] * x[i]
+
+
+@routine
+def velocity_of(m: Mechanism, s: Terms, z: Reals, v: Reals) -> None:
+    """v = L⁻ᵀ z, in the order of the model's variables; z stays."""
+    work = s.work
+    for p in range(m.parts):
+        own = work[m.part_at[p] :]
+        for i in range(m.part_size[p]):
+            own[i] = z[m.part_at[p] + i]
+        coloured(m.part_size[p], s.H[m.block_at[p] :], own)
+    for i in range(m.nv):
+        v[i] = work[m.part_at[m.owner[i]] + m.local[i]]
+
+
+@routine
+def with_springs(m: Mechanism, s: Terms, z: Reals, change: Reals) -> bool:
+    """The factors of inertia; `change` of the free velocity by springs and dampers at the end of the step.
+
+    (H + dt D + dt² K) a' = H a − dt K v. Whether there is any.
+    """
+    dt = s.dt[0]
+    is_any = False
+    for i in range(m.nv):
+        p = m.owner[i]
+        more = dt * (m.dampers[i] + dt * m.springs[i])
+        s.H[m.block_at[p] + (m.part_size[p] + 1) * m.local[i]] += more + m.held[i]
+        pull = more * s.a[i] + dt * m.springs[i] * s.v[i]
+        z[m.part_at[p] + m.local[i]] = -dt * pull
+        change[i] = 0.0
+        if m.dampers[i] != 0.0 or m.springs[i] != 0.0:
+            is_any = True
+    for p in range(m.parts):
+        factored(m.part_size[p], s.H[m.block_at[p] :])
+    if is_any:
+        for p in range(m.parts):
+            whitened(m.part_size[p], s.H[m.block_at[p] :], z[m.part_at[p] :])
+        velocity_of(m, s, z, change)
+        for i in range(m.nv):
+            s.free[i] += change[i]
+    return is_any
+
+
+@routine
+def along(f: Reals, V: Reals, first: int, second: int) -> float:
+    """The relative velocity of two bodies along a unit force."""
+    u = 0.0
+    for k in range(6):
+        u += f[k] * (V[6 * first + k] - V[6 * second + k])
+    return u
+
+
+@routine
+def act(m: Mechanism, s: Terms, body: int, sign: float, f: Reals, y: Reals) -> None:
+    """Adds what a force on a body does at the variables of its tree."""
+    b = body
+    while b > 0:
+        for i in range(m.at[b], m.at[b] + m.size[b]):
+            x = s.screws[6 * i :]
+            total = 0.0
+            for k in range(6):
+                total += f[k] * x[k]
+            y[m.local[i]] += sign * total
+        b = m.parent[b]
+
+
+@routine
+def part_of(m: Mechanism, w: Wholes, p: int, column: int, size_column: int) -> None:
+    """Writes where a tree is into a contact's columns; nothing for the base."""
+    w[column] = 0
+    w[size_column] = 0
+    if p >= 0:
+        w[column] = m.part_at[p]
+        w[size_column] = m.part_size[p]
+
+
+@routine
+def begin_contact(m: Mechanism, p: Cones, c: int, size: int, first: int, second: int) -> None:
+    """A contact of two trees after those before it; its entries are zero."""
+    w, x = p.whole[WHOLE * c :], p.real[REAL * c :]
+    w[ROW] = 0
+    w[ENTRIES] = 0
+    if c > 0:
+        before = p.whole[WHOLE * (c - 1) :]
+        w[ROW] = before[ROW] + before[SIZE]
+        w[ENTRIES] = before[ENTRIES] + before[SIZE] * (before[FIRST_SIZE] + before[SECOND_SIZE])
+    w[SIZE] = size
+    part_of(m, w, first, PART_1, FIRST_SIZE)
+    part_of(m, w, -1 if second == first else second, PART_2, SECOND_SIZE)
+    for k in range(REAL):
+        x[k] = 0.0
+    p.apart[c] = 0.0
+    for k in range(w[ENTRIES], w[ENTRIES] + size * (w[FIRST_SIZE] + w[SECOND_SIZE])):
+        p.Y[k] = 0.0
+
+
+@routine
+def add_row(m: Mechanism, s: Terms, p: Cones, c: int, k: int, first: int, second: int, f: Reals) -> None:
+    """The k-th row of a contact of two bodies: a unit force on the first, and the opposite one on the second."""
+    w = p.whole[WHOLE * c :]
+    n1, n2 = w[FIRST_SIZE], w[SECOND_SIZE]
+    y = p.Y[w[ENTRIES] + k * (n1 + n2) :]
+    one, two = m.part[first], m.part[second]
+    act(m, s, first, 1.0, f, y)
+    act(m, s, second, -1.0, f, y if one == two else y[n1:])
+    if n1 > 0:
+        whitened(n1, s.H[m.block_at[one] :], y)
+    if n2 > 0:
+        whitened(n2, s.H[m.block_at[two] :], y[n1:])
+    p.b[w[ROW] + k] = along(f, s.W, first, second)
+    p.free[w[ROW] + k] = p.b[w[ROW] + k]
+
+
+@routine
+def turned_about(f: Reals, x: float, y: float, z: float) -> None:
+    """A unit couple."""
+    f[0] = x
+    f[1] = y
+    f[2] = z
+    f[3] = 0.0
+    f[4] = 0.0
+    f[5] = 0.0
+
+
+@routine
+def at_point(f: Reals, r: Reals, x: float, y: float, z: float) -> None:
+    """A unit force at a point."""
+    f[0] = r[1] * z - r[2] * y
+    f[1] = r[2] * x - r[0] * z
+    f[2] = r[0] * y - r[1] * x
+    f[3] = x
+    f[4] = y
+    f[5] = z
+
+
+@routine
+def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int) -> None:
+    """A place as contact c: along the normal, two ways across it, and turning about all three."""
+    pair = pairs.pair[PAIR * m.pair_of[place] :]
+    surface, here = m.surface[SURFACE * m.pair_of[place] :], pairs.places[PLACE_SIZE * place :]
+    first, second = pairs.body[pair[FIRST]], pairs.body[pair[SECOND]]
+    begin_contact(m, p, c, m.rows, m.part[first], m.part[second])
+    w, x, f, dt = p.whole[WHOLE * c :], p.real[REAL * c :], s.force, s.dt[0]
+    w[LAW] = CONE
+    x[SLIDING] = surface[FRICTION]
+    x[TURNING] = surface[TORSIONAL]
+    x[ROLLING] = surface[ROLLS]
+    gap, r, n = here[0], here[1:], here[4:]
+    side = -1.0 if n[2] < 0.0 else 1.0
+    a = -1.0 / (side + n[2])
+    mixed = n[0] * n[1] * a
+    t0, t1, t2 = 1.0 + side * n[0] * n[0] * a, side * mixed, -side * n[0]
+    u0, u1, u2 = mixed, side + n[1] * n[1] * a, -n[1]
+    at_point(f, r, n[0], n[1], n[2])
+    add_row(m, s, p, c, 0, first, second, f)
+    approach = along(f, s.V, first, second)
+    k = 1
+    if m.slides == 1:
+        at_point(f, r, t0, t1, t2)
+        add_row(m, s, p, c, k, first, second, f)
+        at_point(f, r, u0, u1, u2)
+        add_row(m, s, p, c, k + 1, first, second, f)
+        k += 2
+    if m.turns == 1:
+        turned_about(f, n[0], n[1], n[2])
+        add_row(m, s, p, c, k, first, second, f)
+        k += 1
+    if m.rolls == 1:
+        turned_about(f, t0, t1, t2)
+        add_row(m, s, p, c, k, first, second, f)
+        turned_about(f, u0, u1, u2)
+        add_row(m, s, p, c, k + 1, first, second, f)
+    if surface[STIFFNESS] >= 0.0:
+        stiff = surface[STIFFNESS] * dt + surface[DAMPING]
+        x[COMPLIANCE] = 1.0 / (dt * stiff)
+        slack = gap * surface[STIFFNESS] / stiff
+        p.b[w[ROW]] += slack
+        p.free[w[ROW]] += slack
+    else:
+        slack = max(0.0, gap) / dt
+        p.b[w[ROW]] += slack
+        p.apart[c] = RECOVERY * max(0.0, -gap - OVERLAP) / dt
+        if approach < 0.0 and gap + dt * approach < 0.0 and surface[RESTITUTION] > 0.0:
+            x[REBOUND] = surface[RESTITUTION] * approach - slack
+
+
+@routine
+def add_joint(m: Mechanism, s: Terms, p: Cones, c: int, k: int) -> None:
+    """Dry friction at a variable as contact c."""
+    i = m.joint[k]
+    part = m.owner[i]
+    begin_contact(m, p, c, 1, part, -1)
+    w, x = p.whole[WHOLE * c :], p.real[REAL * c :]
+    w[LAW] = BOUNDS
+    x[LOWER] = -m.friction[k] * s.dt[0]
+    x[UPPER] = m.friction[k] * s.dt[0]
+    y = p.Y[w[ENTRIES] :]
+    y[m.local[i]] = 1.0
+    whitened(m.part_size[part], s.H[m.block_at[part] :], y)
+    p.b[w[ROW]] = s.free[i]
+    p.free[w[ROW]] = s.free[i]
+
+
+@routine
+def add_loop(m: Mechanism, s: Terms, p: Cones, c: int, k: int, change: Reals) -> None:
+    """A row of a closed loop as contact c: nothing moves along it but what moved without impulses."""
+    part = m.loop_part[k]
+    begin_contact(m, p, c, 1, part, -1)
+    w, x, row = p.whole[WHOLE * c :], p.real[REAL * c :], s.loop_rows[m.nv * k :]
+    w[LAW] = BOUNDS
+    x[LOWER] = -FAR
+    x[UPPER] = FAR
+    y = p.Y[w[ENTRIES] :]
+    u = 0.0
+    for i in range(m.nv):
+        if m.owner[i] == part:
+            y[m.local[i]] = row[i]
+        u += row[i] * change[i]
+    whitened(m.part_size[part], s.H[m.block_at[part] :], y)
+    p.b[w[ROW]] = u
+    p.free[w[ROW]] = u
