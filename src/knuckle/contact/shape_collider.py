@@ -15,19 +15,25 @@ from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.engine.calls.function import function
 from knuckle.errors import ModelError
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Sphere
-from knuckle.model.parts import Shape
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Plane, Sphere
+from knuckle.model.parts import HeightField, Shape
 from knuckle.public_names import public_in
-from knuckle.spatial import Matrix, Transform, rotation
+from knuckle.spatial import Matrix, Transform
 
 from .colliders import LIBRARIES, Array, Collider, collider, installed_library
 from .contact_pairs import ContactPair, contact_pairs
 from .contact_terms import Candidate
-from .detection import Detector
+from .detection import is_known
 from .pair_loops.near_places import PLACE_SIZE, PairTable, near_places
 
 PLACES = 5
 """The places of two shapes that a library computes: the nearest, and one for each way in which the first may tilt."""
+COUNTS: dict[tuple[type, type], int] = {
+    (Sphere, Plane): 1, (Capsule, Plane): 2, (Box, Plane): 4, (Cylinder, Plane): 4, (Ellipsoid, Plane): 1,
+    (Mesh, Plane): 4, (Sphere, HeightField): 1, (Capsule, HeightField): 3, (Box, HeightField): 5,
+    (Mesh, HeightField): 5, (Capsule, Box): 2, (Box, Box): 4,
+}  # fmt: skip
+"""The places of two shapes that have a text; others of them have one."""
 TILT = 1e-3
 """By how much it tilts, in radians."""
 APART = 0.01
@@ -73,7 +79,7 @@ class ShapeCollider:
                 f"pip install 'knuckle[collision]' or 'knuckle[mjcf]'"
             )
         colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
-        return cls(model, name, pairs, tuple(map(place_count, pairs)), colliders)
+        return cls(model, name, pairs, place_counts(pairs), colliders)
 
     @cached_property
     def _table(self) -> PairTable:
@@ -100,19 +106,23 @@ class ShapeCollider:
 
 def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candidate]:
     """All places as `contact_terms.candidates` lists them, where they are known: rows of gap, point and normal."""
-    pairs = [pair for pair in contact_pairs(model, any_shapes=True) for _ in range(place_count(pair))]
+    every = contact_pairs(model, any_shapes=True)
+    pairs = [pair for pair, count in zip(every, place_counts(every), strict=True) for _ in range(count)]
     return [
         Candidate(pair, TouchPoint(gap, (x, y, z), (a, b, c)))
         for pair, (gap, x, y, z, a, b, c) in zip(pairs, places, strict=True)
     ]
 
 
-def place_count(pair: ContactPair) -> int:
-    """How many places a pair has."""
-    if not pair.is_compiled:
-        return PLACES
-    X, Y = (Transform(rotation.exp(way), way) for way in ((0.3, -0.5, 0.7), (-0.2, 0.9, 0.4)))
-    return len(Detector().places(pair.first_shape.shape, X, pair.second_shape.shape, Y))
+def place_counts(pairs: Sequence[ContactPair]) -> tuple[int, ...]:
+    """How many places each pair has."""
+    return tuple(_place_count(pair.first_shape.shape, pair.second_shape.shape) for pair in pairs)
+
+
+def _place_count(first: Shape, second: Shape) -> int:
+    if isinstance(second, (Plane, HeightField)):
+        return COUNTS.get((type(first), type(second)), PLACES)
+    return COUNTS.get((type(first), type(second)), 1 if is_known(first, second) else PLACES)
 
 
 @function(q="q", loops=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.hulls import with_hulls
-from knuckle.contact.shape_collider import ShapeCollider, place_count
+from knuckle.contact.shape_collider import ShapeCollider, place_counts
 from knuckle.errors import ModelError
 from knuckle.joints import Free
 from knuckle.model import ROOT, Mesh, Model
@@ -52,7 +52,7 @@ def _for_one_state(model: Model) -> Integrator:
     solid = with_hulls(model)
     pairs = contact_pairs(solid, any_shapes=True)
     is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
-    is_loose = is_loose and ROWS * model.nb * max(map(place_count, pairs), default=0) <= MOST_LOOSE
+    is_loose = is_loose and ROWS * model.nb * max(place_counts(pairs), default=0) <= MOST_LOOSE
     are_compiled = all(pair.is_compiled and not _is_mesh(pair) for pair in pairs)
     if are_compiled and (is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW)):
         return ContactSteps()

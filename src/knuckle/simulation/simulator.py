@@ -108,7 +108,7 @@ class Simulator:
             return False
         if not all(switch.allows_many(at.state) for switch in settings.switches):
             return False
-        count, save_every = min(self._length, most), settings.save_every
+        count, save_every = min(self._length, most, stepper.most_steps), settings.save_every
         if any(switch.watches_every_state for switch in settings.switches):
             return self._run(stepper, count, 1, dt)
         if at.n % save_every or count < save_every:

@@ -18,6 +18,8 @@ from knuckle.spatial import Matrix, Transform
 
 BY_NUMBERS = {x.__name__: x for x in (Sphere, Capsule, Box, Cylinder, Ellipsoid, Plane)}
 """Shapes that are a few numbers; one code serves all of a kind."""
+NO_MECHANISM: Model = Builder("shapes").build()
+"""What these texts are compiled for: no mechanism has a part in them."""
 NUMBERS, PLACEMENT = 3, 12
 """Numbers of a shape at most, and of its placement: the rows of E, and r."""
 
@@ -72,4 +74,4 @@ def kinds_of(first: Shape, second: Shape) -> PairText:
 def pair_code(text: PairText) -> Code:
     """Its code, which is the same for all mechanisms."""
     shapes = {"a": (NUMBERS,), "X": (PLACEMENT,), "b": (NUMBERS,), "Y": (PLACEMENT,)}
-    return code_of(Specialization("places of shapes", text, Builder("shapes").build(), is_users=True), shapes)
+    return code_of(Specialization("places of shapes", text, NO_MECHANISM, is_users=True), shapes)

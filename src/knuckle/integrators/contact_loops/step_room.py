@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from knuckle.contact.pair_loops.pair_codes import PLACEMENT
 from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
+from knuckle.integrators.base import State
 from knuckle.integrators.methods.contact_impulses import rebound_of
 from knuckle.model import ROOT, Model
 from knuckle.scalar import ZERO, constant
@@ -22,7 +24,17 @@ from knuckle.solvers.cones.problem import room_for
 from knuckle.spatial import Vector
 
 from .state_terms import StateTerms, coasted
-from .step_routine import DONE, MORE_CONTACTS, MORE_ENTRIES, Outcome, begin_step, end_step, whole_step
+from .step_routine import (
+    DONE,
+    MORE_CONTACTS,
+    MORE_ENTRIES,
+    Outcome,
+    Rows,
+    begin_step,
+    end_step,
+    many_steps,
+    whole_step,
+)
 from .touching import SURFACE, Mechanism, Terms
 
 Array = NDArray[Any]
@@ -61,6 +73,11 @@ class ContactScene:
             code_of(ahead, {**state, "back": (model.nv,), "dt": ()}), _loop_rows(now),
         )  # fmt: skip
 
+    @cached_property
+    def has_code(self) -> bool:
+        """Whether no pair needs another library."""
+        return all(row[KIND] >= 0 for row in self.table.rows)
+
     @property
     def surfaces(self) -> Array:
         """Friction, restitution, stiffness and damping of each pair."""
@@ -81,6 +98,8 @@ class ContactScene:
         for p, part in enumerate(self.parts):
             owner[list(part)], local[list(part)] = p, np.arange(len(part))
         sizes = np.array([len(part) for part in self.parts], np.int64)
+        part = whole([-1, *_part_of_bodies(model, owner)])
+        maps = 6 * np.where(part < 0, 0, np.append(sizes, 0)[part])
         rubbing = [
             (model.v_slices[i].start + k, float(f))
             for i, joint in enumerate(model.joints)
@@ -91,7 +110,7 @@ class ContactScene:
         return Mechanism(
             bodies=1 + model.nb, nv=model.nv, parent=whole([0, *(1 + joint.parent for joint in model.joints)]),
             at=whole([0, *(s.start for s in model.v_slices)]), size=whole([0, *(s.stop - s.start for s in model.v_slices)]),
-            part=whole([-1, *_part_of_bodies(model, owner)]), parts=len(self.parts), part_size=sizes,
+            part=part, map_at=np.cumsum(maps) - maps, parts=len(self.parts), part_size=sizes,
             part_at=np.cumsum(sizes) - sizes, block_at=np.cumsum(sizes**2) - sizes**2, local=local, owner=owner,
             surface=surfaces.reshape(-1), pair_of=np.repeat(np.arange(len(counts)), counts).astype(np.int64),
             places=self.table.size, rows=1 + 2 * slides + turns + 2 * rolls, slides=int(slides), turns=int(turns),
@@ -120,6 +139,7 @@ class StepRoom:
         self.terms = Terms(
             q=np.zeros(model.nq), v=np.zeros(m.nv), a=np.zeros(m.nv), t=np.zeros(1), dt=np.zeros(1), free=free,
             screws=screws, H=H, loop_rows=loop_rows, V=np.zeros(6 * m.bodies), W=np.zeros(6 * m.bodies),
+            maps=np.zeros(6 * sum(int(m.part_size[k]) for k in m.part if k >= 0)), is_mapped=np.zeros(m.bodies, np.int64),
             work=np.zeros(m.nv), force=np.zeros(6),
         )  # fmt: skip
         self.pairs = scene.table.room(list(scene.codes), placed)
@@ -161,8 +181,31 @@ class StepRoom:
         n = len(s.q)
         return self._new[:n].copy(), self._new[n:].copy(), self.outcome.impulses.copy(), float(self.outcome.residual[0])
 
+    def steps(
+        self, acceleration: Code, parameters: Array, times: Array, state: State, dt: float, every: int, much: float
+    ) -> Rows:
+        """States after every so many steps that begin at `times`, and after the last; all pairs must have code.
+
+        `acceleration` is of t, q, v and parameters; the memory of the state is that of `ColliderSteps`.
+        """
+        s, o, m, n = self.terms, self.outcome, self.mechanism, len(self.terms.q)
+        impulses, worst, unsolved = state.memory
+        s.dt[0], s.q[:], s.v[:], o.impulses[:], m.held[:] = dt, state.q, state.v, impulses, 0.0
+        count, size = -(-len(times) // every), len(o.impulses)
+        rows = Rows(*(np.zeros(count * k) for k in (n, m.nv, size, 1, 1)))
+        left, done = np.array([worst, unsolved, DONE], float), 0
+        while done < len(times):
+            routine = many_steps.bind(
+                m, s, self.pairs, self.cones, self.outcome, acceleration, self._scene.terms, self._scene.coasted,
+                parameters, self._out, self._new, n, size, times, done, len(times), every, rows, left, much,
+            )  # fmt: skip
+            done = routine()
+            if done < len(times):
+                self._grow(int(left[2]))
+        return rows
+
     def _stepped(self) -> int:
-        if all(row[KIND] >= 0 for row in self._scene.table.rows):
+        if self._scene.has_code:
             return self._whole()
         scene, s, o = self._scene, self.terms, self.outcome
         self._out[:] = np.ravel(scene.terms.call(s.t, s.q, s.v, s.a, s.dt))

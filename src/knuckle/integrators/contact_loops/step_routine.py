@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs, near_places, speeds
 from knuckle.engine.routines import Code, Reals, Record, Wholes, apply, routine
-from knuckle.solvers.cones.cone_newton import ROOM
 from knuckle.solvers.cones.cone_solver import recovered, solved, solved_with_rebound
-from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, SIZE, WHOLE, Cones, steps
+from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, WHOLE, Cones, steps
 from knuckle.solvers.cones.envelope import envelope
 
 from .touching import (
@@ -55,6 +54,8 @@ class Outcome(Record):
 @routine
 def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome) -> int:
     """Velocities, factors of inertia, and places that may touch; how many near pairs have no code."""
+    for b in range(m.bodies):
+        s.is_mapped[b] = 0
     body_velocities(m, s.screws, s.v, s.V)
     with_springs(m, s, o.velocity, o.change)
     body_velocities(m, s.screws, s.free, s.W)
@@ -140,11 +141,13 @@ def solve_near(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, near:
         if p.real[REAL * k + REBOUND] != 0.0:
             rebounds = True
     o.residual[0] = 0.0
-    if count > 0:
-        o.residual[0] = solved_with_rebound(p, count) if rebounds else solved(p, count)
-    else:
+    if count == 0:
         for i in range(p.n):
             p.z[i] = 0.0
+    elif rebounds:
+        o.residual[0] = solved_with_rebound(p, count)
+    else:
+        o.residual[0] = solved(p, count)
     velocity_of(m, s, p.z, o.velocity)
     for i in range(m.nv):
         o.velocity[i] += s.free[i]
@@ -182,3 +185,54 @@ def whole_step(
     if status == DONE:
         apply(coasted, new, s.t, s.q, o.velocity, o.back, s.dt)
     return status
+
+
+@dataclass(frozen=True)
+class Rows(Record):
+    """States after steps, one after the other."""
+
+    q: Reals
+    v: Reals
+    impulses: Reals
+    worst: Reals
+    unsolved: Reals
+
+
+@routine
+def many_steps(
+    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Code, coasted: Code,
+    parameters: Reals, out: Reals, new: Reals, nq: int, impulses: int, times: Reals, begin: int, count: int, every: int,
+    rows: Rows, left: Reals, much: float,
+) -> int:  # fmt: skip
+    """Steps from `begin` on, and rows after every so many and after the last; how many are done.
+
+    Fewer than `count` where there is too little room for the next one. `left` has the largest residual, the number of
+    steps in which it was above `much`, and what the last step says.
+    """
+    for k in range(begin, count):
+        s.t[0] = times[k]
+        apply(acceleration, s.a, s.t, s.q, s.v, parameters)
+        status = whole_step(m, s, pairs, p, o, terms, coasted, out, new)
+        left[2] = float(status)
+        if status != DONE:
+            return k
+        residual = o.residual[0]
+        if not (residual <= left[0]):
+            left[0] = residual
+        if not (residual <= much):
+            left[1] += 1.0
+        for i in range(nq):
+            s.q[i] = new[i]
+        for i in range(m.nv):
+            s.v[i] = new[nq + i]
+        if (k + 1) % every == 0 or k + 1 == count:
+            row = k // every
+            for i in range(nq):
+                rows.q[nq * row + i] = new[i]
+            for i in range(m.nv):
+                rows.v[m.nv * row + i] = new[nq + i]
+            for i in range(impulses):
+                rows.impulses[impulses * row + i] = o.impulses[i]
+            rows.worst[row] = left[0]
+            rows.unsolved[row] = left[1]
+    return count

@@ -53,6 +53,8 @@ class Mechanism(Record):
     size: Wholes
     part: Wholes
     """the tree of a body; −1 for the base"""
+    map_at: Wholes
+    """where the map of a body begins"""
     parts: int
     part_size: Wholes
     part_at: Wholes
@@ -102,6 +104,9 @@ class Terms(Record):
     V: Reals
     W: Reals
     """of bodies, before the step and without impulses, in base coordinates"""
+    maps: Reals
+    """for bodies that touch, what forces on them do in their trees"""
+    is_mapped: Wholes
     work: Reals
     force: Reals
 
@@ -203,17 +208,40 @@ def along(f: Reals, V: Reals, first: int, second: int) -> float:
 
 
 @routine
-def act(m: Mechanism, s: Terms, body: int, sign: float, f: Reals, y: Reals) -> None:
-    """Adds what a force on a body does at the variables of its tree."""
+def map_body(m: Mechanism, s: Terms, body: int) -> None:
+    """What each entry of a force on a body does in its tree, L⁻¹ Sᵀ: six numbers for each variable."""
+    p = m.part[body]
+    n, L, B = m.part_size[p], s.H[m.block_at[p] :], s.maps[m.map_at[body] :]
+    for i in range(6 * n):
+        B[i] = 0.0
     b = body
     while b > 0:
         for i in range(m.at[b], m.at[b] + m.size[b]):
-            x = s.screws[6 * i :]
-            total = 0.0
+            x, y = s.screws[6 * i :], B[6 * m.local[i] :]
             for k in range(6):
-                total += f[k] * x[k]
-            y[m.local[i]] += sign * total
+                y[k] = x[k]
         b = m.parent[b]
+    for i in range(n):
+        own = B[6 * i :]
+        for j in range(i):
+            f = L[n * i + j]
+            if f != 0.0:
+                other = B[6 * j :]
+                for k in range(6):
+                    own[k] -= f * other[k]
+        inverse = 1.0 / L[n * i + i]
+        for k in range(6):
+            own[k] = inverse * own[k]
+    s.is_mapped[body] = 1
+
+
+@routine
+def act(n: int, B: Reals, sign: float, f: Reals, y: Reals) -> None:
+    """Adds what a force on a body does in its tree."""
+    f0, f1, f2, f3, f4, f5 = sign * f[0], sign * f[1], sign * f[2], sign * f[3], sign * f[4], sign * f[5]
+    for i in range(n):
+        x = B[6 * i :]
+        y[i] += x[0] * f0 + x[1] * f1 + x[2] * f2 + x[3] * f3 + x[4] * f4 + x[5] * f5
 
 
 @routine
@@ -253,12 +281,12 @@ def add_row(m: Mechanism, s: Terms, p: Cones, c: int, k: int, first: int, second
     n1, n2 = w[FIRST_SIZE], w[SECOND_SIZE]
     y = p.Y[w[ENTRIES] + k * (n1 + n2) :]
     one, two = m.part[first], m.part[second]
-    act(m, s, first, 1.0, f, y)
-    act(m, s, second, -1.0, f, y if one == two else y[n1:])
-    if n1 > 0:
-        whitened(n1, s.H[m.block_at[one] :], y)
-    if n2 > 0:
-        whitened(n2, s.H[m.block_at[two] :], y[n1:])
+    if one >= 0:
+        act(n1, s.maps[m.map_at[first] :], 1.0, f, y)
+    if two >= 0 and two == one:
+        act(n1, s.maps[m.map_at[second] :], -1.0, f, y)
+    elif two >= 0:
+        act(n2, s.maps[m.map_at[second] :], -1.0, f, y[n1:])
     p.b[w[ROW] + k] = along(f, s.W, first, second)
     p.free[w[ROW] + k] = p.b[w[ROW] + k]
 
@@ -292,6 +320,10 @@ def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int
     surface, here = m.surface[SURFACE * m.pair_of[place] :], pairs.places[PLACE_SIZE * place :]
     first, second = pairs.body[pair[FIRST]], pairs.body[pair[SECOND]]
     begin_contact(m, p, c, m.rows, m.part[first], m.part[second])
+    if m.part[first] >= 0 and s.is_mapped[first] == 0:
+        map_body(m, s, first)
+    if m.part[second] >= 0 and s.is_mapped[second] == 0:
+        map_body(m, s, second)
     w, x, f, dt = p.whole[WHOLE * c :], p.real[REAL * c :], s.force, s.dt[0]
     w[LAW] = CONE
     x[SLIDING] = surface[FRICTION]

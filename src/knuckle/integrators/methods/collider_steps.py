@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
+from knuckle.functions.configuration import has_charts
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.contact_loops.step_room import ContactScene, StepRoom
 from knuckle.integrators.system import HOLD, System
@@ -73,14 +74,14 @@ class ColliderSteps(Integrator):
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         must_be_of(self.collider, system.model)
-        return State(q, v, (np.zeros(len(self._room.outcome.impulses)), 0.0, 0.0))
+        return State(q, v, (np.zeros(len(self.room.outcome.impulses)), 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         impulses, worst, unsolved = state.memory
         q, v = np.asarray(state.q, float), np.asarray(state.v, float)
         a = self._smooth(system).acceleration(t, q, v)
         held = 0.0 if system.sticking is None else HOLD * np.asarray(system.sticking, float)
-        q, v, impulses, residual = self._room.step(t, q, v, a, impulses, held, dt)
+        q, v, impulses, residual = self.room.step(t, q, v, a, impulses, held, dt)
         failed = unsolved + (not residual <= WARNED)
         return State(q, v, (impulses, max(worst, residual), failed))
 
@@ -102,7 +103,14 @@ class ColliderSteps(Integrator):
         return threading.local()
 
     @property
-    def _room(self) -> StepRoom:
+    def runs_alone(self) -> bool:
+        """Whether many steps can be one call: no pair needs another library, and nothing is done between steps."""
+        model = self.collider.model
+        return all(pair.is_compiled for pair in self.collider.pairs) and not model.loops and not has_charts(model)
+
+    @property
+    def room(self) -> StepRoom:
+        """The memory of this thread's steps."""
         room = self._local.__dict__.get("room")
         if room is None:
             room = self._local.room = StepRoom(self._scene, int(self.rounds), float(self.tolerance))

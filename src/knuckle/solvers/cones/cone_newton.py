@@ -131,17 +131,25 @@ def add_product(w: Wholes, Y: Reals, K: Reals, at: Wholes, M: Reals, P: Reals) -
                 for k in range(n):
                     row[k] += f * other[k]
     for i in range(n):
-        start = w[FIRST] + i if i < n1 else w[SECOND] + i - n1
-        one = M[at[start] + w[FIRST] :]
-        two = M[at[start] + w[SECOND] :]
-        for r in range(m):
-            f = y[n * r + i]
-            row = P[n * r :]
+        start = at[w[FIRST] + i if i < n1 else w[SECOND] + i - n1]
+        one, two = M[start + w[FIRST] :], M[start + w[SECOND] :]
+        if m == 3:
+            f0, f1, f2 = y[i], y[n + i], y[2 * n + i]
+            x0, x1, x2 = P[0:], P[n:], P[2 * n :]
             for k in range(n1):
-                one[k] += f * row[k]
-            row = row[n1:]
+                one[k] += f0 * x0[k] + f1 * x1[k] + f2 * x2[k]
+            x0, x1, x2 = P[n1:], P[n + n1 :], P[2 * n + n1 :]
             for k in range(n2):
-                two[k] += f * row[k]
+                two[k] += f0 * x0[k] + f1 * x1[k] + f2 * x2[k]
+        else:
+            for r in range(m):
+                f = y[n * r + i]
+                row = P[n * r :]
+                for k in range(n1):
+                    one[k] += f * row[k]
+                row = row[n1:]
+                for k in range(n2):
+                    two[k] += f * row[k]
 
 
 @routine

@@ -35,7 +35,7 @@ ANEW = 8
 """After so many rounds they begin anew, without a guess, and are given so many more tries."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-LEAST = 1e-11
+LEAST = 1e-13
 """A residual, in m/s, that is always enough."""
 
 
