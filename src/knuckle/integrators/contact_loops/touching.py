@@ -39,6 +39,8 @@ FRICTION, TORSIONAL, ROLLS, RESTITUTION, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5
 """Of a pair of surfaces; a stiffness below zero is none."""
 RECOVERY, OVERLAP = 0.2, 1e-9
 """The part of an overlap that a step takes back, and the overlap, in metres, of which nothing is."""
+TOUCHING = 1e-12
+"""A gap, in metres, that is rounding: it is not closed, so that what rests is at rest."""
 
 
 @dataclass(frozen=True)
@@ -361,7 +363,7 @@ def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int
         p.b[w[ROW]] += slack
         p.free[w[ROW]] += slack
     else:
-        slack = max(0.0, gap) / dt
+        slack = gap / dt if gap > TOUCHING else 0.0
         p.b[w[ROW]] += slack
         p.apart[c] = RECOVERY * max(0.0, -gap - OVERLAP) / dt
         if approach < 0.0 and gap + dt * approach < 0.0 and surface[RESTITUTION] > 0.0:

@@ -77,6 +77,12 @@ def solved(p: Cones, count: int) -> float:
     together(p, count, impulses)
     copied(rows, impulses, best)
     enough = max(p.tolerance * largest(p, count), LEAST)
+    sweep(p, count)
+    left = residual(p, count)
+    if left <= enough:
+        return left
+    copied(rows, best, impulses)
+    together(p, count, impulses)
     left = residual(p, count)
     tries = 0
     number = 0
