@@ -70,8 +70,9 @@ class ShapeCollider:
         """
         if library not in (None, *LIBRARIES):
             raise ValueError(f'library is "coal" or "mujoco", not {library!r}')
-        pairs, name = contact_pairs(model, any_shapes=True), library or installed_library()
+        pairs = contact_pairs(model, any_shapes=True)
         others = [pair for pair in pairs if not pair.is_compiled]
+        name = library or (installed_library() if others else None)
         if others and name is None:
             first, second = others[0].names(model)
             raise ModelError(
