@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.algorithms.loops.loop_constraints import closure
 from knuckle.contact.pair_loops.near_places import FIRST, KIND, PLACE, PLACE_SIZE, SECOND, PairTable
 from knuckle.contact.pair_loops.pair_codes import PLACEMENT
@@ -18,12 +20,11 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.integrators.base import State
 from knuckle.integrators.methods.contact_impulses import rebound_of
-from knuckle.model import ROOT, Model
+from knuckle.model import Model
 from knuckle.scalar import ZERO, constant
 from knuckle.solvers.cones.problem import room_for
 from knuckle.spatial import Vector
 
-from .state_terms import StateTerms, coasted
 from .step_routine import (
     DONE,
     MORE_CONTACTS,
@@ -36,6 +37,7 @@ from .step_routine import (
     whole_step,
 )
 from .touching import SURFACE, Mechanism, Terms
+from .trees import Tree, TreeTerms, coasted, trees
 
 Array = NDArray[Any]
 
@@ -51,26 +53,32 @@ class ContactScene:
     model: Model
     """at time 0, where it has joints that move by a law of time"""
     table: PairTable
-    parts: tuple[tuple[int, ...], ...]
-    codes: tuple[Code, ...]
-    terms: Code
-    coasted: Code
+    trees: tuple[Tree, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    """the shapes of each tree, by their numbers in the table"""
     loops: tuple[int, ...]
-    """how many rows each loop has"""
+    """how many rows the loops of each tree have"""
+    pair_codes: tuple[Code, ...]
+    kinds: tuple[int, ...]
+    terms: tuple[Code, ...]
+    ahead: tuple[Code, ...]
+    """codes of each kind of tree"""
 
     @classmethod
     def of(cls, collider: ShapeCollider) -> ContactScene:
         """The scene of a collider; texts are compiled now."""
         model = collider.model
+        table, parts = PairTable.of(collider.pairs, collider.counts), tuple(trees(model))
+        shapes = tuple(tuple(k for k, (i, _) in enumerate(table.shapes) if i in tree.bodies) for tree in parts)
+        kinds: dict[tuple[Model, TreeTerms], int] = {}
+        for tree, own in zip(parts, shapes, strict=True):
+            kinds.setdefault((tree.model, _text(tree, own, table)), len(kinds))
         now = model.at_time(0.0) if model.depends_on_time else model
-        table, parts = PairTable.of(collider.pairs, collider.counts), trees(model)
-        state = {"t": (), "q": (model.nq,), "v": (model.nv,)}
-        numbers = ("t", "dt")
-        terms = Specialization("contact terms", StateTerms(parts, table.placements), model, numbers=numbers, is_users=True)
-        ahead = Specialization("coasted", coasted, model, numbers=numbers, is_users=True)
         return cls(
-            collider, now, table, parts, tuple(table.codes()), code_of(terms, {**state, "a": (model.nv,), "dt": ()}),
-            code_of(ahead, {**state, "back": (model.nv,), "dt": ()}), _loop_rows(now),
+            collider, now, table, parts, shapes, tuple(map(_loop_rows, parts)), tuple(table.codes()),
+            tuple(kinds[tree.model, _text(tree, own, table)] for tree, own in zip(parts, shapes, strict=True)),
+            tuple(_code("contact terms", text, tree, "a") for tree, text in kinds),
+            tuple(_code("coasted", coasted, tree, "back") for tree, _ in kinds),
         )  # fmt: skip
 
     @cached_property
@@ -84,47 +92,64 @@ class ContactScene:
         rows: list[list[float]] = []
         for pair in self.collider.pairs:
             e, stiffness, damping = rebound_of(pair.surface)
-            numbers = (pair.surface.friction, pair.surface.torsional, pair.surface.rolling)
-            rows.append(
-                [*map(float, numbers), 0.0 if e is ZERO else float(e), -1.0 if stiffness is None else stiffness, damping]
-            )
+            friction = (float(x) for x in (pair.surface.friction, pair.surface.torsional, pair.surface.rolling))
+            rows.append([*friction, 0.0 if e is ZERO else float(e), -1.0 if stiffness is None else stiffness, damping])
         return np.array(rows, float).reshape(-1, SURFACE)
 
     def mechanism(self) -> Mechanism:
         """The tables of bodies, trees and surfaces."""
-        model, surfaces = self.model, self.surfaces
+        model, surfaces, parts = self.model, self.surfaces, self.trees
         slides, turns, rolls = (bool(column.any()) for column in surfaces[:, :3].T)
-        owner, local = np.zeros(model.nv, np.int64), np.zeros(model.nv, np.int64)
-        for p, part in enumerate(self.parts):
-            owner[list(part)], local[list(part)] = p, np.arange(len(part))
-        sizes = np.array([len(part) for part in self.parts], np.int64)
-        part = whole([-1, *_part_of_bodies(model, owner)])
+        sizes = whole(tree.model.nv for tree in parts)
+        part = np.full(1 + model.nb, -1, np.int64)
+        for p, tree in enumerate(parts):
+            part[[1 + i for i in tree.bodies]] = p
         maps = 6 * np.where(part < 0, 0, np.append(sizes, 0)[part])
         rubbing = [
-            (model.v_slices[i].start + k, float(f))
+            (model.v_slices[i].start + k, int(part[1 + i]), float(f))
             for i, joint in enumerate(model.joints)
             for k, f in enumerate(joint.friction)
             if constant(f) is not ZERO
         ]
         counts = [row[4] for row in self.table.rows]
+        loops = np.array(self.loops, np.int64)
+        loop_at = starts(loops * sizes)
+        loop_rows = [(p, int(loop_at[p] + k * sizes[p])) for p in range(len(parts)) for k in range(self.loops[p])]
         return Mechanism(
             bodies=1 + model.nb, nv=model.nv, parent=whole([0, *(1 + joint.parent for joint in model.joints)]),
             at=whole([0, *(s.start for s in model.v_slices)]), size=whole([0, *(s.stop - s.start for s in model.v_slices)]),
-            part=part, map_at=np.cumsum(maps) - maps, parts=len(self.parts), part_size=sizes,
-            part_at=np.cumsum(sizes) - sizes, block_at=np.cumsum(sizes**2) - sizes**2, local=local, owner=owner,
-            surface=surfaces.reshape(-1), pair_of=np.repeat(np.arange(len(counts)), counts).astype(np.int64),
+            part=part, map_at=starts(maps), parts=len(parts), part_size=sizes, part_at=starts(sizes),
+            block_at=starts(sizes**2), q_at=whole(tree.q_at for tree in parts),
+            q_size=whole(tree.model.nq for tree in parts), v_at=whole(tree.v_at for tree in parts),
+            kind=whole(self.kinds), first_member=whole([0, *accumulate(len(tree.bodies) for tree in parts)]),
+            member=whole(1 + i for tree in parts for i in tree.bodies),
+            first_shape=whole([0, *accumulate(map(len, self.shapes))]), shape=whole(k for own in self.shapes for k in own),
+            loop_rows=loops, loop_at=loop_at, surface=surfaces.reshape(-1),
+            pair_of=np.repeat(np.arange(len(counts)), counts).astype(np.int64),
             places=self.table.size, rows=1 + 2 * slides + turns + 2 * rolls, slides=int(slides), turns=int(turns),
-            rolls=int(rolls), joints=len(rubbing), joint=whole([i for i, _ in rubbing]),
-            friction=np.array([f for _, f in rubbing], float), loops=sum(self.loops),
-            loop_part=whole(self._parts_of_loops(owner)), springs=per_variable(model, "stiffness"),
+            rolls=int(rolls), joints=len(rubbing), joint=whole(i for i, _, _ in rubbing),
+            friction=np.array([f for _, _, f in rubbing], float), loops=len(loop_rows),
+            loop_part=whole(p for p, _ in loop_rows), loop_row=whole(at for _, at in loop_rows),
+            joint_part=whole(p for _, p, _ in rubbing), springs=per_variable(model, "stiffness"),
             dampers=per_variable(model, "damping"), held=np.zeros(model.nv),
         )  # fmt: skip
 
-    def _parts_of_loops(self, owner: Array) -> list[int]:
-        """The tree of each row of the loops."""
-        parts, model = [-1, *_part_of_bodies(self.model, owner)], self.model
-        of_loops = [max(parts[1 + loop.predecessor], parts[1 + loop.successor]) for loop in model.loops]
-        return [part for part, count in zip(of_loops, self.loops, strict=True) for _ in range(count)]
+    def placed(self) -> Array:
+        """The placements of shapes at the beginning: those on the base, and on what is fixed to it, stay so."""
+        X0 = positions(self.model, self.model.positions(Vector(self.model.start)))
+        here = [X @ X0[i] for i, X in self.table.placements]
+        return np.array([[*X.E[0], *X.E[1], *X.E[2], *X.r] for X in here], float).reshape(-1)
+
+    def terms_size(self) -> int:
+        """Numbers that the terms of a tree, or its motion, have at most."""
+        return max(
+            (
+                7 * tree.model.nv + tree.model.nv**2 + rows * tree.model.nv + 12 * len(tree.bodies)
+                + PLACEMENT * len(own) + tree.model.nq
+                for tree, own, rows in zip(self.trees, self.shapes, self.loops, strict=True)
+            ),
+            default=1,
+        )  # fmt: skip
 
 
 class StepRoom:
@@ -133,21 +158,20 @@ class StepRoom:
     def __init__(self, scene: ContactScene, rounds: int, tolerance: float) -> None:
         self._scene, model = scene, scene.model
         self.mechanism = m = scene.mechanism()
-        sizes = [m.nv, 6 * m.nv, int((m.part_size**2).sum()), m.loops * m.nv, PLACEMENT * len(scene.table.shapes)]
-        self._out = np.zeros(sum(sizes))
-        free, screws, H, loop_rows, placed = np.split(self._out, np.cumsum(sizes)[:-1])
         self.terms = Terms(
-            q=np.zeros(model.nq), v=np.zeros(m.nv), a=np.zeros(m.nv), t=np.zeros(1), dt=np.zeros(1), free=free,
-            screws=screws, H=H, loop_rows=loop_rows, V=np.zeros(6 * m.bodies), W=np.zeros(6 * m.bodies),
-            maps=np.zeros(6 * sum(int(m.part_size[k]) for k in m.part if k >= 0)), is_mapped=np.zeros(m.bodies, np.int64),
-            work=np.zeros(m.nv), force=np.zeros(6),
+            q=np.zeros(model.nq), v=np.zeros(m.nv), a=np.zeros(m.nv), t=np.zeros(1), dt=np.zeros(1),
+            free=np.zeros(m.nv), screws=np.zeros(6 * m.nv), H=np.zeros(int((m.part_size**2).sum())),
+            K=np.zeros(int((m.loop_rows * m.part_size).sum())), V=np.zeros(6 * m.bodies), W=np.zeros(6 * m.bodies),
+            U=np.zeros(6 * m.bodies), maps=np.zeros(6 * sum(int(m.part_size[k]) for k in m.part if k >= 0)),
+            is_mapped=np.zeros(m.bodies, np.int64), out=np.zeros(scene.terms_size()), work=np.zeros(m.nv),
+            force=np.zeros(6),
         )  # fmt: skip
-        self.pairs = scene.table.room(list(scene.codes), placed)
+        self.pairs = scene.table.room(list(scene.pair_codes), scene.placed())
         impulses = m.rows * m.places + m.joints + m.loops
-        self._new = np.zeros(model.nq + m.nv)
         entries = CONTACTS * m.rows * 12 + 2 * m.rows * m.nv
         self.outcome = Outcome(
-            impulses=np.zeros(impulses), velocity=np.zeros(m.nv), back=np.zeros(m.nv), change=np.zeros(m.nv),
+            q=np.zeros(model.nq), v=np.zeros(m.nv), impulses=np.zeros(impulses), velocity=np.zeros(m.nv),
+            back=np.zeros(m.nv), change=np.zeros(m.nv), difference=np.zeros(m.nv),
             residual=np.zeros(1), near=np.zeros(m.places + 1, np.int64), is_near=np.zeros(m.places, np.int64),
             contacts=CONTACTS, entries=entries, envelope=max(1, m.nv * min(m.nv, 24)),
         )  # fmt: skip
@@ -159,10 +183,10 @@ class StepRoom:
         m, o = self.mechanism, self.outcome
         discs = bool(m.slides), bool(m.turns), bool(m.rolls)
         self.cones = p = room_for(o.contacts, o.entries, m.nv, o.envelope, discs, *self._solver)
-        s, pairs, scene = self.terms, self.pairs, self._scene
-        self._begin = begin_step.bind(m, s, pairs, o)
-        self._end = end_step.bind(m, s, pairs, p, o)
-        self._whole = whole_step.bind(m, s, pairs, p, o, scene.terms, scene.coasted, self._out, self._new)
+        s, pairs, terms, ahead = self.terms, self.pairs, list(self._scene.terms), list(self._scene.ahead)
+        self._begin = begin_step.bind(m, s, pairs, o, terms)
+        self._end = end_step.bind(m, s, pairs, p, o, ahead)
+        self._whole = whole_step.bind(m, s, pairs, p, o, terms, ahead)
 
     def _grow(self, status: int) -> None:
         """Twice as much of what was too little."""
@@ -178,8 +202,8 @@ class StepRoom:
         s.t[0], s.dt[0], s.q[:], s.v[:], s.a[:], o.impulses[:], m.held[:] = t, dt, q, v, a, impulses, held
         while (status := self._stepped()) != DONE:
             self._grow(status)
-        n = len(s.q)
-        return self._new[:n].copy(), self._new[n:].copy(), self.outcome.impulses.copy(), float(self.outcome.residual[0])
+        o = self.outcome
+        return o.q.copy(), o.v.copy(), o.impulses.copy(), float(o.residual[0])
 
     def steps(
         self, acceleration: Code, parameters: Array, times: Array, state: State, dt: float, every: int, much: float
@@ -196,8 +220,8 @@ class StepRoom:
         left, done = np.array([worst, unsolved, DONE], float), 0
         while done < len(times):
             routine = many_steps.bind(
-                m, s, self.pairs, self.cones, self.outcome, acceleration, self._scene.terms, self._scene.coasted,
-                parameters, self._out, self._new, n, size, times, done, len(times), every, rows, left, much,
+                m, s, self.pairs, self.cones, self.outcome, acceleration, list(self._scene.terms),
+                list(self._scene.ahead), parameters, n, size, times, done, len(times), every, rows, left, much,
             )  # fmt: skip
             done = routine()
             if done < len(times):
@@ -207,14 +231,9 @@ class StepRoom:
     def _stepped(self) -> int:
         if self._scene.has_code:
             return self._whole()
-        scene, s, o = self._scene, self.terms, self.outcome
-        self._out[:] = np.ravel(scene.terms.call(s.t, s.q, s.v, s.a, s.dt))
         if self._begin():
             self._look()
-        status = self._end()
-        if status == DONE:
-            self._new[:] = np.ravel(scene.coasted.call(s.t, s.q, o.velocity, o.back, s.dt))
-        return status
+        return self._end()
 
     def _look(self) -> None:
         """The places of near pairs that another library computes."""
@@ -229,34 +248,23 @@ class StepRoom:
                 places[row[PLACE] : row[PLACE] + len(found)] = found
 
 
-def trees(model: Model) -> tuple[tuple[int, ...], ...]:
-    """The variables of each tree that stands on the base, and of trees that loops join."""
-    root = list(range(model.nb))
-    for i, joint in enumerate(model.joints):
-        root[i] = i if joint.parent == ROOT else root[joint.parent]
-    for loop in model.loops:
-        ends = [root[i] for i in (loop.predecessor, loop.successor) if i != ROOT]
-        if len(ends) == 2:
-            root = [ends[0] if x == ends[1] else x for x in root]
-    found: dict[int, list[int]] = {}
-    for i in range(model.nb):
-        found.setdefault(root[i], []).extend(range(model.v_slices[i].start, model.v_slices[i].stop))
-    return tuple(tuple(part) for part in found.values() if part)
+def _text(tree: Tree, shapes: tuple[int, ...], table: PairTable) -> TreeTerms:
+    """The text of a tree's terms."""
+    number = {i: k for k, i in enumerate(tree.bodies)}
+    placements = (table.placements[k] for k in shapes)
+    return TreeTerms(tuple((number[i], X) for i, X in placements))
 
 
-def _part_of_bodies(model: Model, owner: Array) -> list[int]:
-    """The tree of each body; −1 for those that do not move."""
-    parts: list[int] = []
-    for i, joint in enumerate(model.joints):
-        own = model.v_slices[i]
-        before = parts[joint.parent] if joint.parent != ROOT else -1
-        parts.append(int(owner[own.start]) if own.stop > own.start else before)
-    return parts
+def _code(name: str, text: Any, tree: Model, last: str) -> Code:
+    """The code of a text for a tree, of t, q, v, what is called `last`, and dt."""
+    specialization = Specialization(name, text, tree, numbers=("t", "dt"), is_users=True)
+    return code_of(specialization, {"t": (), "q": (tree.nq,), "v": (tree.nv,), last: (tree.nv,), "dt": ()})
 
 
-def _loop_rows(model: Model) -> tuple[int, ...]:
+def _loop_rows(tree: Tree) -> int:
+    model = tree.model.at_time(0.0) if tree.model.depends_on_time else tree.model
     Q = model.positions(Vector(model.start))
-    return tuple(len(closure(model, Q, loop).T) for loop in model.loops)
+    return sum(len(closure(model, Q, loop).T) for loop in model.loops)
 
 
 def per_variable(model: Model, name: str) -> Array:
@@ -264,5 +272,10 @@ def per_variable(model: Model, name: str) -> Array:
     return np.array([x for joint in model.joints for x in getattr(joint, name)], float)
 
 
-def whole(numbers: Sequence[int]) -> NDArray[np.int64]:
-    return np.array(numbers, np.int64)
+def whole(numbers: Iterable[int]) -> NDArray[np.int64]:
+    return np.array(list(numbers), np.int64)
+
+
+def starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where parts of these sizes begin, one after the other."""
+    return np.cumsum(sizes) - sizes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs, near_places, speeds
-from knuckle.engine.routines import Code, Reals, Record, Wholes, apply, routine
+from knuckle.engine.routines import Code, Codes, Reals, Record, Wholes, apply, routine
 from knuckle.solvers.cones.cone_solver import recovered, solved, solved_with_rebound
 from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, WHOLE, Cones, steps
 from knuckle.solvers.cones.envelope import envelope
@@ -18,7 +18,9 @@ from .touching import (
     add_place,
     along,
     at_point,
-    body_velocities,
+    add_changes,
+    coast,
+    tree_terms,
     velocity_of,
     with_springs,
 )
@@ -35,12 +37,17 @@ DONE, MORE_CONTACTS, MORE_ENTRIES, MORE_ENVELOPE = 0, 1, 2, 3
 class Outcome(Record):
     """What a step begins and ends with besides the state."""
 
+    q: Reals
+    v: Reals
+    """the state after it"""
     impulses: Reals
     """of all places, of joints and of loops: those of the last step before, and those of this one"""
     velocity: Reals
     back: Reals
     """the velocity that takes overlaps back"""
     change: Reals
+    """what springs and dampers change of the velocity without impulses"""
+    difference: Reals
     residual: Reals
     near: Wholes
     """the places that are solved for"""
@@ -52,20 +59,20 @@ class Outcome(Record):
 
 
 @routine
-def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome) -> int:
-    """Velocities, factors of inertia, and places that may touch; how many near pairs have no code."""
+def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome, terms: Codes) -> int:
+    """Terms of the state, factors of inertia, and places that may touch; how many near pairs have no code."""
     for b in range(m.bodies):
         s.is_mapped[b] = 0
-    body_velocities(m, s.screws, s.v, s.V)
-    with_springs(m, s, o.velocity, o.change)
-    body_velocities(m, s.screws, s.free, s.W)
+    tree_terms(m, s, pairs, terms)
+    if with_springs(m, s, o.velocity, o.change):
+        add_changes(m, s.screws, o.change, s.W, s.W)
     speeds(pairs, s.V, s.W)
     return near_places(pairs, s.dt[0])
 
 
 @routine
-def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome) -> int:
-    """Velocities and impulses with all laws of contact; what it says is named above."""
+def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, ahead: Codes) -> int:
+    """The state and impulses with all laws of contact; what it says is named above."""
     dt, f = s.dt[0], s.force
     near = 0
     for i in range(m.places):
@@ -83,7 +90,9 @@ def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome) -> int:
     for _ in range(AGAIN):
         if status != DONE:
             return status
-        body_velocities(m, s.screws, o.velocity, s.V)
+        for i in range(m.nv):
+            o.difference[i] = o.velocity[i] - s.free[i]
+        add_changes(m, s.screws, o.difference, s.W, s.U)
         missed = 0
         for i in range(m.places):
             here = pairs.places[PLACE_SIZE * i :]
@@ -91,16 +100,16 @@ def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome) -> int:
                 pair = pairs.pair[PAIR * m.pair_of[i] :]
                 first, second = pairs.body[pair[FIRST]], pairs.body[pair[SECOND]]
                 at_point(f, here[1:], here[4], here[5], here[6])
-                if here[0] + dt * along(f, s.V, first, second) < min(here[0], 0.0) - EPSILON:
+                if here[0] + dt * along(f, s.U, first, second) < min(here[0], 0.0) - EPSILON:
                     o.is_near[i] = 1
                     missed += 1
         if missed == 0:
             break
         near += missed
-        body_velocities(m, s.screws, s.v, s.V)
         status = solve_near(m, s, pairs, p, o, near)
     if status == DONE:
         store(m, p, o)
+        coast(m, s, ahead, o.velocity, o.back, o.q, o.v)
     return status
 
 
@@ -176,15 +185,11 @@ def store(m: Mechanism, p: Cones, o: Outcome) -> None:
 
 @routine
 def whole_step(
-    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Code, coasted: Code, out: Reals, new: Reals
+    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Codes, ahead: Codes
 ) -> int:
-    """All of a step, where all pairs have code: from q, v and a to the state after it, in `new`."""
-    apply(terms, out, s.t, s.q, s.v, s.a, s.dt)
-    begin_step(m, s, pairs, o)
-    status = end_step(m, s, pairs, p, o)
-    if status == DONE:
-        apply(coasted, new, s.t, s.q, o.velocity, o.back, s.dt)
-    return status
+    """All of a step, where all pairs have code: from q, v and a to the state after it."""
+    begin_step(m, s, pairs, o, terms)
+    return end_step(m, s, pairs, p, o, ahead)
 
 
 @dataclass(frozen=True)
@@ -200,8 +205,8 @@ class Rows(Record):
 
 @routine
 def many_steps(
-    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Code, coasted: Code,
-    parameters: Reals, out: Reals, new: Reals, nq: int, impulses: int, times: Reals, begin: int, count: int, every: int,
+    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
+    parameters: Reals, nq: int, impulses: int, times: Reals, begin: int, count: int, every: int,
     rows: Rows, left: Reals, much: float,
 ) -> int:  # fmt: skip
     """Steps from `begin` on, and rows after every so many and after the last; how many are done.
@@ -212,7 +217,7 @@ def many_steps(
     for k in range(begin, count):
         s.t[0] = times[k]
         apply(acceleration, s.a, s.t, s.q, s.v, parameters)
-        status = whole_step(m, s, pairs, p, o, terms, coasted, out, new)
+        status = whole_step(m, s, pairs, p, o, terms, ahead)
         left[2] = float(status)
         if status != DONE:
             return k
@@ -222,15 +227,15 @@ def many_steps(
         if not (residual <= much):
             left[1] += 1.0
         for i in range(nq):
-            s.q[i] = new[i]
+            s.q[i] = o.q[i]
         for i in range(m.nv):
-            s.v[i] = new[nq + i]
+            s.v[i] = o.v[i]
         if (k + 1) % every == 0 or k + 1 == count:
             row = k // every
             for i in range(nq):
-                rows.q[nq * row + i] = new[i]
+                rows.q[nq * row + i] = o.q[i]
             for i in range(m.nv):
-                rows.v[m.nv * row + i] = new[nq + i]
+                rows.v[m.nv * row + i] = o.v[i]
             for i in range(impulses):
                 rows.impulses[impulses * row + i] = o.impulses[i]
             rows.worst[row] = left[0]

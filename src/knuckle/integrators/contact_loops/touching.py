@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from math import sqrt
 
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs
-from knuckle.engine.routines import Reals, Record, Wholes, routine
+from knuckle.contact.pair_loops.pair_codes import PLACEMENT
+from knuckle.engine.routines import Codes, Reals, Record, Wholes, apply, routine
 from knuckle.solvers.cones import contact_table
 from knuckle.solvers.cones.contact_table import (
     BOUNDS,
@@ -31,6 +32,7 @@ from knuckle.solvers.cones.contact_table import (
     UPPER,
     WHOLE,
     Cones,
+    copied,
 )
 
 PART_1, PART_2 = contact_table.FIRST, contact_table.SECOND
@@ -63,10 +65,21 @@ class Mechanism(Record):
     """where a tree begins in z"""
     block_at: Wholes
     """where its block begins in H"""
-    local: Wholes
-    """the place of each variable in its tree"""
-    owner: Wholes
-    """the tree of each variable"""
+    q_at: Wholes
+    q_size: Wholes
+    v_at: Wholes
+    """where its variables begin"""
+    kind: Wholes
+    """the number of its code"""
+    first_member: Wholes
+    member: Wholes
+    """its bodies"""
+    first_shape: Wholes
+    shape: Wholes
+    """its shapes, by their numbers among the pairs'"""
+    loop_rows: Wholes
+    loop_at: Wholes
+    """how many rows its loops have, and where they begin"""
     surface: Reals
     pair_of: Wholes
     """the pair of each place"""
@@ -82,6 +95,9 @@ class Mechanism(Record):
     """variables with dry friction, and how much"""
     loops: int
     loop_part: Wholes
+    loop_row: Wholes
+    """the tree of each row of a loop, and where it is"""
+    joint_part: Wholes
     springs: Reals
     dampers: Reals
     held: Reals
@@ -102,30 +118,68 @@ class Terms(Record):
     """of each variable, in base coordinates"""
     H: Reals
     """block by block, and its factors afterwards"""
-    loop_rows: Reals
+    K: Reals
+    """rows of loops, for the variables of their trees"""
     V: Reals
     W: Reals
-    """of bodies, before the step and without impulses, in base coordinates"""
+    U: Reals
+    """of bodies, before the step, without impulses and with them, in base coordinates"""
     maps: Reals
     """for bodies that touch, what forces on them do in their trees"""
     is_mapped: Wholes
+    out: Reals
+    """for the terms of one tree"""
     work: Reals
     force: Reals
 
 
 @routine
-def body_velocities(m: Mechanism, screws: Reals, v: Reals, V: Reals) -> None:
-    """The velocity of each body, in base coordinates."""
-    for k in range(6):
-        V[k] = 0.0
+def tree_terms(m: Mechanism, s: Terms, pairs: Pairs, codes: Codes) -> None:
+    """The terms of all trees, each by its code."""
+    out = s.out
+    for p in range(m.parts):
+        n, v = m.part_size[p], m.v_at[p]
+        apply(codes[m.kind[p]], out, s.t, s.q[m.q_at[p] :], s.v[v:], s.a[v:], s.dt)
+        copied(n, out, s.free[v:])
+        copied(6 * n, out[n:], s.screws[6 * v :])
+        copied(n * n, out[7 * n :], s.H[m.block_at[p] :])
+        copied(n * m.loop_rows[p], out[7 * n + n * n :], s.K[m.loop_at[p] :])
+        at = 7 * n + n * n + n * m.loop_rows[p]
+        bodies = m.first_member[p + 1] - m.first_member[p]
+        for k in range(bodies):
+            b = m.member[m.first_member[p] + k]
+            copied(6, out[at + 6 * k :], s.V[6 * b :])
+            copied(6, out[at + 6 * (bodies + k) :], s.W[6 * b :])
+        at += 12 * bodies
+        for k in range(m.first_shape[p + 1] - m.first_shape[p]):
+            copied(PLACEMENT, out[at + PLACEMENT * k :], pairs.placed[PLACEMENT * m.shape[m.first_shape[p] + k] :])
+
+
+@routine
+def coast(m: Mechanism, s: Terms, codes: Codes, velocity: Reals, back: Reals, q: Reals, v: Reals) -> None:
+    """The state after going straight ahead with a velocity, tree by tree."""
+    out = s.out
+    for p in range(m.parts):
+        n, at = m.q_size[p], m.v_at[p]
+        apply(codes[m.kind[p]], out, s.t, s.q[m.q_at[p] :], velocity[at:], back[at:], s.dt)
+        copied(n, out, q[m.q_at[p] :])
+        copied(m.part_size[p], out[n:], v[at:])
+
+
+@routine
+def add_changes(m: Mechanism, screws: Reals, change: Reals, V: Reals, out: Reals) -> None:
+    """Velocities of bodies with those of variables changed: V and what the changes along the path to the base do."""
     for b in range(1, m.bodies):
-        own, before = V[6 * b :], V[6 * m.parent[b] :]
         for k in range(6):
-            own[k] = before[k]
-        for i in range(m.at[b], m.at[b] + m.size[b]):
-            s = screws[6 * i :]
-            for k in range(6):
-                own[k] += s[k] * v[i]
+            out[6 * b + k] = V[6 * b + k]
+    for b in range(1, m.bodies):
+        own = out[6 * b :]
+        i = b
+        while i > 0:
+            for j in range(m.at[i], m.at[i] + m.size[i]):
+                for k in range(6):
+                    own[k] += screws[6 * j + k] * change[j]
+            i = m.parent[i]
 
 
 @routine
@@ -168,8 +222,9 @@ def velocity_of(m: Mechanism, s: Terms, z: Reals, v: Reals) -> None:
         for i in range(m.part_size[p]):
             own[i] = z[m.part_at[p] + i]
         coloured(m.part_size[p], s.H[m.block_at[p] :], own)
-    for i in range(m.nv):
-        v[i] = work[m.part_at[m.owner[i]] + m.local[i]]
+    for p in range(m.parts):
+        for i in range(m.part_size[p]):
+            v[m.v_at[p] + i] = work[m.part_at[p] + i]
 
 
 @routine
@@ -180,15 +235,15 @@ def with_springs(m: Mechanism, s: Terms, z: Reals, change: Reals) -> bool:
     """
     dt = s.dt[0]
     is_any = False
-    for i in range(m.nv):
-        p = m.owner[i]
-        more = dt * (m.dampers[i] + dt * m.springs[i])
-        s.H[m.block_at[p] + (m.part_size[p] + 1) * m.local[i]] += more + m.held[i]
-        pull = more * s.a[i] + dt * m.springs[i] * s.v[i]
-        z[m.part_at[p] + m.local[i]] = -dt * pull
-        change[i] = 0.0
-        if m.dampers[i] != 0.0 or m.springs[i] != 0.0:
-            is_any = True
+    for p in range(m.parts):
+        for k in range(m.part_size[p]):
+            i = m.v_at[p] + k
+            more = dt * (m.dampers[i] + dt * m.springs[i])
+            s.H[m.block_at[p] + (m.part_size[p] + 1) * k] += more + m.held[i]
+            z[m.part_at[p] + k] = -dt * (more * s.a[i] + dt * m.springs[i] * s.v[i])
+            change[i] = 0.0
+            if m.dampers[i] != 0.0 or m.springs[i] != 0.0:
+                is_any = True
     for p in range(m.parts):
         factored(m.part_size[p], s.H[m.block_at[p] :])
     if is_any:
@@ -219,7 +274,7 @@ def map_body(m: Mechanism, s: Terms, body: int) -> None:
     b = body
     while b > 0:
         for i in range(m.at[b], m.at[b] + m.size[b]):
-            x, y = s.screws[6 * i :], B[6 * m.local[i] :]
+            x, y = s.screws[6 * i :], B[6 * (i - m.v_at[p]) :]
             for k in range(6):
                 y[k] = x[k]
         b = m.parent[b]
@@ -373,15 +428,14 @@ def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int
 @routine
 def add_joint(m: Mechanism, s: Terms, p: Cones, c: int, k: int) -> None:
     """Dry friction at a variable as contact c."""
-    i = m.joint[k]
-    part = m.owner[i]
+    i, part = m.joint[k], m.joint_part[k]
     begin_contact(m, p, c, 1, part, -1)
     w, x = p.whole[WHOLE * c :], p.real[REAL * c :]
     w[LAW] = BOUNDS
     x[LOWER] = -m.friction[k] * s.dt[0]
     x[UPPER] = m.friction[k] * s.dt[0]
     y = p.Y[w[ENTRIES] :]
-    y[m.local[i]] = 1.0
+    y[i - m.v_at[part]] = 1.0
     whitened(m.part_size[part], s.H[m.block_at[part] :], y)
     p.b[w[ROW]] = s.free[i]
     p.free[w[ROW]] = s.free[i]
@@ -392,16 +446,15 @@ def add_loop(m: Mechanism, s: Terms, p: Cones, c: int, k: int, change: Reals) ->
     """A row of a closed loop as contact c: nothing moves along it but what moved without impulses."""
     part = m.loop_part[k]
     begin_contact(m, p, c, 1, part, -1)
-    w, x, row = p.whole[WHOLE * c :], p.real[REAL * c :], s.loop_rows[m.nv * k :]
+    w, x, row = p.whole[WHOLE * c :], p.real[REAL * c :], s.K[m.loop_row[k] :]
     w[LAW] = BOUNDS
     x[LOWER] = -FAR
     x[UPPER] = FAR
     y = p.Y[w[ENTRIES] :]
     u = 0.0
-    for i in range(m.nv):
-        if m.owner[i] == part:
-            y[m.local[i]] = row[i]
-        u += row[i] * change[i]
+    for i in range(m.part_size[part]):
+        y[i] = row[i]
+        u += row[i] * change[m.v_at[part] + i]
     whitened(m.part_size[part], s.H[m.block_at[part] :], y)
     p.b[w[ROW]] = u
     p.free[w[ROW]] = u

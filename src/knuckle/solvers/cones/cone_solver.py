@@ -24,6 +24,7 @@ from .contact_table import (
     WHOLE,
     Cones,
     all_projected,
+    copied,
     push,
     rate,
     together,
@@ -37,13 +38,6 @@ PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 LEAST = 1e-13
 """A residual, in m/s, that is always enough."""
-
-
-@routine
-def copied(n: int, x: Reals, y: Reals) -> None:
-    """y = x."""
-    for i in range(n):
-        y[i] = x[i]
 
 
 @routine

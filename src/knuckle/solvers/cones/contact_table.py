@@ -69,6 +69,13 @@ class Cones(Record):
 
 
 @routine
+def copied(n: int, x: Reals, y: Reals) -> None:
+    """y = x."""
+    for i in range(n):
+        y[i] = x[i]
+
+
+@routine
 def rate(w: Wholes, Y: Reals, z: Reals, k: int) -> float:
     """yᵀz of the k-th row of a contact."""
     n, m = w[FIRST_SIZE], w[SECOND_SIZE]
