@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.engine.kernels.compile_notice import CompileNotice
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import disk_cache
 from knuckle.engine.native import machine_code as native
@@ -56,16 +57,25 @@ class Routine:
     @functools.cached_property
     def text(self) -> str:
         """The LLVM text, before anything is simplified."""
-        return module_text(self.python, lambda x: x.python if isinstance(x, Routine) else None)
+        return module_text(self.source, lambda x: x.source if isinstance(x, Routine) else None)
+
+    @property
+    def _identity(self) -> tuple[str, ...]:
+        """What tells it from others in any process: those of the library go by name, as its texts do."""
+        if self.python.__module__.startswith("knuckle."):
+            return disk_cache.library_hash(), self.python.__module__, self.python.__qualname__
+        return (self.text,)
 
     @functools.cached_property
     def code(self) -> Any:
         """The compiled code in memory: from this process, the disk, or new."""
-        name = disk_cache.key("routine", native.host(), self.text)
+        name = disk_cache.key("routine", native.host(), *self._identity)
         kept = disk_cache.read(name)
         if kept is None:
-            object_code = native.compile_text(self.text, simplify=True)
-            disk_cache.write(name, {"function": self.python.__name__, "model": "any", "dtype": "f64", "shape": []}, object_code)
+            about = {"function": self.python.__name__, "model": "any", "dtype": "f64", "shape": []}
+            with CompileNotice(self.python.__name__):
+                object_code = native.compile_text(self.text, simplify=True)
+            disk_cache.write(name, about, object_code)
         else:
             object_code = kept[1]
         loaded = native.Loaded(object_code)

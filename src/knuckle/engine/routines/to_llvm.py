@@ -13,8 +13,9 @@ import ast
 import inspect
 import struct
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 REAL, WHOLE, TRUTH, REALS, WHOLES, NOTHING = "double", "i64", "i1", "reals", "wholes", "void"
@@ -76,11 +77,11 @@ class Source:
         file = inspect.getsourcefile(function) or "?"
         return cls(function.__name__, tree, function.__globals__, file, first)
 
-    @property
+    @cached_property
     def arguments(self) -> list[tuple[str, str]]:
         return [(x.arg, self._kind(x.annotation, x)) for x in self.syntax.args.args]
 
-    @property
+    @cached_property
     def result(self) -> str:
         return self._kind(self.syntax.returns, self.syntax)
 
@@ -98,22 +99,22 @@ class Source:
         return RoutineError(f"routine {self.name}, line {line} of {self.file}: {message}")
 
 
-def module_text(function: Callable[..., Any], routine_of: Callable[[Any], Callable[..., Any] | None]) -> str:
+def module_text(routine: Source, source_of: Callable[[Any], Source | None]) -> str:
     """The LLVM text of a routine and of those that it calls, with an entry that takes its arguments from a table.
 
-    `routine_of` gives the Python of what is a routine.
+    `source_of` gives the source of what is a routine.
     """
     done: dict[str, str] = {}
-    queue = [function]
+    queue = [routine]
     while queue:
-        source = Source.of(queue.pop())
+        source = queue.pop()
         if source.name in done:
             continue
-        printer = _Printer(source, routine_of)
+        printer = _Printer(source, source_of)
         done[source.name] = printer.text()
         queue += printer.called
     declared = "\n".join(f"declare double @llvm.{name}.f64(double)" for name in ("sqrt", "fabs"))
-    return "\n".join([declared, *done.values(), _entry(Source.of(function))])
+    return "\n".join([declared, *done.values(), _entry(routine)])
 
 
 def _entry(source: Source) -> str:
@@ -134,8 +135,8 @@ class _Printer:
     """Prints one routine."""
 
     source: Source
-    routine_of: Callable[[Any], Callable[..., Any] | None]
-    called: list[Callable[..., Any]] = field(default_factory=list[Callable[..., Any]])
+    source_of: Callable[[Any], Source | None]
+    called: list[Source] = field(default_factory=list[Source])
     lines: list[str] = field(default_factory=list[str])
     rooms: list[str] = field(default_factory=list[str])
     kinds: dict[str, str] = field(default_factory=dict[str, str])
@@ -419,15 +420,14 @@ class _Printer:
         if name == "int":
             x = values[0]
             return x if x.kind == WHOLE else Value(self._put(f"fptosi double {x.name} to i64"), WHOLE)
-        python = self.routine_of(self.source.names.get(name))
-        if python is None:
+        other = self.source_of(self.source.names.get(name))
+        if other is None:
             raise self.source.error(node, f"{name} is no routine")
-        other = Source.of(python)
-        self.called.append(python)
+        self.called.append(other)
         if len(values) != len(other.arguments):
             raise self.source.error(node, f"{name} takes {len(other.arguments)} arguments, not {len(values)}")
         pairs = [self._as(x, kind, node) for x, (_, kind) in zip(values, other.arguments, strict=True)]
-        call = f"call {other.result} @{name}({', '.join(f'{llvm_type(x.kind)} {x.name}' for x in pairs)})"
+        call = f"call {other.result} @{other.name}({', '.join(f'{llvm_type(x.kind)} {x.name}' for x in pairs)})"
         if other.result == NOTHING:
             self.lines.append(call)
             return Value("", NOTHING)
