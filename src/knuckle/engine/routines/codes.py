@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import prod
 
 import numpy as np
 
@@ -22,8 +23,9 @@ def code_of(specialization: Specialization, shapes: Mapping[str, Shape]) -> Code
     Its address is 0 where there is none, and the text itself is called.
     """
     function = OneByOne(specialization, shapes)
+    sizes = tuple(map(prod, function.shapes.values()))
     if kernels.policy == "never":
-        return Code(0, function.call, function)
+        return Code(0, function.call, sizes, function)
     slot = kernels.slot(specialization, function.shapes, _DOUBLE)
     one = kernels.one(slot, specialization, function.shapes, _DOUBLE)
-    return Code(0 if one is None else one.address, function.call, (function, one))
+    return Code(0 if one is None else one.address, function.call, sizes, (function, one))

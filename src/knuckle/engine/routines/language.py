@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,10 +15,14 @@ Wholes: TypeAlias = NDArray[np.int64]
 
 
 class Code:
-    """A compiled text for one state: where it is, and a call of it on arrays that gives its numbers in a row."""
+    """A compiled text for one state: where it is, and a call of it on arrays of given sizes."""
 
-    def __init__(self, address: int, call: Any, keeps: Any = None) -> None:
-        self.address, self.call, self._keeps = address, call, keeps
+    def __init__(self, address: int, call: Callable[..., Any], sizes: tuple[int, ...], keeps: Any = None) -> None:
+        self.address, self._call, self._sizes, self._keeps = address, call, sizes, keeps
+
+    def __call__(self, *inputs: Reals) -> Reals:
+        """Its numbers in a row; of each array it takes as many as it needs."""
+        return np.ravel(self._call(*(x[:n] for x, n in zip(inputs, self._sizes, strict=True))))
 
 
 Codes: TypeAlias = list[Code]
@@ -26,5 +31,5 @@ Codes: TypeAlias = list[Code]
 
 def apply(code: Code, out: Reals, *inputs: Reals) -> None:
     """The numbers that a compiled text gives for these arrays, written to `out`."""
-    result = np.ravel(code.call(*inputs))
+    result = code(*inputs)
     out[: len(result)] = result

@@ -37,8 +37,6 @@ from .contact_table import (
 )
 from .envelope import eliminate, substitute
 
-SLIGHT = 1e-9
-"""The compliance s, relative to the response of a contact."""
 ROOM = MOST_ROWS * MOST_ROWS + MOST_ROWS
 """K and r of a contact."""
 
@@ -79,14 +77,14 @@ def slope(p: Cones, c: int, x: Reals, G: Reals) -> None:
 
 
 @routine
-def linearized(p: Cones, c: int, x: Reals, left: Reals, G: Reals, C: Reals, K: Reals) -> None:
-    """K and r of one contact at a trial x; `left` is F. G and C are room."""
+def linearized(p: Cones, c: int, slight: float, x: Reals, left: Reals, G: Reals, C: Reals, K: Reals) -> None:
+    """K and r of one contact at a trial x; `left` is F, and G and C are room."""
     w, s, weight = p.whole[WHOLE * c :], p.real[REAL * c :], p.weight
     m, n = w[SIZE], w[ROW]
     slope(p, c, x, G)
     for i in range(m):
         for k in range(m):
-            C[m * i + k] = (SLIGHT - 1.0) * G[m * i + k]
+            C[m * i + k] = (slight - 1.0) * G[m * i + k]
             a = weight[n + k]
             K[m * i + k] = G[m * i + k] / a if a > 0.0 else 0.0
         C[m * i + i] += 1.0
@@ -153,8 +151,8 @@ def add_product(w: Wholes, Y: Reals, K: Reals, at: Wholes, M: Reals, P: Reals) -
 
 
 @routine
-def newton(p: Cones, count: int) -> None:
-    """Impulses after a step of Newton's method, within their laws; z is left as it was."""
+def newton(p: Cones, count: int, slight: float) -> None:
+    """Impulses after a step of Newton's method, within their laws; z is left as it was. `slight` is s."""
     whole, Y, impulses, n, change, x = p.whole, p.Y, p.impulses, p.n, p.change, p.x
     first, last, at, M = p.first, p.last, p.at, p.M
     for i in range(n):
@@ -171,7 +169,7 @@ def newton(p: Cones, count: int) -> None:
         projected(p, c, x, left)
         for k in range(m):
             left[k] = impulses[w[ROW] + k] - left[k]
-        linearized(p, c, x, left, G, C, own)
+        linearized(p, c, slight, x, left, G, C, own)
         add_product(w, Y, own, at, M, P)
         for k in range(m):
             push(w, Y, change, k, -own[m * m + k])

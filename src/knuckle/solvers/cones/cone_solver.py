@@ -30,12 +30,16 @@ from .contact_table import (
     together,
 )
 
-TRIES, MANY_SWEEPS = 4, 20
-"""Rounds without success before many sweeps go on from the best, and how many these are."""
+TRIES, FEW_SWEEPS, MANY_SWEEPS = 4, 20, 640
+"""Rounds without success before many sweeps go on from the best; how many these are at first, and then twice as many
+each time, up to a limit."""
 ANEW = 8
 """After so many rounds they begin anew, without a guess, and are given so many more tries."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
+SLIGHT, MORE, MOST = 1e-9, 100.0, 1e-2
+"""The compliance that chooses among impulses that do the same, relative to responses; by how much it grows where a step
+of Newton's method finds nothing better, and up to what. It draws impulses to those before."""
 LEAST = 1e-13
 """A residual, in m/s, that is always enough."""
 
@@ -66,7 +70,7 @@ def row_count(p: Cones, count: int) -> int:
 @routine
 def solved(p: Cones, count: int) -> float:
     """The residual that is left; `impulses` are a guess before and what was found afterwards, and z is Yᵀ λ."""
-    rows, impulses, best, rounds = row_count(p, count), p.impulses, p.best, p.rounds
+    rows, impulses, best, calm, rounds = row_count(p, count), p.impulses, p.best, p.calm, p.rounds
     all_projected(p, count)
     together(p, count, impulses)
     copied(rows, impulses, best)
@@ -76,10 +80,13 @@ def solved(p: Cones, count: int) -> float:
     if left <= enough:
         return left
     copied(rows, best, impulses)
+    copied(rows, best, calm)
     together(p, count, impulses)
     left = residual(p, count)
     tries = 0
     number = 0
+    slight = SLIGHT
+    sweeps = FEW_SWEEPS
     while number < rounds or (number < (1 + PATIENCE) * rounds and left > max(enough, ENOUGH)):
         if number == ANEW:
             tries = -ANEW
@@ -90,22 +97,28 @@ def solved(p: Cones, count: int) -> float:
         number += 1
         is_stuck = tries >= TRIES
         if is_stuck:
-            copied(rows, best, impulses)
+            copied(rows, calm, impulses)
             together(p, count, impulses)
-        for _ in range(MANY_SWEEPS if is_stuck else 1):
+        for _ in range(sweeps if is_stuck else 1):
             sweep(p, count)
+        if is_stuck:
+            sweeps = min(2 * sweeps, MANY_SWEEPS)
+            copied(rows, impulses, calm)
         now = residual(p, count)
         if now > enough and not is_stuck:
-            newton(p, count)
+            newton(p, count, slight)
             together(p, count, impulses)
             now = residual(p, count)
         if now < left:
             copied(rows, impulses, best)
+            copied(rows, impulses, calm)
+            slight = max(SLIGHT, slight / MORE)
             left = now
             tries = min(tries, 0)
         elif is_stuck:
             tries = 0
         else:
+            slight = slight * MORE if slight < MOST else SLIGHT
             tries += 1
         if left <= enough:
             break

@@ -51,6 +51,8 @@ class Cones(Record):
     """for each row the response of its unit, 1/ρ"""
     impulses: Reals
     best: Reals
+    calm: Reals
+    """where sweeps go on, also those that find nothing better for a while"""
     other: Reals
     pushes: Reals
     n: int

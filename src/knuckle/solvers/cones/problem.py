@@ -49,7 +49,7 @@ def room_for(
 ) -> Cones:
     """Room for so many contacts, entries of their rows, velocities, and entries of an envelope."""
     rows = MOST_ROWS * contacts
-    reals = {name: np.zeros(rows) for name in ("b", "free", "weight", "impulses", "best", "other")}
+    reals = {name: np.zeros(rows) for name in ("b", "free", "weight", "impulses", "best", "calm", "other")}
     count, disc = disc_table(*discs)
     return Cones(
         whole=np.zeros(WHOLE * contacts, np.int64), real=np.zeros(REAL * contacts), discs=count, disc=disc,
