@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from .scenes import RADIUS, ball, on_plane, placed
 STEPS = ContactSteps()
 
 
+@pytest.mark.slow
 def test_balls_that_meet_are_found():
     """Balls roll into each other, with restitution: the motion is that of steps that look at all pairs."""
     model = on_plane(ball(), ball(2.0), ball(), friction=0.3, restitution=0.5)
@@ -49,7 +51,11 @@ def wall(columns: int, rows: int) -> tuple[kn.Model, np.ndarray]:
     for row in range(rows):
         for column in range(columns):
             at = (0.4 * (column + 0.5 * (row % 2)), 0, 0.1 + 0.2 * row)
-            brick = {"inertia": solid_box(1.0, (0.4, 0.2, 0.2)), "collisions": Box((0.4, 0.2, 0.2)), "surface": "clay"}
+            brick: dict[str, Any] = {
+                "inertia": solid_box(1.0, (0.4, 0.2, 0.2)),
+                "collisions": Box((0.4, 0.2, 0.2)),
+                "surface": "clay",
+            }
             b.body(f"brick{row}{column}", joint=Free(), at=at, **brick)
     model = b.build()
     return model, kn.neutral(model)
@@ -76,7 +82,11 @@ def test_steps_by_loops_run_as_plain_python_too():
     model, q = wall(1, 2)
     v = np.zeros(model.nv)
     v[6 + 3] = 1.0
-    steps = {"dt": 5e-3, "contacts": None, "integrator": ColliderSteps(kn.contact.ShapeCollider.of(model))}
+    steps: dict[str, Any] = {
+        "dt": 5e-3,
+        "contacts": None,
+        "integrator": ColliderSteps(kn.contact.ShapeCollider.of(model)),
+    }
     compiled = kn.simulate(model, q, v, 0.01, **steps)
     kn.compilation.set_policy("never")
     try:
@@ -93,7 +103,7 @@ def test_a_run_goes_on_from_a_checkpoint_to_the_last_bit(tmp_path: Path, is_expl
     model, q = wall(2, 3)
     v = np.zeros(model.nv)
     v[6 * 4 + 3] = 1.0
-    own = {"integrator": ColliderSteps(kn.contact.ShapeCollider.of(model))} if is_explicit else {}
+    own: dict[str, Any] = {"integrator": ColliderSteps(kn.contact.ShapeCollider.of(model))} if is_explicit else {}
     whole = kn.simulate(model, q, v, 0.1, dt=2e-3, **own)
 
     seen: list[float] = []
@@ -104,7 +114,7 @@ def test_a_run_goes_on_from_a_checkpoint_to_the_last_bit(tmp_path: Path, is_expl
             seen.extend([0.0] * 1000)
             raise KeyboardInterrupt
 
-    options = {"checkpoint": tmp_path / "run", "checkpoint_every": 0.0, "dt": 2e-3, **own}
+    options: dict[str, Any] = {"checkpoint": tmp_path / "run", "checkpoint_every": 0.0, "dt": 2e-3, **own}
     kn.simulate(model, q, v, 0.1, progress=interrupt, **options)
     resumed = kn.simulate(model, q, v, 0.1, resume=True, **options)
     np.testing.assert_array_equal(resumed.q, whole.q)
@@ -121,7 +131,7 @@ def test_a_run_goes_on_from_a_checkpoint_to_the_last_bit(tmp_path: Path, is_expl
         ({"tolerance": "small"}, TypeError, "tolerance is a number, not 'small'"),
     ],
 )
-def test_arguments_are_checked(options: dict, error: type[Exception], match: str):
+def test_arguments_are_checked(options: dict[str, Any], error: type[Exception], match: str):
     model = on_plane(ball())
     with pytest.raises(error, match=match):
         ColliderSteps(**{"collider": kn.contact.ShapeCollider.of(model), **options})
@@ -130,7 +140,7 @@ def test_arguments_are_checked(options: dict, error: type[Exception], match: str
 def test_a_collider_of_another_mechanism_is_refused():
     one, other = on_plane(ball()), on_plane(ball(2.0))
     steps = ColliderSteps(kn.contact.ShapeCollider.of(other))
-    with pytest.raises(kn.ModelError, match="the collider of ColliderSteps is of .* moves otherwise"):
+    with pytest.raises(kn.ModelError, match=r"the collider of ColliderSteps is of .* moves otherwise"):
         kn.simulate(one, None, None, 0.01, integrator=steps)
 
 

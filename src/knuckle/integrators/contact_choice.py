@@ -92,4 +92,7 @@ def must_solve_contacts(model: Model, contacts: bool | None, integrator: Integra
 def must_be_a_choice(contacts: bool | None) -> None:
     """An error unless contacts is True, False or None."""
     if contacts not in (None, False, True) or (isinstance(contacts, (int, float)) and not isinstance(contacts, bool)):
-        raise TypeError(f"contacts is True, False, None, a kn.contact.CompliantContacts or a kn.contact.RigidContacts, not {contacts!r}")
+        raise TypeError(
+            "contacts is True, False, None, a kn.contact.CompliantContacts or a kn.contact.RigidContacts, "
+            f"not {contacts!r}"
+        )

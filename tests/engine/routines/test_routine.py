@@ -43,7 +43,7 @@ def mixture(t: Table, out: Reals) -> float:
         i += 1
         if i > 10:
             break
-        if i % 2 == 0 or not (i != 7):
+        if i % 2 == 0 or not (i < 7 or i > 7):
             continue
         total = max(total, float(i)) + min(x[0], 0.5) / (1 + i // 3)
     first, second = out[n - 1], -t.k[0]
@@ -82,19 +82,19 @@ def test_a_bound_routine_reads_what_arrays_hold_now():
 @routine
 def with_list(x: Reals) -> float:
     y = [x[0]]
-    return x[0]
+    return y[0]
 
 
 @routine
 def of_two_kinds(x: Reals) -> float:
     y = 1
     y = 0.5
-    return x[0]
+    return y * x[0]
 
 
 @routine
 def unknown(x: Reals) -> float:
-    return np.sum(x)
+    return float(np.sum(x))
 
 
 @pytest.mark.parametrize(

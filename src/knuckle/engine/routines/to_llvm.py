@@ -1,10 +1,10 @@
 """A routine's Python to LLVM text.
 
-Variables are numbers (float), whole numbers (int), truth values, places in arrays, and records of such. There are assignments, also
-`x[k] = …` and `x += …`, `for` over `range`, `while`, `if`, `return`, `break` and `continue`; arithmetic, comparisons,
-`and`, `or`, `not` and `a if c else b`; `sqrt`, `abs`, `min`, `max`, `float` and `int`; other routines, compiled texts by
-`apply`, and numbers of the module as constants. A variable is of one kind throughout. Everything else is an error that
-names the line.
+Variables are numbers (float), whole numbers (int), truth values, places in arrays, and records of such. There are
+assignments, also `x[k] = …` and `x += …`, `for` over `range`, `while`, `if`, `return`, `break` and `continue`;
+arithmetic, comparisons, `and`, `or`, `not` and `a if c else b`; `sqrt`, `abs`, `min`, `max`, `float` and `int`; other
+routines, compiled texts by `apply`, and numbers of the module as constants. A variable is of one kind throughout.
+Everything else is an error that names the line.
 """
 
 from __future__ import annotations
@@ -325,7 +325,9 @@ class _Printer:
 
     def _field(self, node: ast.Attribute, record: Value, name: str) -> Value:
         """A field of a record, which is a table of words."""
-        fields = fields_of(self.source.names[record.kind.removeprefix(RECORD)]) if record.kind.startswith(RECORD) else {}
+        fields = (
+            fields_of(self.source.names[record.kind.removeprefix(RECORD)]) if record.kind.startswith(RECORD) else {}
+        )
         if name not in fields:
             raise self.source.error(node, f"{ast.unparse(node)} is no field of a record")
         at = self._put(f"getelementptr i64, ptr {record.name}, i64 {list(fields).index(name)}")
@@ -405,9 +407,13 @@ class _Printer:
             if name == "abs" and values[0].kind == WHOLE:
                 x = values[0]
                 below = self._put(f"icmp slt i64 {x.name}, 0")
-                return Value(self._put(f"select i1 {below}, i64 {self._put(f'sub i64 0, {x.name}')}, i64 {x.name}"), WHOLE)
+                return Value(
+                    self._put(f"select i1 {below}, i64 {self._put(f'sub i64 0, {x.name}')}, i64 {x.name}"), WHOLE
+                )
             x = self._as(values[0], REAL, node)
-            return Value(self._put(f"call double @llvm.{'sqrt' if name == 'sqrt' else 'fabs'}.f64(double {x.name})"), REAL)
+            return Value(
+                self._put(f"call double @llvm.{'sqrt' if name == 'sqrt' else 'fabs'}.f64(double {x.name})"), REAL
+            )
         if name in ("min", "max") and len(values) == 2:
             x, y = values
             if x.kind != y.kind:
@@ -477,5 +483,3 @@ class _Printer:
 
     def _label(self, label: str) -> None:
         self.lines.append(f"\n{label}:")
-
-

@@ -117,13 +117,15 @@ class ContactScene:
         loop_rows = [(p, int(loop_at[p] + k * sizes[p])) for p in range(len(parts)) for k in range(self.loops[p])]
         return Mechanism(
             bodies=1 + model.nb, nv=model.nv, parent=whole([0, *(1 + joint.parent for joint in model.joints)]),
-            at=whole([0, *(s.start for s in model.v_slices)]), size=whole([0, *(s.stop - s.start for s in model.v_slices)]),
+            at=whole([0, *(s.start for s in model.v_slices)]),
+            size=whole([0, *(s.stop - s.start for s in model.v_slices)]),
             part=part, map_at=starts(maps), parts=len(parts), part_size=sizes, part_at=starts(sizes),
             block_at=starts(sizes**2), q_at=whole(tree.q_at for tree in parts),
             q_size=whole(tree.model.nq for tree in parts), v_at=whole(tree.v_at for tree in parts),
             kind=whole(self.kinds), first_member=whole([0, *accumulate(len(tree.bodies) for tree in parts)]),
             member=whole(1 + i for tree in parts for i in tree.bodies),
-            first_shape=whole([0, *accumulate(map(len, self.shapes))]), shape=whole(k for own in self.shapes for k in own),
+            first_shape=whole([0, *accumulate(map(len, self.shapes))]),
+            shape=whole(k for own in self.shapes for k in own),
             loop_rows=loops, loop_at=loop_at, surface=surfaces.reshape(-1),
             pair_of=np.repeat(np.arange(len(counts)), counts).astype(np.int64),
             places=self.table.size, rows=1 + 2 * slides + turns + 2 * rolls, slides=int(slides), turns=int(turns),

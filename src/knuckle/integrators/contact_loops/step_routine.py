@@ -13,12 +13,12 @@ from knuckle.solvers.cones.envelope import envelope
 from .touching import (
     Mechanism,
     Terms,
+    add_changes,
     add_joint,
     add_loop,
     add_place,
     along,
     at_point,
-    add_changes,
     coast,
     tree_terms,
     velocity_of,
@@ -184,9 +184,7 @@ def store(m: Mechanism, p: Cones, o: Outcome) -> None:
 
 
 @routine
-def whole_step(
-    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Codes, ahead: Codes
-) -> int:
+def whole_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Codes, ahead: Codes) -> int:
     """All of a step, where all pairs have code: from q, v and a to the state after it."""
     begin_step(m, s, pairs, o, terms)
     return end_step(m, s, pairs, p, o, ahead)

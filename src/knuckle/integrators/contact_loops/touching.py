@@ -1,7 +1,7 @@
 """What touches and rubs in a step, as rows of a cone problem.
 
-The trees of a mechanism are its parts: H has a block for each, H = L Lᵀ. In z, with velocities L⁻ᵀ z, inertia is one, and a
-force t at the variables of a part has the row y = L⁻¹ t.
+The trees of a mechanism are its parts: H has a block for each, H = L Lᵀ. In z, with velocities L⁻ᵀ z, inertia is one,
+and a force t at the variables of a part has the row y = L⁻¹ t.
 """
 
 from __future__ import annotations

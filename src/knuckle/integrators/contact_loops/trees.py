@@ -6,6 +6,7 @@ Trees that are alike share their code: a hundred balls are one small piece of it
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
@@ -54,7 +55,7 @@ def _is_in_order(model: Model, bodies: list[int]) -> bool:
     """Whether the variables of some bodies follow each other."""
     for slices in (model.q_slices, model.v_slices):
         own = [slices[i] for i in bodies]
-        if any(a.stop != b.start for a, b in zip(own, own[1:], strict=False)):
+        if any(a.stop != b.start for a, b in pairwise(own)):
             return False
     return True
 
@@ -101,8 +102,9 @@ class TreeTerms:
         here = [X @ X0[i] for i, X in self.shapes]
         return Vector(
             [
-                *(x for u in free for x in u), *(x for s in screws for x in s.components), *(x for row in H.rows for x in row),
-                *(x for row in K for x in row), *(x for V in motions for x in V.components),
+                *(x for u in free for x in u), *(x for s in screws for x in s.components),
+                *(x for row in H.rows for x in row), *(x for row in K for x in row),
+                *(x for V in motions for x in V.components),
                 *(x for X in here for x in (*X.E[0], *X.E[1], *X.E[2], *X.r)),
             ]
         )  # fmt: skip

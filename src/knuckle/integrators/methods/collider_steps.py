@@ -34,8 +34,8 @@ class ColliderSteps(Integrator):
     """`ContactSteps` for one state at a time, with a collider for any shapes, and any number of places.
 
     `kn.simulate` takes it where compiled steps would be too long, or where shapes have no text. The memory is that of
-    contact steps: impulses at all places that the collider has, of joints and of loops; the largest residual so far, and
-    the number of steps in which it was above `WARNED`.
+    contact steps: impulses at all places that the collider has, of joints and of loops; the largest residual so far,
+    and the number of steps in which it was above `WARNED`.
 
     Args:
         collider: where shapes touch, `kn.contact.ShapeCollider.of(model)` of the mechanism that moves.

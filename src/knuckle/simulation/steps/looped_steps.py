@@ -46,7 +46,9 @@ class AccelerationText:
 class LoopedSteps:
     """Runs of steps of `ColliderSteps`, to the last bit those that it takes one by one."""
 
-    def __init__(self, text: StepText, integrator: ColliderSteps, model: Model, parameters: Mapping[str, Array]) -> None:
+    def __init__(
+        self, text: StepText, integrator: ColliderSteps, model: Model, parameters: Mapping[str, Array]
+    ) -> None:
         self._text, self._integrator, self._model = text, integrator, model
         self._parameters = {name: np.asarray(x, float) for name, x in parameters.items()}
 
@@ -61,7 +63,9 @@ class LoopedSteps:
         forces = replace(self._text, integrator=ContactSteps())  # so that any collider shares the code
         text, size = AccelerationText(forces, shapes), sum(prod(shape) for _, shape in shapes)
         specialization = Specialization("acceleration", text, self._model, numbers=("t",), is_users=True)
-        return code_of(specialization, {"t": (), "q": (self._model.nq,), "v": (self._model.nv,), "parameters": (max(1, size),)})
+        return code_of(
+            specialization, {"t": (), "q": (self._model.nq,), "v": (self._model.nv,), "parameters": (max(1, size),)}
+        )
 
     def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""

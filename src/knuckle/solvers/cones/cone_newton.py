@@ -1,7 +1,7 @@
 """A step of Newton's method on the equations of Alart and Curnier, in the velocities of the mechanism.
 
-F = λ − Π(λ − ρ u) with u = b + Y z, z = Yᵀ λ. Of each contact, C Δλ + Π' ρ Y Δz = −F with C = 1 − (1 − s) Π' + Π' ρ c for
-a compliance c: it is small, and so Δλ = −(r + K Y Δz), K = C⁻¹ Π' ρ, r = C⁻¹ F. What is left to solve is
+F = λ − Π(λ − ρ u) with u = b + Y z, z = Yᵀ λ. Of each contact, C Δλ + Π' ρ Y Δz = −F with C = 1 − (1 − s) Π' + Π' ρ c
+for a compliance c: it is small, and so Δλ = −(r + K Y Δz), K = C⁻¹ Π' ρ, r = C⁻¹ F. What is left to solve is
 (1 + Yᵀ K Y) Δz = −Yᵀ r, which has entries only where contacts join parts of the mechanism. s is a slight compliance
 that chooses among impulses that do the same.
 """

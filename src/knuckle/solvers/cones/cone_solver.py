@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from knuckle.engine.routines import Reals, routine
+from knuckle.engine.routines import routine
 
 from .cone_newton import newton
 from .cone_sweeps import residual, sweep
@@ -36,7 +36,7 @@ each time, up to a limit."""
 ANEW = 8
 """After so many rounds they begin anew, without a guess, and are given so many more tries."""
 PATIENCE, ENOUGH = 3, 1e-7
-"""How many times the rounds are tried where the residual stays above so much, in m/s."""
+"""How many times the rounds are tried where the residual stays above so much, in m/s; below, they end with sweeps."""
 SLIGHT, MORE, MOST = 1e-9, 100.0, 1e-2
 """The compliance that chooses among impulses that do the same, relative to responses; by how much it grows where a step
 of Newton's method finds nothing better, and up to what. It draws impulses to those before."""
@@ -120,7 +120,7 @@ def solved(p: Cones, count: int) -> float:
         else:
             slight = slight * MORE if slight < MOST else SLIGHT
             tries += 1
-        if left <= enough:
+        if left <= enough or (is_stuck and left <= ENOUGH):
             break
     copied(rows, best, impulses)
     together(p, count, impulses)

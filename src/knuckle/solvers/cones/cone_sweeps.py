@@ -65,10 +65,7 @@ def sweep(p: Cones, count: int) -> None:
         old = impulses[n]
         u = b[n] + rate(w, Y, z, 0) + s[COMPLIANCE] * old
         new = old - s[NORMAL] * u
-        if w[LAW] == BOUNDS:
-            new = max(s[LOWER], min(s[UPPER], new))
-        else:
-            new = max(0.0, new)
+        new = max(s[LOWER], min(s[UPPER], new)) if w[LAW] == BOUNDS else max(0.0, new)
         if new != old:
             impulses[n] = new
             push(w, Y, z, 0, new - old)

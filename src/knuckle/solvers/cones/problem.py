@@ -2,36 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .cone_newton import ROOM
-from .contact_table import (
-    BOUNDS,
-    CONE,
-    DISC,
-    ENTRIES,
-    FIRST,
-    FIRST_SIZE,
-    LAW,
-    LOWER,
-    MOST_ROWS,
-    REAL,
-    ROLLING,
-    ROW,
-    SECOND,
-    SIZE,
-    SLIDING,
-    TURNING,
-    UPPER,
-    WHOLE,
-    Cones,
-)
-
-Array = NDArray[Any]
+from .contact_table import DISC, MOST_ROWS, REAL, ROLLING, SLIDING, TURNING, WHOLE, Cones
 
 
 def disc_table(slides: bool, turns: bool, rolls: bool) -> tuple[int, NDArray[np.int64]]:
