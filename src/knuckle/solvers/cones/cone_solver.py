@@ -30,7 +30,7 @@ from .contact_table import (
     together,
 )
 
-TRIES, FEW_SWEEPS, MANY_SWEEPS = 4, 20, 640
+TRIES, FEW_SWEEPS, MANY_SWEEPS = 4, 20, 80
 """Rounds without success before many sweeps go on from the best; how many these are at first, and then twice as many
 each time, up to a limit."""
 ANEW = 8
