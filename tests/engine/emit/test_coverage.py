@@ -13,8 +13,11 @@ from knuckle.engine.emit.llvm.batch_loop import BINARY, Printer
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.native import machine_code
+from knuckle.engine.native.rolled_code import compile_rolled, rolled_entry
 from knuckle.engine.trace import OPERATIONS
+from knuckle.engine.trace.regions import trace_rolled
 from knuckle.scalar import absolute, arctan2, cos, exp, less, log, maximum, minimum, select, sin, sqrt, tanh
+from knuckle.testing import auto_tree
 
 from .compiled import DTYPES, C, Vectors, record
 
@@ -105,6 +108,24 @@ def test_llvm(dtype: str, width: int):
     x, y = np.array(STATES).T[:, :, None]
     out = Vectors(PROGRAM, dtype, width)(x, y)
     agree(out, dtype)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_rolled(dtype: str):
+    """In a loop over bodies, printed once."""
+    x, y = np.array(STATES, DTYPES[dtype]).T[:, :, None].copy()
+
+    def text(model: Any, x: Any, y: Any) -> list[Any]:
+        return [z for i, *_ in model.outward() for z in every_operation([x[0] + i], y)]
+
+    bodies, n = 9, len(PROGRAM.outputs)
+    program = trace_rolled(text, auto_tree(bodies), {"x": (1,), "y": (1,)}, lambda r: (r, (len(r),)))
+    lanes = Lanes(dtype, 4)
+    description, payload = compile_rolled(program, lanes)
+    out = np.empty((len(STATES), bodies * n), DTYPES[dtype])
+    entry = rolled_entry(description, payload, lanes, 2)
+    entry(0, len(STATES), x.ctypes.data, 1, y.ctypes.data, 1, out.ctypes.data)
+    agree(out[:, :n], dtype)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

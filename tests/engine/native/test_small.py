@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.engine.arrays.result_layout import Single
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.llvm.call_form import Offsets
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import fast_call, machine_code, python_abi
+from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, Option
 from knuckle.engine.trace import Program, trace
 from knuckle.scalar import absolute, arctan2, cos, less, maximum, minimum, select, sin, sqrt
 
@@ -67,3 +69,33 @@ def test_one_state_printer(dtype: str, width: int) -> None:
         code(inputs, out.ctypes.data)
         assert np.allclose(out[:-1], program.evaluate(x.astype(float)), rtol=50 * eps, atol=50 * eps)
         assert out[-1] == 99
+
+
+@pytest.mark.skipif(not HAS_GATE, reason="another interpreter")
+def test_the_form_of_the_last_call_is_no_shortcut_past_the_others() -> None:
+    """Calls of several forms in turn, and after a form has gone: each gets what its own form gives."""
+    abi = python_abi.python_abi()
+    assert abi is not None
+    elsewhere = object()
+    fast = FastCall(abi, "trial", "", lambda *args, **names: elsewhere, always=True)
+    x, y = np.array([1.0, 2.0]), np.array([10.0, 20.0])
+    pair = ArrayInput(0, (2,)), ArrayInput(1, (2,))
+    two, wide, number = Form(pair, [], x.dtype), Form([*pair, Option("wide")], [], x.dtype), Form(
+        [*pair, Option(7)], [], x.dtype
+    )  # fmt: skip
+    for form in (two, wide):
+        form.lead_to(Single((2,)), one=abi.loaded.address("trial"), batch=abi.loaded.address("trial_batch"))
+    number.lead_to(Single(()), one=abi.loaded.address("trial_number"))
+    for form in (two, wide, number):
+        fast.add(form)
+    calls = {"two": (x, y), "wide": (x, y, "wide"), "number": (x, y, 7), "batch": (np.stack([x, y]), y)}
+    expected = {"two": [11.0, 22.0], "wide": [11.0, 22.0], "number": 11.0, "batch": [[11.0, 22.0], [20.0, 40.0]]}
+    for first in calls:
+        for then in calls:
+            assert fast.call(*calls[first]).tolist() == expected[first]
+            assert fast.call(*calls[then]).tolist() == expected[then]
+    assert fast.call(x, y).tolist() == expected["two"]
+    fast.remove(two)
+    assert fast.call(x, y) is elsewhere
+    wide.close()
+    assert fast.call(x, y, "wide") is elsewhere

@@ -213,7 +213,7 @@ class FastCall:
         self._set(general=id(general), allowed=ctypes.addressof(_ALWAYS if always else allowed))
         self._set(running=id(_NOTHING if always else running_texts))
         self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int), new=abi.new, scalar=abi.scalar)
-        own = (ctypes.addressof(self._record), self, general)
+        own = (np.frombuffer(self._record, np.int64), self, general)
         self.call = abi.function_object(name, doc, own)
 
     def _set(self, **words: int) -> None:
@@ -254,7 +254,7 @@ class FastCall:
                 heads[bucket] = form.link(heads[bucket])
             table = (ctypes.c_int64 * (count + 1))(count - 1, *heads)
             place = ctypes.addressof(table)
-            self._set(table=place)
+            self._set(table=place, last=0)
             self._tables[place] = table, forms
             for other in tuple(self._tables):
                 if other != self._record[_TABLE]:

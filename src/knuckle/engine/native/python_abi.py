@@ -56,7 +56,7 @@ class PythonABI:
     scalar: int
 
     def function_object(self, name: str, doc: str, own: tuple[Any, ...]) -> Callable[..., Any]:
-        """Python's function object for `enter`. It holds `own`, which begins with the address of a record."""
+        """Python's function object for `enter`. It holds `own`, which begins with the words of a record as an array."""
         definition = _MethodDef(name.encode(), self.loaded.address("enter"), _FASTCALL_WITH_KEYWORDS, doc.encode())
         make = _python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
         return make(ctypes.addressof(definition), (*own, self, definition), None)
@@ -102,9 +102,11 @@ def _numpy_functions() -> dict[int, int] | None:
 
 
 def _is_laid_out(offsets: Offsets) -> bool:
-    """Whether arrays and floats have their fields where we shall look for them."""
-    number = 1 / 3
+    """Whether arrays, floats and lists have their fields where we shall look for them."""
+    number, three = 1 / 3, [None] * 3
     if ctypes.c_double.from_address(id(number) + offsets.data).value != number:
+        return False
+    if ctypes.c_ssize_t.from_address(id(three) + offsets.length).value != 3:
         return False
     if np.ndarray.__basicsize__ < offsets.flags + 4:
         return False

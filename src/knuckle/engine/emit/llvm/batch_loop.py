@@ -137,9 +137,13 @@ class Printer:
             name = self.body.arithmetic(BINARY[node.op], *args)
             self._note_sum(name, node)
             return name
-        if node.op in self.OTHERS:
-            return self.OTHERS[node.op](self, *args)
-        return self.by_library(OPERATIONS[node.op].library, *args)
+        return self.function(node.op, args)
+
+    def function(self, op: str, args: list[str]) -> str:
+        """Prints an operation that is no arithmetic."""
+        if op in self.OTHERS:
+            return self.OTHERS[op](self, *args)
+        return self.by_library(OPERATIONS[op].library, *args)
 
     def _note_sum(self, name: str, node: Node) -> None:
         """A sum with a constant is an angle that counts from elsewhere: its sine wants to know what rounding took."""

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-RECORD = ("general", "allowed", "running", "table", "ndarray", "text", "float", "int", "new", "scalar")
+RECORD = ("general", "allowed", "running", "table", "last", "ndarray", "text", "float", "int", "new", "scalar")
 """The words of a record, 64 bits each.
 
 general: the callable for all other calls.
 allowed: where a word is that is zero while native code must not be used.
 running: a list that has entries while the text of a kernel runs.
 table: where the number of buckets less one is, followed by the first form of each bucket, 0 if there is none.
+last: the form of the last call, tried before the table is searched; 0 if there is none.
 ndarray, text, float, int: the types of arrays, names and numbers.
 new, scalar: NumPy's C functions PyArray_New and PyArray_Scalar.
 """
@@ -84,9 +85,10 @@ SOUND = 0x0101
 
 @dataclass(frozen=True)
 class Offsets:
-    """Where the fields of an array object and the value of a float are, in bytes."""
+    """Where the fields of an array object, the value of a float and the length of a list are, in bytes."""
 
     type: int
+    length: int
     data: int
     axes: int
     lengths: int
@@ -96,7 +98,7 @@ class Offsets:
     @classmethod
     def after(cls, header: int) -> Offsets:
         """The fields in the order of NumPy's C interface, after the header that every object has."""
-        return cls(header - 8, header, header + 8, header + 16, header + 40, header + 48)
+        return cls(header - 8, header, header, header + 8, header + 16, header + 40, header + 48)
 
 
 def word(words: tuple[str, ...], owner: str, name: str, kind: str) -> str:

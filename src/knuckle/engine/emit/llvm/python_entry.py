@@ -2,10 +2,10 @@
 
     PyObject *enter(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
 
-`self` is a tuple whose first item is the address of a `RECORD` as an int. The record has a hash table of `FORM`s: ways
-to write a call for which there is native code (`call_form`). If a call is of one of them, the result is made, the
-form's code fills it in, and it is returned. In every other case the record's general callable gets the call as it came.
-The interpreter lock is held all the time.
+`self` is a tuple whose first item is an array of NumPy's, the words of a `RECORD`. The record has a hash table of
+`FORM`s: ways to write a call for which there is native code (`call_form`). If a call is of one of them, the result is
+made, the form's code fills it in, and it is returned. In every other case the record's general callable gets the call
+as it came. The interpreter lock is held all the time.
 
 The same text holds `trial`, `trial_number` and `trial_batch`, which add two arrays of two numbers or two numbers: code
 for forms to try the entry with before it is used.
@@ -31,8 +31,6 @@ SYMBOLS = (
     "PyTuple_Size",
     "PyTuple_New",
     "PyTuple_SetItem",
-    "PyLong_AsVoidPtr",
-    "PyList_Size",
     "PyObject_Hash",
     "PyObject_RichCompareBool",
     "PyObject_IsTrue",
@@ -63,8 +61,6 @@ declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
-declare ptr @PyLong_AsVoidPtr(ptr)
-declare i64 @PyList_Size(ptr)
 declare i64 @PyObject_Hash(ptr)
 declare i32 @PyObject_RichCompareBool(ptr, ptr, i32)
 declare i32 @PyObject_IsTrue(ptr)
@@ -173,6 +169,53 @@ give:
 }}"""
 
 
+def _last_text(offsets: Offsets) -> str:
+    """The short way, for an array of one state by the form of the last call: nothing in it can end the form."""
+    of_last = {name: of_form(name, kind).replace("%form", "%last") for name, kind in _OF_LAST.items()}
+    return f"""
+try_last:
+{of_record("last").replace("%record_last =", "%last =")}
+  %is_new = icmp eq ptr %last, null
+  %has_names = icmp ne ptr %names, null
+  %is_long = or i1 %is_new, %has_names
+  br i1 %is_long, label %count_names, label %compare_last
+compare_last:
+  %as_last = call i1 @takes(ptr %last, ptr %record, ptr %args, i64 %n, ptr null, i64 0,
+                            ptr %inputs, ptr %strides, ptr %batch) alwaysinline
+  br i1 %as_last, label %is_array, label %count_names
+is_array:
+{chr(10).join(of_last.values())}
+  %last_batch = load i64, ptr %batch
+  %has_guard = icmp ne ptr %last_guard, null
+  %has_batch_axes = icmp ne i64 %last_batch, 0
+  %has_no_code = icmp eq ptr %last_one, null
+  %has_parts = icmp ne i64 %last_parts, 0
+  %has_no_axes = icmp eq i64 %last_dimensions, 0
+  %bad1 = or i1 %has_guard, %has_batch_axes
+  %bad2 = or i1 %has_no_code, %has_parts
+  %bad3 = or i1 %bad1, %has_no_axes
+  %bad = or i1 %bad2, %bad3
+  br i1 %bad, label %count_names, label %new_array
+new_array:
+{of_record("new").replace("%record_new", "%record_new_last")}
+{of_record("ndarray").replace("%record_ndarray", "%record_ndarray_last")}
+  %last_axes = trunc i64 %last_dimensions to i32
+  %last_array = call ptr %record_new_last(ptr %record_ndarray_last, i32 %last_axes, ptr %last_shape, i32 %last_number,
+                                          ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_last_array = icmp eq ptr %last_array, null
+  br i1 %no_last_array, label %give_last, label %fill_last
+fill_last:
+  %last_out_at = getelementptr i8, ptr %last_array, i64 {offsets.data}
+  %last_out = load ptr, ptr %last_out_at
+  call void %last_one(ptr %inputs, ptr %last_out)
+  br label %give_last
+give_last:
+  ret ptr %last_array"""
+
+
+_OF_LAST = {"guard": "ptr", "one": "ptr", "parts": "i64", "dimensions": "i64", "shape": "ptr", "number": "i32"}
+
+
 def _enter(offsets: Offsets) -> str:
     return f"""
 define ptr @enter(ptr %self, ptr %args, i64 %n, ptr %names) {{
@@ -183,16 +226,19 @@ entry:
   %single = alloca [2 x i64], align 16
   %batch = alloca [2 x i64], align 16
   %first = call ptr @PyTuple_GetItem(ptr %self, i64 0)
-  %record = call ptr @PyLong_AsVoidPtr(ptr %first)
+  %record_place = getelementptr i8, ptr %first, i64 {offsets.data}
+  %record = load ptr, ptr %record_place
 {of_record("allowed")}
 {of_record("running")}
 {of_record("table")}
   %allowed = load i64, ptr %record_allowed
-  %running = call i64 @PyList_Size(ptr %record_running)
+  %running_at = getelementptr i8, ptr %record_running, i64 {offsets.length}
+  %running = load i64, ptr %running_at
   %is_allowed = icmp ne i64 %allowed, 0
   %is_outside = icmp eq i64 %running, 0
   %may = and i1 %is_allowed, %is_outside
-  br i1 %may, label %count_names, label %elsewhere
+  br i1 %may, label %try_last, label %elsewhere
+{_last_text(offsets)}
 count_names:
   %is_nameless = icmp eq ptr %names, null
   br i1 %is_nameless, label %find, label %with_names
@@ -222,6 +268,7 @@ other:
   br label %search
 
 found:
+  store ptr %form, ptr %record_last_at
 {of_form("owner")}
 {of_form("guard")}
   call void @Py_IncRef(ptr %form_owner)

@@ -38,7 +38,7 @@ class PatternPrinter(Printer):
             elif op in BINARY:
                 self.names.append(self.body.arithmetic(BINARY[op], *args))
             else:
-                self.names.append(self.OTHERS[op](self, *args))
+                self.names.append(self.function(op, args))
         for place, k in enumerate(pattern.kept):
             address = self._address(pattern.columns + place)
             self.body.lines.append(f"store {self.lanes.vector} {self.names[k]}, ptr {address}")
