@@ -2,7 +2,7 @@
 
 from .codes import code_of
 from .language import Code, Codes, Reals, Wholes, apply
-from .routine import Bound, Routine, routine
+from .routine import BoundRoutine, Routine, routine
 from .to_llvm import Record
 
-__all__ = ["Bound", "Code", "Codes", "Reals", "Record", "Routine", "Wholes", "apply", "code_of", "routine"]
+__all__ = ["BoundRoutine", "Code", "Codes", "Reals", "Record", "Routine", "Wholes", "apply", "code_of", "routine"]

@@ -46,9 +46,9 @@ class Routine:
     def __call__(self, *args: Any) -> Any:
         return self.bind(*args)()
 
-    def bind(self, *args: Any) -> Bound:
+    def bind(self, *args: Any) -> BoundRoutine:
         """A call with these arguments. Arrays are held, and read and written where they are."""
-        return Bound(self, args)
+        return BoundRoutine(self, args)
 
     @functools.cached_property
     def source(self) -> Source:
@@ -84,7 +84,7 @@ class Routine:
         return call
 
 
-class Bound:
+class BoundRoutine:
     """A routine with its arguments. Where nothing is to be compiled, or a text has no code, it is the Python itself."""
 
     def __init__(self, routine: Routine, args: tuple[Any, ...]) -> None:

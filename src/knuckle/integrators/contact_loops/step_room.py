@@ -30,13 +30,13 @@ from .step_routine import (
     MORE_CONTACTS,
     MORE_ENTRIES,
     Outcome,
-    Rows,
+    StepRows,
     begin_step,
     end_step,
     many_steps,
     whole_step,
 )
-from .touching import SURFACE, Mechanism, Terms
+from .touching import SURFACE, Mechanism, StateTerms
 from .trees import Tree, TreeTerms, coasted, trees
 
 Array = NDArray[Any]
@@ -160,7 +160,7 @@ class StepRoom:
     def __init__(self, scene: ContactScene, rounds: int, tolerance: float) -> None:
         self._scene, model = scene, scene.model
         self.mechanism = m = scene.mechanism()
-        self.terms = Terms(
+        self.terms = StateTerms(
             q=np.zeros(model.nq), v=np.zeros(m.nv), a=np.zeros(m.nv), t=np.zeros(1), dt=np.zeros(1),
             free=np.zeros(m.nv), screws=np.zeros(6 * m.nv), H=np.zeros(int((m.part_size**2).sum())),
             K=np.zeros(int((m.loop_rows * m.part_size).sum())), V=np.zeros(6 * m.bodies), W=np.zeros(6 * m.bodies),
@@ -209,7 +209,7 @@ class StepRoom:
 
     def steps(
         self, acceleration: Code, parameters: Array, times: Array, state: State, dt: float, every: int, much: float
-    ) -> Rows:
+    ) -> StepRows:
         """States after every so many steps that begin at `times`, and after the last; all pairs must have code.
 
         `acceleration` is of t, q, v and parameters; the memory of the state is that of `ColliderSteps`.
@@ -218,7 +218,7 @@ class StepRoom:
         impulses, worst, unsolved = state.memory
         s.dt[0], s.q[:], s.v[:], o.impulses[:], m.held[:] = dt, state.q, state.v, impulses, 0.0
         count, size = -(-len(times) // every), len(o.impulses)
-        rows = Rows(*(np.zeros(count * k) for k in (n, m.nv, size, 1, 1)))
+        rows = StepRows(*(np.zeros(count * k) for k in (n, m.nv, size, 1, 1)))
         left, done = np.array([worst, unsolved, DONE], float), 0
         while done < len(times):
             routine = many_steps.bind(

@@ -12,7 +12,7 @@ from knuckle.solvers.cones.envelope import envelope
 
 from .touching import (
     Mechanism,
-    Terms,
+    StateTerms,
     add_changes,
     add_joint,
     add_loop,
@@ -59,8 +59,8 @@ class Outcome(Record):
 
 
 @routine
-def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome, terms: Codes) -> int:
-    """Terms of the state, factors of inertia, and places that may touch; how many near pairs have no code."""
+def begin_step(m: Mechanism, s: StateTerms, pairs: Pairs, o: Outcome, terms: Codes) -> int:
+    """StateTerms of the state, factors of inertia, and places that may touch; how many near pairs have no code."""
     for b in range(m.bodies):
         s.is_mapped[b] = 0
     tree_terms(m, s, pairs, terms)
@@ -71,7 +71,7 @@ def begin_step(m: Mechanism, s: Terms, pairs: Pairs, o: Outcome, terms: Codes) -
 
 
 @routine
-def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, ahead: Codes) -> int:
+def end_step(m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, ahead: Codes) -> int:
     """The state and impulses with all laws of contact; what it says is named above."""
     dt, f = s.dt[0], s.force
     near = 0
@@ -114,7 +114,7 @@ def end_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, ahead: 
 
 
 @routine
-def solve_near(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, near: int) -> int:
+def solve_near(m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, near: int) -> int:
     """The velocity with impulses at near places, at joints and loops."""
     count = near + m.joints + m.loops
     if count + 1 > o.contacts:
@@ -184,14 +184,14 @@ def store(m: Mechanism, p: Cones, o: Outcome) -> None:
 
 
 @routine
-def whole_step(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, terms: Codes, ahead: Codes) -> int:
+def whole_step(m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, terms: Codes, ahead: Codes) -> int:
     """All of a step, where all pairs have code: from q, v and a to the state after it."""
     begin_step(m, s, pairs, o, terms)
     return end_step(m, s, pairs, p, o, ahead)
 
 
 @dataclass(frozen=True)
-class Rows(Record):
+class StepRows(Record):
     """States after steps, one after the other."""
 
     q: Reals
@@ -203,9 +203,9 @@ class Rows(Record):
 
 @routine
 def many_steps(
-    m: Mechanism, s: Terms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
+    m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
     parameters: Reals, nq: int, impulses: int, times: Reals, begin: int, count: int, every: int,
-    rows: Rows, left: Reals, much: float,
+    rows: StepRows, left: Reals, much: float,
 ) -> int:  # fmt: skip
     """Steps from `begin` on, and rows after every so many and after the last; how many are done.
 

@@ -105,7 +105,7 @@ class Mechanism(Record):
 
 
 @dataclass(frozen=True)
-class Terms(Record):
+class StateTerms(Record):
     """What a step needs of a state: velocities before it and without impulses, and what the mechanism's text gives."""
 
     q: Reals
@@ -134,7 +134,7 @@ class Terms(Record):
 
 
 @routine
-def tree_terms(m: Mechanism, s: Terms, pairs: Pairs, codes: Codes) -> None:
+def tree_terms(m: Mechanism, s: StateTerms, pairs: Pairs, codes: Codes) -> None:
     """The terms of all trees, each by its code."""
     out = s.out
     for p in range(m.parts):
@@ -156,7 +156,7 @@ def tree_terms(m: Mechanism, s: Terms, pairs: Pairs, codes: Codes) -> None:
 
 
 @routine
-def coast(m: Mechanism, s: Terms, codes: Codes, velocity: Reals, back: Reals, q: Reals, v: Reals) -> None:
+def coast(m: Mechanism, s: StateTerms, codes: Codes, velocity: Reals, back: Reals, q: Reals, v: Reals) -> None:
     """The state after going straight ahead with a velocity, tree by tree."""
     out = s.out
     for p in range(m.parts):
@@ -214,7 +214,7 @@ def coloured(n: int, L: Reals, x: Reals) -> None:
 
 
 @routine
-def velocity_of(m: Mechanism, s: Terms, z: Reals, v: Reals) -> None:
+def velocity_of(m: Mechanism, s: StateTerms, z: Reals, v: Reals) -> None:
     """v = L⁻ᵀ z, in the order of the model's variables; z stays."""
     work = s.work
     for p in range(m.parts):
@@ -228,7 +228,7 @@ def velocity_of(m: Mechanism, s: Terms, z: Reals, v: Reals) -> None:
 
 
 @routine
-def with_springs(m: Mechanism, s: Terms, z: Reals, change: Reals) -> bool:
+def with_springs(m: Mechanism, s: StateTerms, z: Reals, change: Reals) -> bool:
     """The factors of inertia; `change` of the free velocity by springs and dampers at the end of the step.
 
     (H + dt D + dt² K) a' = H a − dt K v. Whether there is any.
@@ -265,7 +265,7 @@ def along(f: Reals, V: Reals, first: int, second: int) -> float:
 
 
 @routine
-def map_body(m: Mechanism, s: Terms, body: int) -> None:
+def map_body(m: Mechanism, s: StateTerms, body: int) -> None:
     """What each entry of a force on a body does in its tree, L⁻¹ Sᵀ: six numbers for each variable."""
     p = m.part[body]
     n, L, B = m.part_size[p], s.H[m.block_at[p] :], s.maps[m.map_at[body] :]
@@ -332,7 +332,7 @@ def begin_contact(m: Mechanism, p: Cones, c: int, size: int, first: int, second:
 
 
 @routine
-def add_row(m: Mechanism, s: Terms, p: Cones, c: int, k: int, first: int, second: int, f: Reals) -> None:
+def add_row(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int, first: int, second: int, f: Reals) -> None:
     """The k-th row of a contact of two bodies: a unit force on the first, and the opposite one on the second."""
     w = p.whole[WHOLE * c :]
     n1, n2 = w[FIRST_SIZE], w[SECOND_SIZE]
@@ -371,7 +371,7 @@ def at_point(f: Reals, r: Reals, x: float, y: float, z: float) -> None:
 
 
 @routine
-def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int) -> None:
+def add_place(m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, c: int, place: int) -> None:
     """A place as contact c: along the normal, two ways across it, and turning about all three."""
     pair = pairs.pair[PAIR * m.pair_of[place] :]
     surface, here = m.surface[SURFACE * m.pair_of[place] :], pairs.places[PLACE_SIZE * place :]
@@ -426,7 +426,7 @@ def add_place(m: Mechanism, s: Terms, pairs: Pairs, p: Cones, c: int, place: int
 
 
 @routine
-def add_joint(m: Mechanism, s: Terms, p: Cones, c: int, k: int) -> None:
+def add_joint(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int) -> None:
     """Dry friction at a variable as contact c."""
     i, part = m.joint[k], m.joint_part[k]
     begin_contact(m, p, c, 1, part, -1)
@@ -442,7 +442,7 @@ def add_joint(m: Mechanism, s: Terms, p: Cones, c: int, k: int) -> None:
 
 
 @routine
-def add_loop(m: Mechanism, s: Terms, p: Cones, c: int, k: int, change: Reals) -> None:
+def add_loop(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int, change: Reals) -> None:
     """A row of a closed loop as contact c: nothing moves along it but what moved without impulses."""
     part = m.loop_part[k]
     begin_contact(m, p, c, 1, part, -1)
