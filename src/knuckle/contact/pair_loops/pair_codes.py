@@ -16,7 +16,7 @@ from knuckle.model.build.builder import Builder
 from knuckle.model.parts import Shape
 from knuckle.spatial import Matrix, Transform
 
-BY_NUMBERS = {x.__name__: x for x in (Sphere, Capsule, Box, Cylinder, Ellipsoid, Plane)}
+BY_NUMBERS: dict[str, Any] = {x.__name__: x for x in (Sphere, Capsule, Box, Cylinder, Ellipsoid, Plane)}
 """Shapes that are a few numbers; one code serves all of a kind."""
 NO_MECHANISM: Model = Builder("shapes").build()
 """What these texts are compiled for: no mechanism has a part in them."""

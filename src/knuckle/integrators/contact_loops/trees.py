@@ -14,7 +14,7 @@ from knuckle.functions.dynamics import mass_matrix
 from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
 from knuckle.model import ROOT, Body, Model
 from knuckle.model.surfaces import ContactRules
-from knuckle.spatial import Transform, Vector
+from knuckle.spatial import Matrix, Transform, Vector
 
 
 @dataclass(frozen=True)
@@ -95,15 +95,15 @@ class TreeTerms:
         free = [u + dt * (x - joint.coasting_rate(u)) for (_, _, joint), u, x in joints]
         X0 = positions(now, at)
         screws = [X0[i].inverse() @ s for i, _, joint in now.outward() for s in joint.subspace(at[i]).columns]
-        H = mass_matrix(now.without_loops() if now.loops else now, q)
-        K = loop_jacobian(now, q).rows if now.loops else ()
+        H: Any = mass_matrix(now.without_loops() if now.loops else now, q)
+        loops: Any = loop_jacobian(now, q) if now.loops else Matrix([], now.nv)
         before, after = velocities(now, at, old), velocities(now, at, free)
         motions = [X0[i].inverse() @ V[i] for V in (before, after) for i in range(now.nb)]
         here = [X @ X0[i] for i, X in self.shapes]
         return Vector(
             [
                 *(x for u in free for x in u), *(x for s in screws for x in s.components),
-                *(x for row in H.rows for x in row), *(x for row in K for x in row),
+                *(x for row in H.rows for x in row), *(x for row in loops.rows for x in row),
                 *(x for V in motions for x in V.components),
                 *(x for X in here for x in (*X.E[0], *X.E[1], *X.E[2], *X.r)),
             ]

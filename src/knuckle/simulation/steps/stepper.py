@@ -75,7 +75,7 @@ class Stepper:
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps = NativeSteps(self._step, model, self.parameters)
-        if is_looped:
+        if is_looped and isinstance(integrator, ColliderSteps):
             self._many = LoopedSteps(self._step, integrator, model, self.parameters)
 
     @cached_property

@@ -52,7 +52,8 @@ def largest(p: Cones, count: int) -> float:
     for c in range(count):
         w = p.whole[WHOLE * c :]
         n = w[ROW]
-        worst = max(worst, -b[n] if w[LAW] == CONE else abs(b[n]))
+        own = -b[n] if w[LAW] == CONE else abs(b[n])
+        worst = max(worst, own)
         for k in range(1, w[SIZE]):
             worst = max(worst, abs(b[n + k]))
     return worst
