@@ -45,12 +45,12 @@ def _compiled(model: Model) -> ContactSteps:
 
 def _for_one_state(model: Model) -> Integrator:
     """Compiled steps for few contacts; else steps by loops over what touches."""
-    solid = with_hulls(model)
-    pairs = contact_pairs(solid, any_shapes=True)
+    collider = ShapeCollider.of(with_hulls(model))
+    pairs = collider.pairs
     if all(pair.is_compiled and not _is_mesh(pair) for pair in pairs) and not has_many_contacts(model, pairs):
         return ContactSteps()
     must_be_known(model)
-    return ColliderSteps(ShapeCollider.of(solid))
+    return ColliderSteps(collider)
 
 
 def has_many_contacts(model: Model, pairs: tuple[ContactPair, ...]) -> bool:
