@@ -52,10 +52,10 @@ def largest(p: Cones, count: int) -> float:
     for c in range(count):
         w = p.whole[WHOLE * c :]
         n = w[ROW]
-        own = -b[n] if w[LAW] == CONE else abs(b[n])
-        worst = max(worst, own)
+        own = -b[n] if w[LAW] == CONE else abs(float(b[n]))
+        worst = max(worst, float(own))
         for k in range(1, w[SIZE]):
-            worst = max(worst, abs(b[n + k]))
+            worst = max(worst, abs(float(b[n + k])))
     return worst
 
 
