@@ -69,6 +69,21 @@ def test_many_shapes_and_shapes_without_a_text_are_solved_on_numbers():
     assert type(default_steps(feet).integrator) is ContactSteps
 
 
+def test_driven_joints_stand_on_the_ground():
+    """A joint that moves by a law of time is no reason to pass through the ground: few shapes, and many."""
+    for count in (1, 16):
+        b = kn.Builder("scene")
+        b.ground()
+        turning = kn.joints.Driven(Revolute("z"), lambda t: ((0.1 * t,), (0.1,), (0.0,)))
+        b.body("table", joint=turning, at=(5, 0, 1), inertia=solid_box(1.0, (0.2,) * 3))
+        for k in range(count):
+            inertia = solid_box(1.0, (0.2,) * 3)
+            b.body(f"ball{k}", joint=Free(), at=(k, 0, 0.1), inertia=inertia, collisions=Sphere(0.1))
+        motion = kn.simulate(b.build(), None, None, 0.02)
+        assert motion.integrator == "contact"
+        assert np.abs(motion.v[-1]).max() < 1e-9
+
+
 def test_shapes_that_nothing_can_compute_are_named():
     b = kn.Builder("scene")
     b.terrain(np.zeros((4, 4)), spacing=1.0)

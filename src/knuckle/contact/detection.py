@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from knuckle.algorithms.contact.pairs.box_gaps import box_on_box
@@ -85,13 +85,18 @@ class Detector:
             found = piece(X.E, X.r, Y.E, Y.r)
         else:
             piece = self._piece(kinds, lambda: _of_kinds(*kinds))
-            found = piece(astuple(first), X.E, X.r, astuple(second), Y.E, Y.r)
+            found = piece(_numbers(first), X.E, X.r, _numbers(second), Y.E, Y.r)
         return [TouchPoint(*place) for place in found]
 
     def _piece(self, key: Any, make: Callable[[], Callable[..., Any]]) -> Callable[..., Any]:
         if key not in self._pieces:
             self._pieces[key] = make()
         return self._pieces[key]
+
+
+def _numbers(shape: Shape) -> tuple[Any, ...]:
+    """What a shape is made of, which may be symbols."""
+    return tuple(getattr(shape, field.name) for field in fields(shape))
 
 
 def _of_kinds(first: type, second: type) -> Callable[..., Any]:

@@ -19,8 +19,9 @@ def with_hulls(model: Model) -> Model:
     Raises:
         ModelError: a mesh file is missing or cannot be read; the message names it.
     """
-    bodies = tuple(_body(body) for body in model.bodies)
-    return model.replace(base=_body(model.base), bodies=bodies)
+    base, bodies = _body(model.base), tuple(_body(body) for body in model.bodies)
+    is_same = base is model.base and all(a is b for a, b in zip(bodies, model.bodies, strict=True))
+    return model if is_same else model.replace(base=base, bodies=bodies)
 
 
 def _body(body: Body) -> Body:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,25 @@ from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.engine.calls.function import function
 from knuckle.errors import ModelError
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Sphere
-from knuckle.model.parts import Shape
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Plane, Sphere
+from knuckle.model.parts import HeightField, Shape
 from knuckle.public_names import public_in
-from knuckle.spatial import Matrix, Transform, rotation
+from knuckle.spatial import Matrix, Transform
 
 from .colliders import LIBRARIES, Array, Collider, collider, installed_library
 from .contact_pairs import ContactPair, contact_pairs
-from .contact_terms import Candidate, placed_shapes
-from .detection import Detector
+from .contact_terms import Candidate
+from .detection import is_known
+from .pair_loops.near_places import PLACE_SIZE, PairTable, near_places
 
 PLACES = 5
 """The places of two shapes that a library computes: the nearest, and one for each way in which the first may tilt."""
+COUNTS: dict[tuple[type, type], int] = {
+    (Sphere, Plane): 1, (Capsule, Plane): 2, (Box, Plane): 4, (Cylinder, Plane): 4, (Ellipsoid, Plane): 1,
+    (Mesh, Plane): 4, (Sphere, HeightField): 1, (Capsule, HeightField): 3, (Box, HeightField): 5,
+    (Mesh, HeightField): 5, (Capsule, Box): 2, (Box, Box): 4,
+}  # fmt: skip
+"""The places of two shapes that have a text; others of them have one."""
 TILT = 1e-3
 """By how much it tilts, in radians."""
 APART = 0.01
@@ -62,8 +70,9 @@ class ShapeCollider:
         """
         if library not in (None, *LIBRARIES):
             raise ValueError(f'library is "coal" or "mujoco", not {library!r}')
-        pairs, name = contact_pairs(model, any_shapes=True), library or installed_library()
+        pairs = contact_pairs(model, any_shapes=True)
         others = [pair for pair in pairs if not pair.is_compiled]
+        name = library or (installed_library() if others else None)
         if others and name is None:
             first, second = others[0].names(model)
             raise ModelError(
@@ -71,60 +80,58 @@ class ShapeCollider:
                 f"pip install 'knuckle[collision]' or 'knuckle[mjcf]'"
             )
         colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
-        return cls(model, name, pairs, tuple(map(place_count, pairs)), colliders)
+        return cls(model, name, pairs, place_counts(pairs), colliders)
+
+    @cached_property
+    def _table(self) -> PairTable:
+        return PairTable.of(self.pairs, self.counts)
 
     def places(self, q: Any) -> Array:
         """Gap, point and normal of each place, as rows (n, 7), in one state; in base coordinates."""
-        found = np.array(_compiled_places(self.model, q), float)
-        placed = iter(np.array(_placements(self.model, q), float).reshape(-1, 2, 4, 3))
-        others, k = iter(self.colliders), 0
-        for pair, count in zip(self.pairs, self.counts, strict=True):
-            if not pair.is_compiled:
-                (*E, r), (*F, s) = next(placed)
-                size = min(_size(pair.first_shape.shape), _size(pair.second_shape.shape))
-                found[k : k + count] = _tilted_places(next(others), np.transpose(E), r, np.transpose(F), s, size)
-            k += count
+        placed = np.array(_placements(self.model, q, shapes=self._table.placements), float).reshape(-1, 4, 3)
+        room = self._table.room(self._table.codes(), placed.reshape(-1))
+        room.speed[:] = math.inf  # so that all are looked at
+        near_places(room, 1.0)
+        found, others = room.places.reshape(-1, PLACE_SIZE), iter(self.colliders)
+        for k, (kind, first, second, start, count, _) in enumerate(self._table.rows):
+            if kind < 0:
+                found[start : start + count] = self.places_of(k, next(others), placed[first], placed[second])
         return found
+
+    def places_of(self, pair: int, collider: Collider, first: Array, second: Array) -> list[list[float]]:
+        """The places of a pair that a library computes; its shapes are placed by their axes and origins (4, 3)."""
+        shapes = self.pairs[pair].first_shape.shape, self.pairs[pair].second_shape.shape
+        size = min(map(_size, shapes))
+        return _tilted_places(collider, first[:3].T, first[3], second[:3].T, second[3], size)
 
 
 def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candidate]:
     """All places as `contact_terms.candidates` lists them, where they are known: rows of gap, point and normal."""
-    pairs = [pair for pair in contact_pairs(model, any_shapes=True) for _ in range(place_count(pair))]
+    every = contact_pairs(model, any_shapes=True)
+    pairs = [pair for pair, count in zip(every, place_counts(every), strict=True) for _ in range(count)]
     return [
         Candidate(pair, TouchPoint(gap, (x, y, z), (a, b, c)))
         for pair, (gap, x, y, z, a, b, c) in zip(pairs, places, strict=True)
     ]
 
 
-def place_count(pair: ContactPair) -> int:
-    """How many places a pair has."""
-    if not pair.is_compiled:
-        return PLACES
-    X, Y = (Transform(rotation.exp(way), way) for way in ((0.3, -0.5, 0.7), (-0.2, 0.9, 0.4)))
-    return len(Detector().places(pair.first_shape.shape, X, pair.second_shape.shape, Y))
+def place_counts(pairs: Sequence[ContactPair]) -> tuple[int, ...]:
+    """How many places each pair has."""
+    return tuple(_place_count(pair.first_shape.shape, pair.second_shape.shape) for pair in pairs)
+
+
+def _place_count(first: Shape, second: Shape) -> int:
+    if isinstance(second, (Plane, HeightField)):
+        return COUNTS.get((type(first), type(second)), PLACES)
+    return COUNTS.get((type(first), type(second)), 1 if is_known(first, second) else PLACES)
 
 
 @function(q="q", loops=True)
-def _compiled_places(model: Model, q: Any) -> Array:
-    """Gap, point and normal of the places of pairs that have a text; zeros for others."""
-    X0, detector, rows = positions(model, model.positions(q)), Detector(), list[list[Any]]()
-    for pair in contact_pairs(model, any_shapes=True):
-        if not pair.is_compiled:
-            rows += [[0.0] * 7] * PLACES
-            continue
-        X, Y = placed_shapes(pair, X0)
-        places = detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y)
-        rows += [[place.gap, *place.point, *place.normal] for place in places]
-    return Matrix(rows, 7)  # type: ignore[return-value]
-
-
-@function(q="q", loops=True)
-def _placements(model: Model, q: Any) -> Array:
-    """The axes and the origin of both shapes of each pair that has no text."""
+def _placements(model: Model, q: Any, shapes: tuple[tuple[int, Transform], ...]) -> Array:
+    """The axes and the origin of each shape."""
     X0 = positions(model, model.positions(q))
-    others = [pair for pair in contact_pairs(model, any_shapes=True) if not pair.is_compiled]
-    rows = [[*X.E[0], *X.E[1], *X.E[2], *X.r] for pair in others for X in placed_shapes(pair, X0)]
-    return Matrix(rows, 12)  # type: ignore[return-value]
+    here = [X @ X0[i] for i, X in shapes]
+    return Matrix([[*X.E[0], *X.E[1], *X.E[2], *X.r] for X in here], 12)  # type: ignore[return-value]
 
 
 def _tilted_places(pair: Collider, R: Array, r: Array, S: Array, s: Array, size: float) -> list[list[float]]:

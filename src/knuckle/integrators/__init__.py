@@ -5,6 +5,7 @@ from knuckle.errors import ConvergenceError
 from .base import Adaptive, DenseOutput, Integrator, State
 from .default_steps import Steps, default_steps
 from .methods.bdf import BDF1, BDF2
+from .methods.collider_steps import ColliderSteps
 from .methods.contact_steps import ContactSteps
 from .methods.dormand_prince import DormandPrince
 from .methods.implicit_euler import ImplicitEuler
@@ -22,6 +23,7 @@ __all__ = [
     "BDF2",
     "INTEGRATORS",
     "Adaptive",
+    "ColliderSteps",
     "ContactSteps",
     "ConvergenceError",
     "DenseOutput",

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.hulls import with_hulls
-from knuckle.contact.shape_collider import ShapeCollider, place_count
+from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
-from knuckle.joints import Free
-from knuckle.model import ROOT, Mesh, Model
+from knuckle.model import Mesh, Model
 from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.warning import warn
 
 from .base import Integrator
-from .methods.collider_steps import ColliderSteps, must_have_one_kind
+from .methods.collider_steps import ColliderSteps, must_be_known
 from .methods.contact_impulses import impulse_count
 from .methods.contact_steps import ContactSteps
 
-ROWS, MOST_LOOSE = 3, 80
-"""Impulses of a place, and of free bodies, each with all places of one neighbour, up to which compiled steps solve the
-contacts of near ones."""
 FEW = 48
 """Impulses up to which compiled steps solve all contacts of a mechanism."""
 SILENCE = "contacts=False says that this is meant"
@@ -48,16 +44,28 @@ def _compiled(model: Model) -> ContactSteps:
 
 
 def _for_one_state(model: Model) -> Integrator:
-    """Compiled steps for few contacts, and for free bodies with few neighbours; else steps on numbers."""
-    pairs = contact_pairs(with_hulls(model), any_shapes=True)
-    is_loose = all(joint.parent == ROOT and isinstance(joint.type, Free) for joint in model.joints)
-    is_loose = is_loose and ROWS * model.nb * max(map(place_count, pairs), default=0) <= MOST_LOOSE
-    are_compiled = all(pair.is_compiled and not _is_mesh(pair) for pair in pairs)
-    if are_compiled and (is_loose or (len(pairs) <= FEW and impulse_count(model, joint_limits=False) <= FEW)):
-        return ContactSteps()
+    """Compiled steps for few contacts; else steps by loops over what touches."""
     collider = ShapeCollider.of(with_hulls(model))
-    must_have_one_kind(model, collider.pairs)
+    pairs = collider.pairs
+    if all(pair.is_compiled and not _is_mesh(pair) for pair in pairs) and not has_many_contacts(model, pairs):
+        return ContactSteps()
+    must_be_known(model)
     return ColliderSteps(collider)
+
+
+def has_many_contacts(model: Model, pairs: tuple[ContactPair, ...]) -> bool:
+    """Whether there are more contacts than compiled steps solve well; all pairs must have a text."""
+    return len(pairs) > FEW or impulse_count(model, joint_limits=False) > FEW
+
+
+def steps_for_one_state(model: Model, integrator: Integrator) -> Integrator:
+    """What takes steps of one state at a time: instead of compiled contact steps loops over what touches, where that is
+    much. The laws are the same."""
+    if not isinstance(integrator, ContactSteps) or integrator.joint_limits or integrator.extrapolated:
+        return integrator
+    if model.couplings or integrator.pairs is not None or not has_many_contacts(model, contact_pairs(model)):
+        return integrator
+    return ColliderSteps(ShapeCollider.of(model), integrator.rounds, integrator.tolerance)
 
 
 def _is_mesh(pair: ContactPair) -> bool:
@@ -84,4 +92,7 @@ def must_solve_contacts(model: Model, contacts: bool | None, integrator: Integra
 def must_be_a_choice(contacts: bool | None) -> None:
     """An error unless contacts is True, False or None."""
     if contacts not in (None, False, True) or (isinstance(contacts, (int, float)) and not isinstance(contacts, bool)):
-        raise TypeError(f"contacts is True, False, None or a kn.contact.CompliantContacts, not {contacts!r}")
+        raise TypeError(
+            "contacts is True, False, None, a kn.contact.CompliantContacts or a kn.contact.RigidContacts, "
+            f"not {contacts!r}"
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +15,9 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
+from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
-from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory
@@ -35,7 +36,6 @@ from .long_runs.progress import Interrupt, Progress, Reporter, interruptible
 from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
-from .near_contacts import NearContacts, has_many_contacts
 from .run_settings import RunSettings
 from .simulator import Simulator
 from .steps.step_policy import step_policy
@@ -134,21 +134,14 @@ def simulate(
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
+    steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        def made(integrator: Integrator) -> Stepper:
-            return Stepper(model, integrator, force, wrenches, named, closing)
-
-        switches: list[ModeSwitch] = []
-        if isinstance(steps.integrator, ContactSteps) and has_many_contacts(model, steps.integrator):
-            switches.append(near := NearContacts(model, steps.integrator, made, steps.dt or length))
-            stepper = near.choose(q, v)
-        else:
-            stepper = made(steps.integrator)
-        switches += [StickSlip(stepper)] if stepper.has_friction else []
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing)
+        switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))

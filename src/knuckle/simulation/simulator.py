@@ -111,7 +111,7 @@ class Simulator:
             return False
         if not all(switch.allows_many(at.state) for switch in settings.switches):
             return False
-        count, save_every = min(self._length, most), settings.save_every
+        count, save_every = min(self._length, most, stepper.most_steps), settings.save_every
         looks = settings.notes is not None and settings.notes.needs_every_state
         if looks or any(switch.watches_every_state for switch in settings.switches):
             return self._run(stepper, count, 1, dt)

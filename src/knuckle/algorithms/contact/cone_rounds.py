@@ -36,6 +36,8 @@ LATE = 20
 """Rounds after which a residual up to `ENOUGH` is enough."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
+WARNED = 1e-6
+"""The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 SLIGHT = 1e-7
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 COLD = 0.01

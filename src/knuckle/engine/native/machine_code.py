@@ -83,21 +83,33 @@ def _machine(level: int) -> Any:
     return target.create_target_machine(cpu=h.cpu, features=h.features, opt=level, jit=True)
 
 
-def compile_text(text: str) -> bytes:
-    """Object code of LLVM text. The text is simplified already: only instructions are chosen here."""
+def compile_text(text: str, *, simplify: bool = False) -> bytes:
+    """Object code of LLVM text. Where it is simplified already, only instructions are chosen here."""
     with _llvm():
-        return _compiled(text, LEVEL)
+        return _compiled(text, LEVEL, simplify)
 
 
-def _compiled(text: str, level: int) -> bytes:
+def _compiled(text: str, level: int, simplify: bool) -> bytes:
     module = machine = None
     try:
         machine = _machine(level)
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
+        if simplify:
+            _simplify(module, machine)
         return machine.emit_object(module)
     finally:
         del module, machine  # an error would carry them out of here
+
+
+def _simplify(module: Any, machine: Any) -> None:
+    """Variables to registers, calls in place, loops over vectors."""
+    options = llvm.create_pipeline_tuning_options(speed_level=2)
+    options.loop_vectorization = options.slp_vectorization = True
+    options.loop_interleaving = options.loop_unrolling = False  # loops here are short
+    options.inlining_threshold = 100
+    builder = llvm.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(module, builder)
 
 
 def add_symbol(name: str, address: int) -> None:

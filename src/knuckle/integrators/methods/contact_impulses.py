@@ -164,8 +164,9 @@ def _frictionless(model: Model) -> tuple[Any, ...]:
 
 
 def _at_start(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> list[Contact]:
-    q = model.positions(Vector(model.start))
-    return list(contacts_of(model, q, positions(model, q), 1.0, joint_limits, pairs))
+    now = model.at_time(0.0) if model.depends_on_time else model
+    q = now.positions(Vector(now.start))
+    return list(contacts_of(now, q, positions(now, q), 1.0, joint_limits, pairs))
 
 
 def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> None:
@@ -179,7 +180,7 @@ def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None)
     if together > MOST_RESPONSES:
         count = len(contact_pairs(model)) if pairs is None else len(pairs)
         near = "" if pairs is None else "near "
-        advice = "kn.simulate looks at near pairs only; or take" if pairs is None else "Take"
+        advice = "kn.simulate solves any number of them; or take" if pairs is None else "Take"
         raise ModelError(
             f"{model.name} has {count} {near}pairs of shapes with {sum(sizes)} impulses that act on each other in "
             f"{together} ways, and a step takes at most {MOST_RESPONSES}. {advice} bodies out of contact, or give them "

@@ -12,7 +12,7 @@ import numpy as np
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
 from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
 from knuckle.algorithms.contact.cone_problem import ConeProblem
-from knuckle.algorithms.contact.cone_rounds import Solver, solved
+from knuckle.algorithms.contact.cone_rounds import WARNED, Solver, solved
 from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
@@ -27,9 +27,6 @@ from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called
 
 from .contact_impulses import Contact, contacts_of, impulse_count, must_be_few
-
-WARNED = 1e-6
-"""The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -42,6 +43,9 @@ class StateRows(NamedTuple):
 
 class NativeSteps:
     """Runs of steps of a compiled text, to the last bit those that it takes one by one."""
+
+    most = sys.maxsize
+    """Steps in one call at most."""
 
     def __init__(self, text: StepText, model: Model, parameters: Mapping[str, Array]) -> None:
         self._text, self._model = text, model

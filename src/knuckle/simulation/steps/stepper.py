@@ -17,6 +17,7 @@ from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
+from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -33,6 +34,7 @@ from knuckle.simulation.friction.dry_friction import (
     within_modes,
 )
 
+from .looped_steps import LoopedSteps
 from .native_steps import NativeSteps, StateRows
 from .step_text import StepText
 
@@ -67,11 +69,14 @@ class Stepper:
         self._is_text = controller.is_text and external_forces.is_text
         self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
-        self.is_compiled = self._is_text and not self._is_solved and not self._is_long
+        is_looped = isinstance(integrator, ColliderSteps) and integrator.runs_alone and self._is_text
+        self.is_compiled = is_looped or (self._is_text and not self._is_solved and not self._is_long)
         self._step = StepText("step", integrator, controller, external_forces, stabilization=stabilization)
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
-        self._many = NativeSteps(self._step, model, self.parameters)
+        self._many: NativeSteps | LoopedSteps = NativeSteps(self._step, model, self.parameters)
+        if is_looped and isinstance(integrator, ColliderSteps):
+            self._many = LoopedSteps(self._step, integrator, model, self.parameters)
 
     @cached_property
     def system(self) -> System:
@@ -116,6 +121,11 @@ class Stepper:
     def steps(self, times: Array, state: State, dt: float, every: int = 1) -> StateRows:
         """Steps that begin at `times`, in one native call, if the step is compiled: the states after every so many."""
         return self._many.run(times, state, dt, every)
+
+    @property
+    def most_steps(self) -> int:
+        """How many steps one call may take."""
+        return self._many.most
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
         """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""

@@ -16,7 +16,7 @@ from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.contact_terms import placed_shapes
 from knuckle.contact.detection import Detector
 from knuckle.contact.rigid.rigid_contacts import RigidContacts
-from knuckle.contact.shape_collider import ShapeCollider, place_count
+from knuckle.contact.shape_collider import ShapeCollider, place_counts
 from knuckle.contact.soft_contact import force_at, places_in, springs_of
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_impulses import impulses_of_places
@@ -223,7 +223,7 @@ def _of_events(model: Model, part: NotedRows) -> Iterator[Touches]:
     values = part.values.reshape(len(part.row), -1, PER_PLACE)
     places, twists, k = _Places(model, part), body_twists(model, part.t, part.q, part.v), 0
     for pair in contact_pairs(model):
-        count = place_count(pair)
+        count = place_counts([pair])[0]
         own = values[:, k : k + count]
         k += count
         pushes = (own[..., :6] != 0).any(axis=2)
