@@ -174,7 +174,7 @@ class Decoder:
         )
 
     def _one_of(self, value: Any, hints: tuple[Any, ...], path: str) -> Any:
-        """A union: null, or the class that the value's type names, or the one that is written without, or the only other."""
+        """A union: null, or the class that the type names, or the one that is written without it, or the only other."""
         if value is None and type(None) in hints:
             return None
         others = [hint for hint in hints if hint is not type(None)]

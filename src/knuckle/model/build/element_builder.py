@@ -54,8 +54,8 @@ class ElementBuilder(ABC):
         return element.name
 
     def line(self, name: str, points: Iterable[Via], law: TensionLaw) -> str:
-        """A line through points of bodies and over surfaces (`kn.elements.Wrap`) between them, free to slide through, with
-        a law of its tension. Returns its name."""
+        """A line through points of bodies, and over surfaces between them (`kn.elements.Wrap`), along which it is free
+        to slide, with a law of its tension. Returns its name."""
         via = (x if isinstance(x, (Wrap, Pulley)) else _point(x, name) for x in points)
         return self.element(_checked(Line, name, tuple(via), law))
 

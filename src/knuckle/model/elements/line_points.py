@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from knuckle.public_names import public_in
 from knuckle.scalar import constant
@@ -62,8 +62,7 @@ class Wrap:
     def __post_init__(self) -> None:
         if self.shape not in ("sphere", "cylinder"):
             raise ValueError(f'a surface that a line goes over is a "sphere" or a "cylinder", not {self.shape!r}')
-        if isinstance(self.radius, (int, float)) and not 0 < self.radius < math.inf:
-            raise ValueError(f"radius of a surface that a line goes over is a number above zero, not {self.radius}")
+        _check_above_zero(self.radius, "radius of a surface that a line goes over")
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -84,8 +83,7 @@ class Pulley:
     divisor: float
 
     def __post_init__(self) -> None:
-        if isinstance(self.divisor, (int, float)) and not 0 < self.divisor < math.inf:
-            raise ValueError(f"divisor of a pulley is a number above zero, not {self.divisor}")
+        _check_above_zero(self.divisor, "divisor of a pulley")
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -98,3 +96,8 @@ class Pulley:
 
 
 LineEntry: TypeAlias = LinePoint | Wrap | Pulley
+
+
+def _check_above_zero(x: Any, what: str) -> None:
+    if isinstance(x, (int, float)) and not 0 < x < math.inf:
+        raise ValueError(f"{what} is a finite number above zero, not {x}")

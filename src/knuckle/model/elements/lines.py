@@ -61,7 +61,7 @@ class Line(ForceElement):
         return [tension * f for f in pulls]
 
     def pulled(self, X: Sequence[Transform], tension: Any) -> list[Force]:
-        """The forces of a tension on its frames: along the line at points, from its ends to surfaces that it goes over."""
+        """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
         return [tension * f for f in self._taut(X)[1]]
 
     def energy(self, X: Sequence[Transform]) -> Any:

@@ -84,8 +84,8 @@ class SlackSpring(TensionLaw):
 
     def __post_init__(self) -> None:
         _check(self, "stiffness", "shortest", "longest", "damping")
-        ends = self.shortest, self.longest
-        if all(isinstance(x, (int, float)) for x in ends) and not self.shortest <= self.longest:
+        ends: tuple[Any, Any] = self.shortest, self.longest
+        if all(isinstance(x, (int, float)) for x in ends) and ends[0] > ends[1]:
             raise ValueError(f"shortest and longest of a SlackSpring are in this order, not {ends}")
 
     def tension(self, length: Any, rate: Any) -> Any:

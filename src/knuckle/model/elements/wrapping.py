@@ -1,8 +1,8 @@
 """The shortest line between two points over a sphere or a cylinder.
 
-All of it happens in a plane: that of the two points and the centre of a sphere, that across the axis of a cylinder. There
-the line is a tangent, an arc and a tangent; on a cylinder it climbs evenly, so that its developed length is the
-hypotenuse. Directions at the ends are made without a division by the length of a tangent, and are the slopes of the length.
+All of it happens in a plane: that of the two points and the centre of a sphere, that across the axis of a cylinder.
+There the line is a tangent, an arc and a tangent; on a cylinder it climbs evenly, so that it is the hypotenuse of what
+it is in the plane and of the height. No direction is divided by the length of a tangent, which may be zero.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Bend(NamedTuple):
 class _Ends(NamedTuple):
     """Two points as seen from the centre, in a plane: how far they are, and the angle φ between them.
 
-    n points to them, e is across n, along the circle to the other point the shorter way; t is how long the tangents are,
+    n points to them, e is across n, along the circle to the other point the shorter way; t is the length of a tangent,
     and α the angle between the point and where its tangent touches.
     """
 
@@ -66,15 +66,17 @@ def bent(wrap: Wrap, a: Vec3, b: Vec3, side: Vec3 | None) -> Bend:
     bends, bend = _through(ends, r) if wrap.inside else _around(ends, r, side)
     if flat:
         bend = _climbing(bend, b[2] - a[2])
-    return Bend(*(_chosen(bends, x, y) for x, y in zip(bend, straight(a, b), strict=True)))
+    direct = straight(a, b)
+    first, second = _chosen(bends, bend.first, direct.first), _chosen(bends, bend.second, direct.second)
+    return Bend(select(bends, bend.length, direct.length), first, second)
 
 
 def _across(p: Vec3) -> Vec3:
     return p[0], p[1], ZERO
 
 
-def _chosen(bends: Any, x: Any, y: Any) -> Any:
-    return tuple(select(bends, p, q) for p, q in zip(x, y, strict=True)) if isinstance(x, tuple) else select(bends, x, y)
+def _chosen(condition: Any, a: Vec3, b: Vec3) -> Vec3:
+    return select(condition, a[0], b[0]), select(condition, a[1], b[1]), select(condition, a[2], b[2])
 
 
 def _ends(points: tuple[Vec3, Vec3], r: Any, flat: bool) -> _Ends:
@@ -92,20 +94,18 @@ def _seen(p: Vec3, square: Any, r: Any) -> tuple[Vec3, Any, Any, Any]:
     gap = square - r * r
     away = less(CLOSEST, gap)
     d, t = sqrt(select(away, square, r * r)), select(away, sqrt(select(away, gap, 1.0)), 0.0)
-    n = tuple(select(less(gap, 0), x, y) for x, y in zip((1.0, 0.0, 0.0), scale(1 / d, p), strict=True))
-    return n, d, t, arctan2(t, r)  # type: ignore[return-value]
+    return _chosen(less(gap, 0), (1.0, 0.0, 0.0), scale(1 / d, p)), d, t, arctan2(t, r)
 
 
 def _turn(n: Vec3, other: Vec3) -> tuple[Vec3, Any]:
-    """The axis of the shorter turn from one direction to another, and its sine; any axis across, if they have no plane."""
+    """The axis of the shorter turn from one direction to another, and its sine; any axis across where they are one."""
     c = cross(n, other)
     square = dot(c, c)
     parallel = less(square, _PARALLEL)
     steep = less(0.8, absolute(n[2]))
     across = cross(n, (select(steep, 1.0, 0.0), 0.0, select(steep, 0.0, 1.0)))
-    axis: Any = tuple(select(parallel, x, y) for x, y in zip(across, c, strict=True))
     size = sqrt(select(parallel, dot(across, across), square))
-    return scale(1 / size, axis), select(parallel, 0.0, size)
+    return scale(1 / size, _chosen(parallel, across, c)), select(parallel, 0.0, size)
 
 
 def _turn_in_plane(n: Vec3, other: Vec3) -> tuple[Vec3, Any]:
@@ -130,7 +130,7 @@ def _around(ends: _Ends, r: Any, side: Vec3 | None) -> tuple[Any, Bend]:
 def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
     """Where it bends, and the line there: through the inside, over that point of the edge which makes it shortest.
 
-    The point is at an angle ψ from the first, where l'(ψ) = 0; between the angles at which both ends see it l is convex.
+    The point is at an angle ψ from the first end, where l'(ψ) = 0; where both ends see the edge, l is convex.
     """
     phi, alpha = ends.phi, ends.alpha
 
