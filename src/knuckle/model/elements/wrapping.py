@@ -47,7 +47,7 @@ class _Ends(NamedTuple):
     rest: Any
     """π − φ"""
     outside: Any
-    """Above zero where both points are outside the circle, or on it."""
+    """Above zero where both points are outside the circle, zero where one is on it."""
 
 
 def straight(a: Vec3, b: Vec3) -> Bend:
@@ -85,7 +85,7 @@ def _ends(points: tuple[Vec3, Vec3], r: Any, flat: bool) -> _Ends:
     normal, sine = _turn_in_plane(*n) if flat else _turn(*n)
     e = cross(normal, n[0]), cross(n[1], normal)
     cosine = dot(*n)
-    outside = select(less(minimum(*squares), r * r), -1.0, 1.0)
+    outside = minimum(*squares) - r * r
     return _Ends(n, e, d, t, alpha, arctan2(sine, cosine), arctan2(sine, -cosine), outside)  # type: ignore[arg-type]
 
 
@@ -138,8 +138,7 @@ def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
         """l' / r and its slope."""
         total, steepness = ZERO, ZERO
         for d, angle, way in ((ends.d[0], psi, 1), (ends.d[1], phi - psi, -1)):
-            c, s = cos(angle), sin(angle)
-            rho = _far(d, r, c)
+            c, s, rho = cos(angle), sin(angle), _far(d, r, angle)
             total += way * d * s / rho
             steepness += d * (d * c - r) * (d - r * c) / (rho * rho * rho)
         return total, select(less(steepness, CLOSEST), 1.0, steepness)
@@ -158,17 +157,17 @@ def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
         psi = psi - f / df
     length, ways = ZERO, list[Vec3]()
     for n, e, d, angle in zip(ends.n, ends.e, ends.d, (psi, phi - psi), strict=True):
-        c, s = cos(angle), sin(angle)
-        rho = _far(d, r, c)
+        c, s, rho = cos(angle), sin(angle), _far(d, r, angle)
         length += rho
         ways.append(add(scale((r * c - d) / rho, n), scale(r * s / rho, e)))
-    bends = select(less(ends.outside, 0), -1.0, alpha[0] + alpha[1] - phi)
+    bends = select(less(0, ends.outside), alpha[0] + alpha[1] - phi, -1.0)
     return less(0, bends), Bend(length, ways[0], ways[1])
 
 
-def _far(d: Any, r: Any, c: Any) -> Any:
-    """How far a point at distance d is from one of the circle, with the cosine of the angle between them."""
-    square = d * d + r * r - 2 * d * r * c
+def _far(d: Any, r: Any, angle: Any) -> Any:
+    """How far a point at distance d is from one of the circle, by the angle between them."""
+    half = sin(angle / 2)
+    square = (d - r) * (d - r) + 4 * d * r * half * half
     return sqrt(select(less(square, CLOSEST), CLOSEST, square))
 
 
