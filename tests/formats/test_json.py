@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import knuckle.joints
+import knuckle.model.elements
 from knuckle.errors import ModelError
 from knuckle.formats import load, read_json, to_json, write_json
 from knuckle.formats.json.json_schema import named_classes
@@ -138,7 +139,9 @@ def test_no_joint_of_the_library_is_forgotten():
     tried = {type(kind).__name__ for kind in KINDS} | {"Polynomial", "Sinusoid", "Together"}
     couplings = {"FunctionLaw", "Held", "Linear", "Powers"}  # tested in tests/couplings
     not_for_files = {"FunctionJoint", "InPlane"}  # a function; tested with a planar model
-    assert set(named_classes()) == tried | couplings | not_for_files
+    elements = {name for name in knuckle.model.elements.__all__ if name in named_classes()}  # in tests/elements
+    assert {"Line", "Spring", "Bushing"} <= elements
+    assert set(named_classes()) == tried | couplings | not_for_files | elements
 
 
 def test_nothing_is_lost():

@@ -104,8 +104,8 @@ class Decoder:
         number = self.number(value, path)
         return (ZERO, ONE)[number] if isinstance(number, int) and number in (0, 1) else number
 
-    def named(self, value: Any, path: str) -> Any:
-        """A joint, or a law of time, by the name of its type. Its own transforms are spatial in any model."""
+    def named(self, value: Any, path: str, kind: type = object) -> Any:
+        """A joint, a law or a force element by the name of its type. Its own transforms are spatial in any model."""
         if not isinstance(value, dict):
             raise self.wrong(path, value, "an object with a type")
         name = value.get("type")
@@ -117,7 +117,7 @@ class Decoder:
             text = f"{shorten(name)!r} is not knuckle's own; import the class and pass joint_types=[{own}]"
             raise self.error(f"{path}.type", text)
         if cls is None:
-            known = ", ".join(sorted(self.named_classes))
+            known = ", ".join(sorted(name for name, cls in self.named_classes.items() if issubclass(cls, kind)))
             raise self.error(f"{path}.type", f"there is no type {shorten(name)!r}; there are: {known}")
         return self._spatial().fields({k: v for k, v in value.items() if k != "type"}, cls, path)
 
@@ -210,10 +210,10 @@ class Decoder:
                 raise self.error(path, f"found {type(law).__name__}; expected a law of time")
             return law
         if issubclass(cls, (Joint, CouplingLaw, ForceElement, TensionLaw)):
-            joint = self.named(value, path)
-            if not isinstance(joint, cls):
-                raise self.error(path, f"found {type(joint).__name__}; expected a {cls.__name__}")
-            return joint
+            part = self.named(value, path, cls)
+            if not isinstance(part, cls):
+                raise self.error(path, f"found {type(part).__name__}; expected a {cls.__name__}")
+            return part
         if dataclasses.is_dataclass(cls):
             return self.fields(value, cls, path)
         if issubclass(cls, tuple) and hasattr(cls, "_fields"):
