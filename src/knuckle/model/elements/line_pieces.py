@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 from knuckle.scalar import ONE, constant
 from knuckle.spatial import Force, Transform
-from knuckle.spatial.three import add, cross, matvec, tmatvec
+from knuckle.spatial.three import Vec3, add, cross, matvec, tmatvec
 
 from .line_points import LineEntry, LinePoint, Wrap
-from .wrapping import bent, straight
+from .wrapping import bent, drawn, straight
 
 
-class Piece(NamedTuple):
+class LinePiece(NamedTuple):
     """A piece of a line. `first`, `second` and `over` are the numbers of frames among those of the line."""
 
     first: int
@@ -26,15 +26,13 @@ class Piece(NamedTuple):
 
     def taut(self, X: Sequence[Transform]) -> tuple[Any, list[tuple[int, Force]]]:
         """Its length, and the forces of 1 N along it on frames, in their coordinates."""
-        a, b = (X[k].inv.point(point.own) for k, point in ((self.first, self.start), (self.second, self.end)))
+        a, b = self._ends(X)
         pulls: list[tuple[int, Force]] = []
         if self.wrap is None:
-            length, *ways = straight(a, b)
+            length, *ways, _ = straight(a, b)
         else:
-            W = X[self.over]
-            side = self.wrap.side and W.point(X[self.over + 1].inv.point(self.wrap.side.own))
-            a, b = W.point(a), W.point(b)
-            length, f, g = bent(self.wrap, a, b, side)
+            W, a, b, side = self._on_surface(self.wrap, X, a, b)
+            length, f, g, _ = bent(self.wrap, a, b, side)
             pulls.append((self.over, -Force(add(cross(a, f), cross(b, g)), add(f, g))))
             ways = tmatvec(W.E, f), tmatvec(W.E, g)
         for k, point, way in zip((self.first, self.second), (self.start, self.end), ways, strict=True):
@@ -42,8 +40,27 @@ class Piece(NamedTuple):
             pulls.append((k, Force(cross(point.own, f), f)))
         return length / self.divisor, [(k, f / self.divisor) for k, f in pulls]
 
+    def drawn(self, X: Sequence[Transform]) -> list[Vec3]:
+        """Points along it, of plain numbers, in base coordinates."""
+        a, b = self._ends(X)
+        if self.wrap is None:
+            return [a, b]
+        W, a, b, side = self._on_surface(self.wrap, X, a, b)
+        return [W.inv.point(p) for p in drawn(self.wrap, a, b, side)]
 
-def pieces(entries: Sequence[LineEntry]) -> Iterator[Piece]:
+    def _ends(self, X: Sequence[Transform]) -> tuple[Vec3, Vec3]:
+        return X[self.first].inv.point(self.start.own), X[self.second].inv.point(self.end.own)
+
+    def _on_surface(
+        self, wrap: Wrap, X: Sequence[Transform], a: Vec3, b: Vec3
+    ) -> tuple[Transform, Vec3, Vec3, Vec3 | None]:
+        """The frame of the surface, and the ends and the side point in its coordinates."""
+        W = X[self.over]
+        side = None if wrap.side is None else W.point(X[self.over + 1].inv.point(wrap.side.own))
+        return W, W.point(a), W.point(b), side
+
+
+def pieces(entries: Sequence[LineEntry]) -> Iterator[LinePiece]:
     """The pieces of a line.
 
     Raises:
@@ -56,7 +73,7 @@ def pieces(entries: Sequence[LineEntry]) -> Iterator[Piece]:
     for entry in entries:
         if isinstance(entry, LinePoint):
             if last is not None:
-                yield Piece(*last, k, entry, *over, divisor)
+                yield LinePiece(*last, k, entry, *over, divisor)
                 has_piece = True
             last, over = (k, entry), (None, 0)
         elif isinstance(entry, Wrap):

@@ -9,6 +9,7 @@ from typing import Any
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Force, Motion, Transform
+from knuckle.spatial.three import Vec3
 
 from .base import ForceElement
 from .line_pieces import pieces
@@ -69,6 +70,19 @@ class Line(ForceElement):
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Line:
         return replace(self, name=name, points=tuple(entry.renamed(frame) for entry in self.points))
+
+    def strands(self, X: Sequence[Transform]) -> list[list[Vec3]]:
+        """Points along the line, in base coordinates and of plain numbers: a row for each part between pulleys."""
+        rows = list[list[Vec3]]()
+        last = -1
+        for piece in pieces(self.points):
+            points = piece.drawn(X)
+            if piece.first == last:
+                rows[-1] += points[1:]
+            else:
+                rows.append(points)
+            last = piece.second
+        return rows
 
     def _taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
         """Its length, and the forces of a tension of 1 N on its frames."""

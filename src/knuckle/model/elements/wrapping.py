@@ -7,16 +7,19 @@ it is in the plane and of the height. No direction is divided by the length of a
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 from knuckle.scalar import ZERO, absolute, arctan2, constant, cos, less, maximum, minimum, select, sin, sqrt
 from knuckle.spatial import repeated
-from knuckle.spatial.three import Vec3, add, cross, dot, scale, sub
+from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, scale, sub
 
 from .line_points import Wrap
 
 CLOSEST = 1e-30
 """The square of the distance, in m², below which two points are one: between them there is no direction."""
+_SHORT = 1e-15
+"""The length, in m, below which a line in the plane is none."""
 _PARALLEL = 1e-24
 """The square of the sine below which two directions have no plane."""
 _ROUNDS, _CLOSE = 60, 1e-8
@@ -24,11 +27,13 @@ _ROUNDS, _CLOSE = 60, 1e-8
 
 
 class Bend(NamedTuple):
-    """The length of a line between two points, and the unit vectors along which it leaves them."""
+    """The length of a line between two points, the unit vectors along which it leaves them, and how far it is straight
+    from them on."""
 
     length: Any
     first: Vec3
     second: Vec3
+    leads: tuple[Any, Any]
 
 
 class _Ends(NamedTuple):
@@ -56,7 +61,7 @@ def straight(a: Vec3, b: Vec3) -> Bend:
     square = dot(d, d)
     length = sqrt(select(less(square, CLOSEST), CLOSEST, square))
     n = scale(1 / length, d)
-    return Bend(length, n, scale(-1, n))
+    return Bend(length, n, scale(-1, n), (length, ZERO))
 
 
 def bent(wrap: Wrap, a: Vec3, b: Vec3, side: Vec3 | None) -> Bend:
@@ -68,7 +73,24 @@ def bent(wrap: Wrap, a: Vec3, b: Vec3, side: Vec3 | None) -> Bend:
         bend = _climbing(bend, b[2] - a[2])
     direct = straight(a, b)
     first, second = _chosen(bends, bend.first, direct.first), _chosen(bends, bend.second, direct.second)
-    return Bend(select(bends, bend.length, direct.length), first, second)
+    leads = select(bends, bend.leads[0], direct.leads[0]), select(bends, bend.leads[1], direct.leads[1])
+    return Bend(select(bends, bend.length, direct.length), first, second, leads)
+
+
+def drawn(wrap: Wrap, a: Vec3, b: Vec3, side: Vec3 | None, step: float = 0.1) -> list[Vec3]:
+    """Points of the line over a surface, of plain numbers: its ends, where it touches, and some on the arc between."""
+    length, first, second, leads = bent(wrap, a, b, side)
+    p, q = add(a, scale(leads[0], first)), add(b, scale(leads[1], second))
+    rise = q[2] - p[2] if wrap.shape == "cylinder" else 0.0
+    arc = math.sqrt(max(float(length - leads[0] - leads[1]) ** 2 - float(rise) ** 2, 0.0)) / float(wrap.radius)
+    count = math.ceil(arc / step)
+    centre, across = ((ZERO, ZERO, p[2]), (first[0], first[1], ZERO)) if wrap.shape == "cylinder" else (ZERO3, first)
+    n, e = sub(p, centre), scale(constant(wrap.radius) / sqrt(dot(across, across)), across)
+    turned = (
+        add(add(centre, (ZERO, ZERO, rise * k / count)), add(scale(math.cos(x), n), scale(math.sin(x), e)))
+        for k, x in ((k, arc * k / count) for k in range(1, count))
+    )
+    return [a, p, *turned, q, b]
 
 
 def _across(p: Vec3) -> Vec3:
@@ -124,7 +146,8 @@ def _around(ends: _Ends, r: Any, side: Vec3 | None) -> tuple[Any, Bend]:
     first, second = (
         add(scale(-t / d, n), scale(way * r / d, e)) for n, e, d, t in zip(ends.n, ends.e, ends.d, ends.t, strict=True)
     )
-    return less(0, select(less(ends.outside, 0), -1.0, theta)), Bend(ends.t[0] + r * theta + ends.t[1], first, second)
+    bends = less(0, select(less(ends.outside, 0), -1.0, theta))
+    return bends, Bend(ends.t[0] + r * theta + ends.t[1], first, second, ends.t)
 
 
 def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
@@ -155,13 +178,13 @@ def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
     for _ in range(2):  # exact, and with exact slopes of the first and the second order
         f, df = slope(psi)
         psi = psi - f / df
-    length, ways = ZERO, list[Vec3]()
+    leads, ways = list[Any](), list[Vec3]()
     for n, e, d, angle in zip(ends.n, ends.e, ends.d, (psi, phi - psi), strict=True):
         c, s, rho = cos(angle), sin(angle), _far(d, r, angle)
-        length += rho
+        leads.append(rho)
         ways.append(add(scale((r * c - d) / rho, n), scale(r * s / rho, e)))
     bends = select(less(0, ends.outside), alpha[0] + alpha[1] - phi, -1.0)
-    return less(0, bends), Bend(length, ways[0], ways[1])
+    return less(0, bends), Bend(leads[0] + leads[1], ways[0], ways[1], (leads[0], leads[1]))
 
 
 def _far(d: Any, r: Any, angle: Any) -> Any:
@@ -177,4 +200,5 @@ def _climbing(bend: Bend, height: Any) -> Bend:
     length = sqrt(select(less(square, CLOSEST), CLOSEST, square))
     level, up = bend.length / length, height / length
     (a, b, _), (c, d, _) = scale(level, bend.first), scale(level, bend.second)
-    return Bend(length, (a, b, up), (c, d, -up))
+    steepness = length / select(less(bend.length, _SHORT), 1.0, bend.length)
+    return Bend(length, (a, b, up), (c, d, -up), (steepness * bend.leads[0], steepness * bend.leads[1]))
