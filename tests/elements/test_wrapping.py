@@ -316,6 +316,7 @@ def test_edits_and_files_take_surfaces_along(seed: int):
         (lambda: line("p", Wrap("a", 1.0), Wrap("a", 1.0), "p"), "needs a point before each surface"),
         (lambda: line("p", "p", Wrap("a", 1.0)), "a point after each surface"),
         (lambda: line("p", Pulley(2.0), "p", "p"), "needs two points or more before a pulley"),
+        (lambda: line("p", "p", Pulley(2.0), Pulley(2.0), "p", "p"), "needs two points or more before a pulley"),
         (lambda: line("p", "p", Pulley(2.0), "p"), "needs two points or more in each part"),
         (lambda: line("p", Wrap("a", 1.0)), "needs two points or more, and has 1"),
     ],

@@ -310,6 +310,12 @@ def test_forces_that_the_file_switches_off_are_off(tendon: str, flag: str):
     check(m, model, states=3)
 
 
+@pytest.mark.parametrize("word", ["stiffness", "damping"])
+def test_springs_and_dampers_that_push_the_wrong_way_are_refused(word: str):
+    with pytest.raises(ModelError, match=f"t.*{word} of a Spring is a finite number, zero or more, not -3"):
+        read_mjcf(LINE.format(f' {word}="-3"', ""))
+
+
 def test_a_side_site_on_another_body_moves_the_side():
     side = '<site name="s" pos=".3 .1 .1"/></body><body name="c"><joint axis="0 1 0"/><geom size=".1" pos=".2 0 0"/>'
     side += '<site name="side" pos="0.6 0 0"/>'

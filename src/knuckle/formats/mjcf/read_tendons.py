@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from knuckle.errors import ModelError
 from knuckle.model import Frame
 from knuckle.model.elements import (
     Cable,
@@ -46,7 +47,10 @@ def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line, ...]:
     for t in range(m.ntendon):
         name, done, left_out = source.name("tendon", t), _done(source, t), _left_out(source, t)
         if int(m.wrap_type[int(m.tendon_adr[t])]) != fixed:
-            found.append(Line(name, _entries(source, tree, t), _law(source, t)))
+            try:
+                found.append(Line(name, _entries(source, tree, t), _law(source, t)))
+            except ValueError as error:
+                raise ModelError(str(error), element=name) from None
             if left_out:
                 source.note("warning", name, f"a line here, without {', '.join(left_out)}")
         elif done or left_out:

@@ -70,7 +70,7 @@ def pieces(entries: Sequence[LineEntry]) -> Iterator[LinePiece]:
     last: tuple[int, LinePoint] | None = None
     over: tuple[Wrap | None, int] = None, 0
     has_piece = False
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if isinstance(entry, LinePoint):
             if last is not None:
                 yield LinePiece(*last, k, entry, *over, divisor)
@@ -81,7 +81,7 @@ def pieces(entries: Sequence[LineEntry]) -> Iterator[LinePiece]:
                 raise ValueError("needs a point before each surface that it goes over")
             over = entry, k
         else:
-            if over[0] is not None or (last is not None and not has_piece):
+            if over[0] is not None or (number > 0 and not has_piece):
                 raise ValueError("needs two points or more before a pulley, and a point after each surface")
             last, has_piece, divisor = None, False, constant(entry.divisor)
         k += len(entry.frames)
