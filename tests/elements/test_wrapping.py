@@ -122,6 +122,22 @@ def test_through_a_ring_it_is_as_short_as_can_be():
     assert bends > 10
 
 
+def test_through_a_ring_slopes_of_slopes_are_exact():
+    """They are those of a state nearby, also where the ends are mirror images and the search ends where it begins."""
+    rng, wrap = np.random.default_rng(3), Wrap("f", 0.4, "cylinder", inside=True)
+
+    def slopes(a: np.ndarray, b: np.ndarray, u: np.ndarray, w: np.ndarray) -> np.ndarray:
+        ends: Any = [
+            tuple(Dual(Dual(x, y), Dual(y, 0.0)) for x, y in zip(p, way, strict=True)) for p, way in ((a, u), (b, w))
+        ]
+        bend = bent(wrap, ends[0], ends[1], None)
+        return np.array([float(x.derivative.derivative) for x in (bend.length, *bend.first, *bend.second)])
+
+    for u, w in rng.uniform(-1, 1, (20, 2, 3)):
+        a, b = np.array([0.8, 0.5, 0.3]), np.array([0.8, -0.5, -0.2])
+        assert slopes(a, b, u, w) == pytest.approx(slopes(a + 1e-7 * w, b, u, w), rel=1e-4, abs=1e-4)
+
+
 def test_points_along_a_line_are_as_long_as_it_and_on_the_surface():
     """For whoever draws them: chords of a tenth of a radian are short of the arc by less than 5e-4."""
     for seed in range(20):
