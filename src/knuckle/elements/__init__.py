@@ -12,8 +12,11 @@ from knuckle.model.elements import (
     MujocoMuscle,
     MuscleLaw,
     PointForce,
+    Pulley,
+    SlackSpring,
     Spring,
     TensionLaw,
+    Wrap,
 )
 
 from .activation import activation_rate
@@ -43,8 +46,11 @@ __all__ = [
     "MujocoMuscle",
     "MuscleLaw",
     "PointForce",
+    "Pulley",
+    "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Wrap",
     "activation_rate",
     "damping",
     "energies",

@@ -18,7 +18,7 @@ from knuckle.model.elements import ForceElement, TensionLaw
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
 
-from .json_schema import REFERENCES
+from .json_schema import PLAIN, REFERENCES
 
 _NAMES = {dict: "an object", list: "a list", str: "a text", bool: "a truth value", type(None): "null"}
 _INFINITE = {"inf": math.inf, "-inf": -math.inf}
@@ -174,13 +174,16 @@ class Decoder:
         )
 
     def _one_of(self, value: Any, hints: tuple[Any, ...], path: str) -> Any:
-        """A union: null, or the class that the value's type names, or the only other hint."""
+        """A union: null, or the class that the type names, or the one that is written without it, or the only other."""
         if value is None and type(None) in hints:
             return None
         others = [hint for hint in hints if hint is not type(None)]
         if len(others) == 1:
             return self.decode(value, others[0], path)
         classes = {hint.__name__: hint for hint in others if isinstance(hint, type)}
+        plain = [hint for hint in classes.values() if hint in PLAIN]
+        if len(plain) == 1 and isinstance(value, dict) and "type" not in value:
+            return self.fields(value, plain[0], path)
         if not isinstance(value, dict) or not isinstance(name := value.get("type"), str) or name not in classes:
             raise self.error(path, f"expected an object whose type is one of: {', '.join(classes)}")
         return self.fields({k: v for k, v in value.items() if k != "type"}, classes[name], path)

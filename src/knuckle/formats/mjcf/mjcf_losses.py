@@ -13,6 +13,8 @@ from knuckle.model.coupling import described
 from knuckle.model.joint_position import neutral_position
 from knuckle.spatial import IDENTITY, SPATIAL
 
+from .write_tendons import lost_elements
+
 TYPE_OF: dict[type[Joint], str] = {
     Revolute: "hinge", Continuous: "hinge", Prismatic: "slide", Spherical: "ball", Free: "free",
 }  # fmt: skip
@@ -66,8 +68,7 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
             yield joint.name, "limits of velocity"
         if joint.type.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
             yield joint.name, "limits of a joint with several freedoms"
-    for element in model.elements:
-        yield element.name, f"a force element ({type(element).__name__})"
+    yield from lost_elements(model)
     for key in model.keyframes:
         if any(key.ctrl):
             yield key.name, "inputs of actuators in a keyframe"

@@ -20,6 +20,7 @@ from .geoms.read_shapes import shapes
 from .mjcf_keyframes import keyframes
 from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import build_tree
+from .read_tendons import tendons
 from .remarks import remark
 
 _LINE = re.compile(r"[Ll]ine(?: number)?[ =](\d+)")
@@ -72,6 +73,7 @@ def from_mujoco(
     tree = build_tree(source, file, floating)
     loops, couplings = constraints(source, tree, mimic)
     keys = keyframes(source, tree, couplings)
+    lines = tendons(source, tree)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
@@ -86,6 +88,7 @@ def from_mujoco(
         name=names[: names.index(b"\0")].decode(errors="replace") or "mechanism",
         base=Body("world", Inertia.zero(), visuals, collisions),
         keyframes=keys,
+        elements=lines,
         contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
     rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))

@@ -58,6 +58,13 @@ class MjcfSource:
         """How its geoms touch."""
         return geom_contacts(self)
 
+    @cached_property
+    def start(self) -> Any:
+        """MuJoCo's data where the mechanism starts: where its parts are."""
+        data = self.mujoco.MjData(self.m)
+        self.mujoco.mj_kinematics(self.m, data)
+        return data
+
     def listed(self, kind: str, numbers: Sequence[int], most: int = 8) -> str:
         """The names of some elements, the first of them if there are many."""
         names = ", ".join(self.name(kind, k) for k in numbers[:most])

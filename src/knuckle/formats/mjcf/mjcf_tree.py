@@ -11,7 +11,7 @@ every joint starts where qpos0 has it.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from knuckle.formats.right_angles import placed, snap
 from knuckle.joints import Fixed, Free, Joint, Prismatic, Revolute, Spherical
@@ -37,13 +37,16 @@ class BodyPlace:
 
 @dataclass
 class MjcfTree:
-    """The parts of the model so far; `places` by MuJoCo's body numbers, `numbers` by MuJoCo's joint numbers."""
+    """The parts of the model so far; `places` by MuJoCo's body numbers, `numbers` by MuJoCo's joint numbers, names of
+    frames by MuJoCo's numbers of sites and of geoms that tendons go over."""
 
     bodies: list[Body]
     joints: list[TreeJoint]
     frames: list[Frame]
     places: dict[int, BodyPlace]
     numbers: dict[int, int]
+    sites: dict[int, str] = field(default_factory=dict[int, str])
+    surfaces: dict[int, str] = field(default_factory=dict[int, str])
 
 
 def build_tree(source: MjcfSource, file: str | None, floating: bool) -> MjcfTree:
@@ -56,7 +59,8 @@ def build_tree(source: MjcfSource, file: str | None, floating: bool) -> MjcfTree
     for s in range(m.nsite):
         place = tree.places[int(m.site_bodyid[s])]
         X = transform(m.site_pos[s], m.site_quat[s], place.origin)
-        tree.frames.append(Frame(source.claim("frame", source.name("site", s), "_site"), place.body, X))
+        tree.sites[s] = source.claim("frame", source.name("site", s), "_site")
+        tree.frames.append(Frame(tree.sites[s], place.body, X))
     return tree
 
 

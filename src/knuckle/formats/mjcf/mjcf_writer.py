@@ -21,6 +21,7 @@ from .geoms.write_contact import GeomNames, exclusions, geom_names, pair_words
 from .geoms.write_shapes import ShapeWriter, add_assets
 from .joint_variables import to_qpos, to_qvel
 from .mjcf_losses import TYPE_OF, check_sayable, depth_first, drawn_at, polynomial, unsayable, wraps_base
+from .write_tendons import TendonWords, Words
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -61,9 +62,11 @@ def to_mjcf(model: Model, *, lossy: bool = False) -> str:
     _add(root, "option", gravity=texts(model.gravity, model.name))
     add_assets(root, model)
     names = geom_names(model)
-    _add_world(root, model, names)
+    tendons = TendonWords(model, {*names.values()})
+    _add_world(root, model, names, tendons)
     _add_contact(root, model, names)
     _add_equalities(root, model)
+    _add_tendons(root, tendons)
     _add_keyframes(root, model)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -74,7 +77,7 @@ def write_mjcf(model: Model, path: str | os.PathLike[str], *, lossy: bool = Fals
     write_text(path, to_mjcf(model, lossy=lossy))
 
 
-def _add_world(root: Element, model: Model, geoms: GeomNames) -> None:
+def _add_world(root: Element, model: Model, geoms: GeomNames, tendons: TendonWords) -> None:
     world = _add(root, "worldbody")
     place = _add(world, "body", name=model.base.name) if wraps_base(model) else world
     if place is not world:
@@ -92,6 +95,9 @@ def _add_world(root: Element, model: Model, geoms: GeomNames) -> None:
         elements[i] = element
     for loop in model.loops:
         _add_loop_sites(elements, loop)
+    for tag, parts in (("site", tendons.sites), ("geom", tendons.geoms)):
+        for body, words in parts:
+            _add(elements[body], tag, **_in_words(words, words["name"]))
 
 
 def _drawn(joint: TreeJoint) -> Transform:
@@ -186,6 +192,27 @@ def _from_start(model: Model, coupling: Coupling) -> tuple[float, ...]:
     follower, leader = (model.joints[k].start[0] for k in (coupling.joint, coupling.sources[0]))
     a0, *others = composed(polynomial(coupling) or (), (leader, 1.0))
     return (a0 - follower, *others, *(0.0,) * (4 - len(others)))
+
+
+def _add_tendons(root: Element, tendons: TendonWords) -> None:
+    parent = _add(root, "tendon") if tendons.tendons else root
+    for name, words, entries in tendons.tendons:
+        tendon = _add(parent, "spatial", name=name, **_in_words(words, name))
+        for tag, entry in entries:
+            _add(tendon, tag, **_in_words(entry, name))
+
+
+def _in_words(words: Words, owner: str) -> dict[str, str]:
+    """Attributes as texts; a transform becomes `pos` and `quat`."""
+    said = dict[str, str]()
+    for key, value in words.items():
+        if isinstance(value, Transform):
+            said |= placement(value, owner)
+        elif isinstance(value, str):
+            said[key] = value
+        else:
+            said[key] = texts(value if isinstance(value, tuple) else (value,), owner)
+    return said
 
 
 def _add_keyframes(root: Element, model: Model) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .actuators import count, drives, remark_actuators
+from .actuators import remark_actuators
 from .geoms.exclusions import remark_contact
 from .mjcf_source import MjcfSource
 
@@ -22,7 +22,6 @@ def remark(source: MjcfSource) -> None:
     for key, what in _CHANGES_DYNAMICS.items():
         _count(source, "warning", m, key, what)
     remark_actuators(source)
-    _tendons(source)
     remark_contact(source)
     weighs = not source.disabled("GRAVITY") and m.opt.gravity.any()
     for b in range(m.nbody):
@@ -52,33 +51,6 @@ def _options(source: MjcfSource) -> None:
         source.note("info", "option", "the file switches limits of joints off: they are kept as data")
     if m.dof_frictionloss.any() and not source.disabled("FRICTIONLOSS", "CONSTRAINT"):
         source.note("info", "option", "dry friction of joints: in MuJoCo a soft constraint (solreffriction)")
-
-
-def _tendons(source: MjcfSource) -> None:
-    """Tendons: a warning for those that exert a force of their own or carry inertia."""
-    m = source.m
-    spring, damper = not source.disabled("SPRING"), not source.disabled("DAMPER")
-    properties = {
-        "stiffness": spring, "stiffnesspoly": spring, "damping": damper, "dampingpoly": damper, "armature": True,
-        "frictionloss": not source.disabled("FRICTIONLOSS", "CONSTRAINT"),
-        "limited": not source.disabled("LIMIT", "CONSTRAINT"),
-    }  # fmt: skip
-    driven = {int(m.actuator_trnid[a][0]) for a in range(count(source)) if _on_tendon(source, a) and drives(source, a)}
-    idle = 0
-    for t in range(m.ntendon):
-        found = [key for key, on in properties.items() if on and source.has(f"tendon_{key}", t)]
-        found += ["armature or damping of its actuator"] if t in driven else []
-        if found:
-            words = {"limited": "range", "stiffnesspoly": "stiffness", "dampingpoly": "damping"}
-            listed = ", ".join(dict.fromkeys(words.get(key, key) for key in found))
-            source.note("warning", source.name("tendon", t), f"tendon ignored, with its {listed}")
-        idle += not found
-    if idle:
-        source.note("info", "tendons", f"{idle} tendons ignored: they exert no force of their own")
-
-
-def _on_tendon(source: MjcfSource, a: int) -> bool:
-    return int(source.m.actuator_trntype[a]) == int(source.mujoco.mjtTrn.mjTRN_TENDON)
 
 
 def _nonlinear(source: MjcfSource, j: int) -> None:

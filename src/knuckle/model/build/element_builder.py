@@ -7,12 +7,27 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeAlias
 
 from knuckle.errors import ModelError
-from knuckle.model.elements import Bushing, Cable, Drag, ForceElement, Line, LinePoint, PointForce, Spring, TensionLaw
+from knuckle.model.elements import (
+    Bushing,
+    Cable,
+    Drag,
+    ForceElement,
+    Line,
+    LinePoint,
+    PointForce,
+    Pulley,
+    Spring,
+    TensionLaw,
+    Wrap,
+)
 from knuckle.model.parts import Frame
 from knuckle.model.placement import vector
 
 Place: TypeAlias = "str | tuple[str, Sequence[float]] | LinePoint"
 """A point of a body: the name of a body or frame, or that and a point in its coordinates."""
+
+Via: TypeAlias = "Place | Wrap | Pulley"
+"""What a line goes through: points, surfaces between them, pulleys."""
 
 
 class ElementBuilder(ABC):
@@ -38,9 +53,11 @@ class ElementBuilder(ABC):
         self._elements.append(element)
         return element.name
 
-    def line(self, name: str, points: Iterable[Place], law: TensionLaw) -> str:
-        """A line through points of bodies, free to slide through those between, with a law of its tension."""
-        return self.element(_checked(Line, name, tuple(_point(x, name) for x in points), law))
+    def line(self, name: str, points: Iterable[Via], law: TensionLaw) -> str:
+        """A line through points of bodies, and over surfaces between them (`kn.elements.Wrap`), along which it is free
+        to slide, with a law of its tension. Returns its name."""
+        via = (x if isinstance(x, (Wrap, Pulley)) else _point(x, name) for x in points)
+        return self.element(_checked(Line, name, tuple(via), law))
 
     def spring(
         self,
@@ -65,7 +82,7 @@ class ElementBuilder(ABC):
         return self._stretched(Spring, name, (first, second), stiffness, damping, rest)
 
     def cable(
-        self, name: str, points: Iterable[Place], *, stiffness: float, damping: float = 0.0, rest: float | None = None
+        self, name: str, points: Iterable[Via], *, stiffness: float, damping: float = 0.0, rest: float | None = None
     ) -> str:
         """A cable through points, as `spring` where it is longer than `rest`, and slack elsewhere. Returns its name."""
         return self._stretched(Cable, name, points, stiffness, damping, rest)
@@ -89,7 +106,7 @@ class ElementBuilder(ABC):
         return self.element(_checked(PointForce, name, _point(at, name), vector(force, "force", name), axes))
 
     def _stretched(
-        self, law: Any, name: str, points: Iterable[Place], stiffness: float, damping: float, rest: float | None
+        self, law: Any, name: str, points: Iterable[Via], stiffness: float, damping: float, rest: float | None
     ) -> str:
         self.line(name, points, _checked(law, stiffness, 0.0 if rest is None else rest, damping, element=name))
         if rest is None:

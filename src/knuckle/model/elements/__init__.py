@@ -3,9 +3,10 @@
 from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
-from .lines import Line, LinePoint
+from .line_points import LinePoint, Pulley, Wrap
+from .lines import Line
 from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
-from .tension_laws import Cable, ConstantTension, Spring, TensionLaw
+from .tension_laws import Cable, ConstantTension, SlackSpring, Spring, TensionLaw
 
 __all__ = [
     "Bushing",
@@ -19,6 +20,9 @@ __all__ = [
     "MujocoMuscle",
     "MuscleLaw",
     "PointForce",
+    "Pulley",
+    "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Wrap",
 ]

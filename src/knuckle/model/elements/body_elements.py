@@ -13,7 +13,7 @@ from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
 from .base import ForceElement
-from .lines import LinePoint
+from .line_points import LinePoint
 
 
 @public_in("elements")

@@ -2,88 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO, constant, less, select, sqrt
+from knuckle.scalar import ZERO
 from knuckle.spatial import Force, Motion, Transform
-from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, matvec, scale, sub, tmatvec
+from knuckle.spatial.three import Vec3
 
 from .base import ForceElement
+from .line_pieces import pieces
+from .line_points import LinePoint, Pulley, Wrap
 from .tension_laws import TensionLaw
-
-CLOSEST = 1e-30
-"""The square of the distance, in m², below which two points are one: between them there is no direction."""
-
-
-@public_in("elements")
-@dataclass(frozen=True)
-class LinePoint:
-    """A point of a body or frame, in its coordinates."""
-
-    frame: str
-    at: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @public_in("elements")
 @dataclass(frozen=True)
 class Line(ForceElement):
-    """A straight line from point to point, free to slide through those between, with one tension all along."""
+    """A line from point to point, free to slide through those between, with one tension all along.
+
+    From one point to the next it is straight, or goes over a surface. What comes after a pulley has a part of the
+    tension, and adds that part to the length.
+    """
 
     name: str
-    points: tuple[LinePoint, ...]
+    points: tuple[LinePoint | Wrap | Pulley, ...]
     law: TensionLaw
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "points", tuple(self.points))
-        if len(self.points) < 2:
-            raise ValueError(f"the line {self.name!r} needs two points or more, and has {len(self.points)}")
+        count = sum(isinstance(entry, LinePoint) for entry in self.points)
+        if count < 2:
+            raise ValueError(f"the line {self.name!r} needs two points or more, and has {count}")
+        try:
+            list(pieces(self.points))
+        except ValueError as error:
+            raise ValueError(f"the line {self.name!r} {error}") from None
 
     @property
     def frames(self) -> tuple[str, ...]:
-        return tuple(point.frame for point in self.points)
+        return tuple(frame for entry in self.points for frame in entry.frames)
 
     def length(self, X: Sequence[Transform]) -> Any:
-        """Σ |p₂ − p₁|."""
-        return sum((distance for distance, _ in self._pieces(X)), ZERO)
+        """Its length, in metres: where all of it is straight, Σ |p₂ − p₁|."""
+        return self._taut(X)[0]
 
     def rate(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
-        """Σ n · (ṗ₂ − ṗ₁), with n from point to point."""
-        u = [tmatvec(Y.E, add(W.linear, cross(W.angular, r))) for Y, W, r in zip(X, V, self._own, strict=True)]
-        return sum((dot(n, sub(u[k + 1], u[k])) for k, (_, n) in enumerate(self._pieces(X))), ZERO)
+        """How fast it grows, in m/s."""
+        return _rate(self._taut(X)[1], V)
 
     def tension(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
-        return self.law.tension(self.length(X), self.rate(X, V))
+        length, pulls = self._taut(X)
+        return self.law.tension(length, _rate(pulls, V))
 
     def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> list[Force]:
-        return self.pulled(X, self.tension(X, V))
+        length, pulls = self._taut(X)
+        tension = self.law.tension(length, _rate(pulls, V))
+        return [tension * f for f in pulls]
 
     def pulled(self, X: Sequence[Transform], tension: Any) -> list[Force]:
-        """The forces of a tension on the frames of the points: towards the points before and after."""
-        directions = [n for _, n in self._pieces(X)]
-        ahead, behind = [*directions, ZERO3], [ZERO3, *directions]
-        pulls = [matvec(Y.E, scale(tension, sub(a, b))) for Y, a, b in zip(X, ahead, behind, strict=True)]
-        return [Force(cross(r, f), f) for r, f in zip(self._own, pulls, strict=True)]
+        """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
+        return [tension * f for f in self._taut(X)[1]]
 
     def energy(self, X: Sequence[Transform]) -> Any:
         return self.law.energy(self.length(X))
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Line:
-        return replace(self, name=name, points=tuple(replace(p, frame=frame(p.frame)) for p in self.points))
+        return replace(self, name=name, points=tuple(entry.renamed(frame) for entry in self.points))
 
-    @property
-    def _own(self) -> list[Vec3]:
-        """The points in the coordinates of their frames."""
-        return [(constant(x), constant(y), constant(z)) for x, y, z in (point.at for point in self.points)]
+    def strands(self, X: Sequence[Transform]) -> list[list[Vec3]]:
+        """Points along the line, in base coordinates and of plain numbers: a row for each part between pulleys."""
+        rows = list[list[Vec3]]()
+        last = -1
+        for piece in pieces(self.points):
+            points = piece.drawn(X)
+            if piece.first == last:
+                rows[-1] += points[1:]
+            else:
+                rows.append(points)
+            last = piece.second
+        return rows
 
-    def _pieces(self, X: Sequence[Transform]) -> Iterator[tuple[Any, Vec3]]:
-        """The distance from each point to the next, and the direction."""
-        places = [Y.inv.point(r) for Y, r in zip(X, self._own, strict=True)]
-        for p, then in pairwise(places):
-            d = sub(then, p)
-            square = dot(d, d)
-            distance = sqrt(select(less(square, CLOSEST), CLOSEST, square))
-            yield distance, scale(1 / distance, d)
+    def _taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
+        """Its length, and the forces of a tension of 1 N on its frames."""
+        total, pulls = ZERO, [Force.zero()] * len(X)
+        for piece in pieces(self.points):
+            length, forces = piece.taut(X)
+            total = total + length
+            for k, f in forces:
+                pulls[k] = pulls[k] + f
+        return total, pulls
+
+
+def _rate(pulls: Sequence[Force], V: Sequence[Motion]) -> Any:
+    """What 1 N takes from moving bodies is how fast the line grows: l̇ = −Σ f · v."""
+    return -sum((f.dot(v) for f, v in zip(pulls, V, strict=True)), ZERO)

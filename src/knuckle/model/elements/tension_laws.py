@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO, constant, less, maximum, select
+from knuckle.scalar import ZERO, constant, less, maximum, minimum, select
 
 
 @public_in("elements")
@@ -67,6 +67,36 @@ class Cable(TensionLaw):
     def energy(self, length: Any) -> Any:
         stretch = maximum(length - constant(self.rest), 0.0)
         return constant(self.stiffness) * stretch * stretch / 2
+
+
+@public_in("elements")
+@dataclass(frozen=True)
+class SlackSpring(TensionLaw):
+    """A spring that is slack between two lengths, pulls above and pushes below; a damper beside it acts at any length.
+
+    It is the law of MuJoCo's tendons, whose `springlength` are the two lengths.
+    """
+
+    stiffness: float
+    shortest: float
+    longest: float
+    damping: float = 0.0
+
+    def __post_init__(self) -> None:
+        _check(self, "stiffness", "shortest", "longest", "damping")
+        ends: tuple[Any, Any] = self.shortest, self.longest
+        if all(isinstance(x, (int, float)) for x in ends) and ends[0] > ends[1]:
+            raise ValueError(f"shortest and longest of a SlackSpring are in this order, not {ends}")
+
+    def tension(self, length: Any, rate: Any) -> Any:
+        return constant(self.stiffness) * self._stretch(length) + constant(self.damping) * rate
+
+    def energy(self, length: Any) -> Any:
+        stretch = self._stretch(length)
+        return constant(self.stiffness) * stretch * stretch / 2
+
+    def _stretch(self, length: Any) -> Any:
+        return maximum(length - constant(self.longest), 0.0) + minimum(length - constant(self.shortest), 0.0)
 
 
 @public_in("elements")

@@ -1,0 +1,122 @@
+"""Lines of a model as MuJoCo's spatial tendons, with the sites and geoms that these need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import hypot
+from typing import Any, TypeAlias
+
+from knuckle.model import Model
+from knuckle.model.elements import (
+    Cable,
+    ConstantTension,
+    ForceElement,
+    Line,
+    LinePoint,
+    Pulley,
+    SlackSpring,
+    Spring,
+    TensionLaw,
+    Wrap,
+)
+from knuckle.spatial import Transform
+
+Words: TypeAlias = dict[str, Any]
+"""The attributes of an element; numbers, tuples of them and transforms are not texts yet."""
+
+
+class TendonWords:
+    """What is written for the lines of a model: sites and geoms of its bodies, and the tendons that name them."""
+
+    def __init__(self, model: Model, geoms: set[str]) -> None:
+        self.model = model
+        self.sites, self.geoms = list[tuple[int, Words]](), list[tuple[int, Words]]()
+        self._own = {frame.name for frame in model.frames}
+        self._taken = {"site": set(self._own), "geom": set(geoms)}
+        self._surfaces: dict[tuple[str, str, float], str] = {}
+        self.tendons = [
+            (line.name, tendon_words(line.law) or {}, [self._entry(line, k, x) for k, x in enumerate(line.points)])
+            for line in model.elements
+            if isinstance(line, Line) and is_tendon(line)
+        ]
+
+    def _entry(self, line: Line, k: int, entry: LinePoint | Wrap | Pulley) -> tuple[str, Words]:
+        if isinstance(entry, Pulley):
+            return "pulley", {"divisor": entry.divisor}
+        if isinstance(entry, LinePoint):
+            return "site", {"site": self._site(entry, f"{line.name}/{k}")}
+        words: Words = {"geom": self._surface(entry)}
+        if entry.side is not None or entry.inside:
+            words["sidesite"] = self._site(self._side(entry), f"{line.name}/{k}/side")
+        return "geom", words
+
+    def _site(self, point: LinePoint, name: str) -> str:
+        """The site of a frame, or a new one."""
+        if point.frame in self._own and not any(point.at):
+            return point.frame
+        frame = self.model.frame(point.frame)
+        name = self._claimed("site", name)
+        self.sites.append((frame.body, {"name": name, "pos": frame.X.inv.point(point.own), "group": "4"}))
+        return name
+
+    def _surface(self, wrap: Wrap) -> str:
+        """A geom that touches nothing and is not drawn, once for each surface."""
+        key = wrap.frame, wrap.shape, float(wrap.radius)
+        if key not in self._surfaces:
+            frame, r = self.model.frame(wrap.frame), wrap.radius
+            name = self._surfaces[key] = self._claimed("geom", f"{wrap.frame}/surface")
+            size = (r,) if wrap.shape == "sphere" else (r, r)
+            words = {"name": name, "type": wrap.shape, "size": size, "at": frame.X, "group": "4"}
+            self.geoms.append((frame.body, words | {"contype": "0", "conaffinity": "0"}))
+        return self._surfaces[key]
+
+    def _side(self, wrap: Wrap) -> LinePoint:
+        """The side point: at the centre, where the line goes inside, else outside the surface, as MuJoCo tells them."""
+        if wrap.side is None or wrap.inside:
+            return LinePoint(wrap.frame)
+        surface, side = self.model.frame(wrap.frame), self.model.frame(wrap.side.frame)
+        place: Transform = surface.X @ side.X.inverse()
+        own = [float(x) for x in place.point(wrap.side.own)]
+        distance = hypot(*own)
+        if surface.body != side.body or distance > float(wrap.radius) or not distance:
+            return wrap.side
+        x, y, z = (2 * float(wrap.radius) / distance * c for c in own)
+        return LinePoint(wrap.frame, (x, y, z))
+
+    def _claimed(self, kind: str, name: str) -> str:
+        while name in self._taken[kind]:
+            name += "_"
+        self._taken[kind].add(name)
+        return name
+
+
+def is_tendon(element: ForceElement) -> bool:
+    """Whether MJCF has a tendon for a force element."""
+    return isinstance(element, Line) and tendon_words(element.law) is not None
+
+
+def tendon_words(law: TensionLaw) -> Words | None:
+    """The attributes of a tendon that pulls by this law; None if there is none."""
+    match law:
+        case Spring():
+            return {"stiffness": law.stiffness, "damping": law.damping, "springlength": (law.rest, law.rest)}
+        case Cable():
+            return {"stiffness": law.stiffness, "damping": law.damping, "springlength": (0.0, law.rest)}
+        case SlackSpring():
+            ends = law.shortest, law.longest
+            return {"stiffness": law.stiffness, "damping": law.damping, "springlength": ends}
+        case ConstantTension() if not law.force:
+            return {}
+        case _:
+            return None
+
+
+def lost_elements(model: Model) -> Iterator[tuple[str, str]]:
+    """(where, what) of the force elements that MJCF has no words for, or that act in another way there."""
+    for element in model.elements:
+        if not is_tendon(element):
+            what = type(element).__name__
+            law = f" with the law {type(element.law).__name__}" if isinstance(element, Line) else ""
+            yield element.name, f"a force element ({what}{law})"
+        elif isinstance(element, Line) and isinstance(element.law, Cable) and element.law.damping:
+            yield element.name, "that the damper of a cable does nothing while it is slack, and never pushes"
