@@ -215,7 +215,8 @@ class FastCall:
         self._set(general=id(general), allowed=ctypes.addressof(_ALWAYS if always else allowed))
         self._set(running=id(_NOTHING if always else running_texts))
         self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int), new=abi.new, scalar=abi.scalar)
-        own = (np.frombuffer(self._record, np.int64), self, general)
+        words: Any = self._record
+        own = np.frombuffer(words, np.int64), self, general
         self.call = abi.function_object(name, doc, own)
 
     def _set(self, **words: int) -> None:
