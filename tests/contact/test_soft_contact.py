@@ -375,7 +375,7 @@ def test_simulations_and_rollouts_take_soft_contacts():
     np.testing.assert_array_equal(other.q, run(model, start, np.zeros(6), 0.5, contacts, 5e-4).q)
     with pytest.warns(RuntimeWarning, match="too stiff for euler"):
         kn.rollout(model, start, None, None, 5e-3, steps=2, integrator="euler", contacts=contacts)
-    with pytest.raises(TypeError, match="contacts is True, False, None or a kn"):
+    with pytest.raises(TypeError, match="contacts is True, False, None, a kn"):
         kn.simulate(model, start, contacts="soft")  # type: ignore[arg-type]
 
 

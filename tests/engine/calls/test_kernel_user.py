@@ -13,6 +13,7 @@ import pytest
 import sympy as sp
 
 import knuckle as kn
+from knuckle import elements
 from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import machine_code, python_abi
@@ -382,6 +383,10 @@ def test_every_public_function_has_a_program(name: str):
         for ball in ("a", "b"):
             b.body(ball, joint=kn.joints.Free(), mass=1.0, inertia=(1, 1, 1), collisions=kn.model.Sphere(0.1))
         models = (b.build(),)
+    if name.startswith("elements."):
+        law, place = elements.CubicMuscle(9.0, 0.3, activation=0.5), elements.LinePoint(ARM.base.name, (0.3, 0.2, 0.1))
+        line = elements.Line("muscle", (place, elements.LinePoint(ARM.body_names[-1])), law)
+        models = (ARM.replace(elements=(line, elements.Drag("drag", ARM.body_names[0], (1.0, 1.0, 1.0)))),)
     if name.startswith("loops."):
         made = bennett()
         models = (made.model,)

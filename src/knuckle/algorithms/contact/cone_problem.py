@@ -18,6 +18,9 @@ from knuckle.scalar import ZERO, absolute, maximum
 from .friction_discs import NO_RESPONSE, ResponseSteps, Scalars
 from .impulse_laws import Bounds, Cone
 
+WARNED = 1e-6
+"""The residual, in m/s or rad/s, beyond which contacts count as not solved."""
+
 
 @dataclass(frozen=True)
 class ImpulseBlock:

@@ -36,8 +36,6 @@ LATE = 20
 """Rounds after which a residual up to `ENOUGH` is enough."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-WARNED = 1e-6
-"""The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 SLIGHT = 1e-7
 """A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 COLD = 0.01
@@ -46,7 +44,6 @@ UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
 LOOPED = 1000
 """Products from which on the equations of Newton's method are solved by loops."""
-
 
 Solver = Callable[[ConeProblem, Scalars, int, float], tuple[Scalars, Any]]
 """From a problem and a guess, with rounds and a tolerance, to impulses and a residual."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from knuckle.algorithms.contact.cone_rounds import WARNED
+from knuckle.algorithms.contact.cone_problem import WARNED
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs, near_places, speeds
 from knuckle.engine.routines import Code, Codes, Reals, Record, Wholes, apply, routine
 from knuckle.solvers.cones.cone_solver import recovered, solved, solved_with_rebound, take_gain

@@ -11,8 +11,8 @@ import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
 from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
-from knuckle.algorithms.contact.cone_problem import ConeProblem
-from knuckle.algorithms.contact.cone_rounds import WARNED, Solver, solved
+from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem
+from knuckle.algorithms.contact.cone_rounds import Solver, solved
 from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
