@@ -69,13 +69,12 @@ def test_a_wall_that_is_hit_obeys_the_laws():
     v = np.zeros(model.nv)
     v[6 * 10 + 3] = 2.0  # a brick of the top row is struck along the wall
     motion = kn.simulate(model, q, v, 0.1, dt=2e-3)
-    assert np.abs(motion.v[-1]).max() < 3.0
     energy = kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
     assert np.diff(energy).max() < 1e-9 * energy[0]
     gaps = kn.contact.ShapeCollider.of(model).places(motion.q[-1])[:, 0]
     assert gaps.min() > -1e-5
     slowed = kn.kinetic_energy(model, motion.q[-1], motion.v[-1])
-    assert slowed < 0.9 * kn.kinetic_energy(model, q, v)
+    assert slowed < 0.7 * kn.kinetic_energy(model, q, v)
 
 
 def test_steps_by_loops_run_as_plain_python_too():

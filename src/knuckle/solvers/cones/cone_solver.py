@@ -1,7 +1,7 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 The rounds are those of `algorithms.contact.cone_rounds`: after several that find nothing better, many sweeps go on from
-the best. What is found is never worse than the guess.
+the best, and contacts are compliant for a while. What is found is never worse than the guess.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ PATIENCE, ENOUGH = 3, 1e-7
 SLIGHT, MORE, MOST = 1e-9, 100.0, 1e-2
 """The compliance that chooses among impulses that do the same, relative to responses; by how much it grows where a step
 of Newton's method finds nothing better, and up to what. It draws impulses to those before."""
+SOFT, HARDER, SOFTENED = 1e-2, 0.6, 20
+"""Where sweeps go on they are followed by so many steps with a larger compliance, which is taken back step by step."""
 LEAST = 1e-13
 """A residual, in m/s, that is always enough."""
 
@@ -110,6 +112,16 @@ def solved(p: Cones, count: int) -> float:
         if is_stuck:
             sweeps = min(2 * sweeps, MANY_SWEEPS)
             copied(rows, impulses, calm)
+            soft = SOFT
+            for _ in range(SOFTENED):
+                newton(p, count, soft)
+                together(p, count, impulses)
+                now = residual(p, count)
+                if now < left:
+                    copied(rows, impulses, best)
+                    copied(rows, impulses, calm)
+                    left = now
+                soft *= HARDER
         now = residual(p, count)
         if now > enough and not is_stuck:
             newton(p, count, slight)
