@@ -42,7 +42,7 @@ def _places(model: Model, integrator: Integrator, q: NDArray[Any]) -> list[Candi
         case ColliderSteps(collider=collider):
             return candidates_at(collider.model, collider.places(q).tolist())
         case ContactSteps(pairs=None):
-            start = model.at(0.0)
+            start = model.at_time(0.0)
             return candidates(start, positions(start, start.positions(q.tolist())))
         case _:
             return []
