@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -40,7 +41,8 @@ def _places(model: Model, integrator: Integrator, q: NDArray[Any]) -> list[Candi
     """Where shapes may touch in the state q; nothing for steps that do not solve contacts."""
     match integrator:
         case ColliderSteps(collider=collider):
-            return candidates_at(collider.model, collider.places(q).tolist())
+            start = replace(collider, model=collider.model.at_time(0.0))
+            return candidates_at(start.model, start.places(q).tolist())
         case ContactSteps(pairs=None):
             start = model.at_time(0.0)
             return candidates(start, positions(start, start.positions(q.tolist())))
