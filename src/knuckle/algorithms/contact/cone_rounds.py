@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, absolute, less, maximum, minimum, select
-from knuckle.spatial import Matrix, Vector, repeated
-from knuckle.spatial.linear.elimination import MANY, eliminated, product_count
+from knuckle.scalar import ZERO, absolute, less, maximum, minimum, select
+from knuckle.spatial import repeated
 
-from .cone_problem import ConeProblem, residual
-from .friction_discs import Scalars
+from .cone_problem import ConeProblem, ImpulseBlock, inner, residual
+from .friction_discs import Scalars, Velocity
+from .impulse_newton import newton
 
 ANEW, RIGID = 4, 10
 """Rounds before they begin anew, and before there is compliance."""
@@ -36,14 +36,10 @@ LATE = 20
 """Rounds after which a residual up to `ENOUGH` is enough."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-SLIGHT = 1e-7
-"""A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
-LOOPED = 1000
-"""Products from which on the equations of Newton's method are solved by loops."""
 
 Solver = Callable[[ConeProblem, Scalars, int, float], tuple[Scalars, Any]]
 """From a problem and a guess, with rounds and a tolerance, to impulses and a residual."""
@@ -89,7 +85,7 @@ def _round(
     impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
     sweeps = select(is_rigid, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
-    impulses = _newton(problem, impulses, softness)
+    impulses = newton(problem, impulses, softness)
     allowed = problem.projected(impulses)
     now = residual(problem, allowed)
     is_better = less(now, left)
@@ -105,45 +101,29 @@ def _round(
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
     """Block by block: the impulse that stops the approach, and friction in its cone."""
-    for block in problem.blocks:
-        block.law.swept(impulses, block.rows.start, block.steps, problem.velocity)
+    forces = problem.forces(impulses)
+    for group in problem.groups:
+        axes = sorted({k for block in group for i in block.rows for k in problem.J[i]})
+        motion = {k: problem.motion(forces, k) for k in axes}
+        for block in group:
+            before = [impulses[i] for i in block.rows]
+            start = [problem.b[i] + inner(problem.J[i], motion) for i in block.rows]
+            block.law.swept(impulses, block.rows.start, block.steps, _velocity(block, start, before))
+            pushed: dict[int, Any] = dict.fromkeys(axes, ZERO)
+            for i, x in zip(block.rows, before, strict=True):
+                for k, part in problem.J[i].items():
+                    pushed[k] = pushed[k] + part * (impulses[i] - x)
+            forces = [f + pushed.get(k, ZERO) for k, f in enumerate(forces)]
+            motion = {k: x + problem.pushed(k, pushed) for k, x in motion.items()}
     return impulses
 
 
-def _newton(problem: ConeProblem, impulses: Scalars, softness: Any = ZERO) -> Scalars:
-    """λ − F'⁻¹ F with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A.
+def _velocity(block: ImpulseBlock, start: Scalars, before: Scalars) -> Velocity:
+    """The velocity of a row of a block whose impulses have changed since the start."""
 
-    What the slight compliance s in F' + s Π' leaves is solved for once more: it chooses among impulses, and no more.
-    """
-    slopes, still, left = equations(problem, impulses, softness)
-    many = MANY if product_count(slopes) > LOOPED else len(left) + 1
-    factors = eliminated(slopes, many)
-    change = factors.solve(left)
-    rest = (SLIGHT * sum((g * change[m] for m, g in line.items()), ZERO) for line in still)
-    change = change + factors.solve(Vector(rest))
-    return [x - d for x, d in zip(impulses, change, strict=True)]
+    def of(i: int, impulses: Scalars) -> Any:
+        changes = (impulses[k] - x if impulses[k] is not x else ZERO for k, x in zip(block.rows, before, strict=True))
+        row = i - block.rows.start
+        return start[row] + sum((a * d for a, d in zip(block.own[row], changes, strict=True)), ZERO)
 
-
-def equations(
-    problem: ConeProblem, impulses: Scalars, softness: Any = ZERO
-) -> tuple[Matrix, list[dict[int, Any]], Vector]:
-    """F' + s Π', the rows of Π' and F of Newton's method. With compliance ε, ρ u is ρ (A λ + b) + ε λ."""
-    n = len(impulses)
-    slopes: list[Scalars] = []
-    still: list[dict[int, Any]] = []
-    left: Scalars = []
-    rigid = 1 - SLIGHT - softness
-    for block in problem.blocks:
-        trial = [x - softness * impulses[i] for i, x in zip(block.rows, problem.trial(block, impulses), strict=True)]
-        for i, line, x in zip(block.rows, block.law.slope(trial), block.law.projected(trial), strict=True):
-            left.append(impulses[i] - x)
-            row: Scalars = [ZERO] * n
-            row[i] = ONE
-            still.append({m: g for m, g in zip(block.rows, line, strict=True) if g is not ZERO})
-            for m, g in still[-1].items():
-                row[m] = row[m] - rigid * g
-                weight = block.steps.rho[m - block.rows.start] * g
-                for k, a in problem.A[m].items():
-                    row[k] = row[k] + weight * a
-            slopes.append(row)
-    return Matrix(slopes, n), still, Vector(left)
+    return of

@@ -6,15 +6,20 @@ response is found by the articulated bodies of the tree (notes, algorithm 10), a
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knuckle.algorithms.dynamics.inertia_inverse import Factors
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Model
-from knuckle.scalar import ZERO, sqrt
+from knuckle.scalar import ONE, ZERO, constant, sqrt
 from knuckle.spatial import Force, Matrix, Vector
-from knuckle.spatial.three import Vec3, cross
+from knuckle.spatial.three import Vec3, cross, sub
+
+SIX = 6
+"""The freedoms of a body: more rows than these between two bodies depend on each other."""
+UNITS: tuple[Vec3, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 
 class UnitImpulse(NamedTuple):
@@ -22,6 +27,10 @@ class UnitImpulse(NamedTuple):
 
     forces: Mapping[int, Any]
     variables: Mapping[tuple[int, int], Any] = {}
+    bodies: tuple[int, int] | None = None
+    """the two bodies it acts between,"""
+    wrench: Force | None = None
+    """and its force on the first of them, in base coordinates"""
 
     def at(self, i: int, nv: int) -> Vector:
         """Its force at the variables of joint i."""
@@ -47,7 +56,39 @@ def turning_row(model: Model, X0: PerBody, first: int, second: int, axis: Vec3) 
 
 def _between(X0: PerBody, first: int, second: int, f: Force) -> UnitImpulse:
     both = {first: X0[first] @ f} if first != ROOT else {}
-    return UnitImpulse({**both, second: -(X0[second] @ f)} if second != ROOT else both)
+    forces = {**both, second: -(X0[second] @ f)} if second != ROOT else both
+    return UnitImpulse(forces, {}, (first, second), f)
+
+
+class RowAxes(NamedTuple):
+    """Rows by the axes that they act along: the axes, and of each row the part along each of them."""
+
+    axes: list[UnitImpulse]
+    parts: list[dict[int, Any]]
+
+
+def axes_of(model: Model, X0: PerBody, rows: Sequence[UnitImpulse], may_share: Sequence[bool]) -> RowAxes:
+    """The rows themselves; but six axes for those that act between the same two bodies, where they are more than six.
+
+    These are couples and forces at the origin of a body. Those that may not share axes are axes themselves.
+    """
+    counts = Counter(row.bodies for row, may in zip(rows, may_share, strict=True) if may and row.bodies)
+    axes, parts, first = list[UnitImpulse](), list[dict[int, Any]](), dict[tuple[int, int], int]()
+    for unit, may in zip(rows, may_share, strict=True):
+        if not may or unit.bodies is None or unit.wrench is None or counts[unit.bodies] <= SIX:
+            parts.append({len(axes): ONE})
+            axes.append(unit)
+            continue
+        i, j = unit.bodies
+        at = X0[i if i != ROOT else j].r
+        if unit.bodies not in first:
+            first[unit.bodies] = len(axes)
+            axes += [turning_row(model, X0, i, j, axis) for axis in UNITS]
+            axes += [row(model, X0, i, j, at, axis) for axis in UNITS]
+        moment = sub(unit.wrench.angular, cross(at, unit.wrench.linear))
+        own = (constant(x) for x in (*moment, *unit.wrench.linear))
+        parts.append({first[unit.bodies] + k: x for k, x in enumerate(own) if x is not ZERO})
+    return RowAxes(axes, parts)
 
 
 def rate(V: PerBody, v: PerJoint, row: UnitImpulse) -> Any:

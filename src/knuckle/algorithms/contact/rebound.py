@@ -50,10 +50,7 @@ def solved_with_rebound(
 
 def energy(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
     """The kinetic energy that impulses bring: λᵀ(free + A λ/2)."""
-    with_half = (
-        f + sum((a * impulses[k] for k, a in row.items()), ZERO) / 2 for f, row in zip(free, problem.A, strict=True)
-    )
-    return sum((x * u for x, u in zip(impulses, with_half, strict=True)), ZERO)
+    return sum((x * u for x, u in zip(impulses, free, strict=True)), ZERO) + problem.work(impulses) / 2
 
 
 def without_gain(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
@@ -67,10 +64,7 @@ def _kept(problem: ConeProblem, free: Sequence[Any], low: Scalars, high: Scalars
     """The largest part s ≤ 1 with no energy at low + s (high − low), for a `low` without: a s² + 2 b s + c = 0."""
     way = [y - x for x, y in zip(low, high, strict=True)]
     c, whole = energy(problem, free, low), energy(problem, free, high)
-    a = (
-        sum((w * sum((m * way[k] for k, m in row.items()), ZERO) for w, row in zip(way, problem.A, strict=True)), ZERO)
-        / 2
-    )
+    a = problem.work(way) / 2
     b = (whole - c - a) / 2
     root = sqrt(maximum(b * b - a * c, 0.0))
     down = b + root

@@ -11,9 +11,9 @@ import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
 from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
-from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem
+from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem, forces_along
 from knuckle.algorithms.contact.cone_rounds import Solver, solved
-from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
+from knuckle.algorithms.contact.contact_rows import axes_of, inner, rate, roots, velocity_change, whitened_row
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
@@ -190,16 +190,18 @@ def with_contacts(
     shared = factors(model, at)
     root = roots(model, shared)
     contacts = list(contacts_of(model, at, X0, dt, joint_limits, pairs))
-    y = [whitened_row(model, shared, root, x) for contact in contacts for x in contact.rows]
+    rows = [x for contact in contacts for x in contact.rows]
+    axes, J = axes_of(model, X0, rows, [not contact.is_soft for contact in contacts for _ in contact.rows])
+    y = [whitened_row(model, shared, root, x) for x in axes]
     if model.loops or model.couplings:
         parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
         y = [untied(model, parts, x) for x in y]
-    A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    rates = [rate(after, free, x) for contact in contacts for x in contact.rows]
-    earlier = [rate(before, old, x) for contact in contacts for x in contact.rows]
-    found, residual, stops, pushes = resolved(contacts, A, rates, earlier, list(impulses), dt, rounds, tolerance)
+    G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
+    rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
+    found, residual, stops, pushes = resolved(contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance)
     change, back = (
-        velocity_change(model, shared, root, rows, x) for rows, x in ((y, found), ([y[n] for n in stops], pushes))
+        velocity_change(model, shared, root, y, forces_along([J[n] for n in some], x, len(y)))
+        for some, x in ((range(len(rows)), found), (stops, pushes))
     )
     new: list[tuple[Vector, Vector]] = []
     for i, _, joint in model.outward():
@@ -213,7 +215,8 @@ def with_contacts(
 
 def resolved(
     contacts: Sequence[Contact],
-    A: list[list[Any]],
+    G: list[list[Any]],
+    J: Sequence[dict[int, Any]],
     rates: Sequence[Any],
     earlier: Sequence[Any],
     impulses: list[Any],
@@ -224,19 +227,22 @@ def resolved(
 ) -> tuple[list[Any], Any, list[int], list[Any]]:
     """Impulses, the residual, and pushes along some rows that take overlaps back.
 
-    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses work
-    against the mean of the rates before and after, as forces do; those that are not solved are kept from giving energy.
+    J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses
+    work against the mean of the rates before and after, as forces do; those that are not solved are kept from giving
+    energy.
     """
     b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
     mean = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
     for contact in contacts:
         n, m, slack = len(b), len(contact.rows), contact.slack(dt)
-        A[n][n] = A[n][n] + contact.compliance(dt)
+        if contact.is_soft:
+            (k,) = J[n]
+            G[k][k] = G[k][k] + contact.compliance(dt)
         b += [rates[n] + slack, *rates[n + 1 : n + m]]
         free += [mean[n] + (slack if contact.is_soft else ZERO), *mean[n + 1 : n + m]]
         rebound += [ZERO if contact.restitution is ZERO else contact.rebound(earlier[n], dt), *[ZERO] * (m - 1)]
         apart += [(n, contact.recovery(dt))] if contact.is_stop else []
-    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
+    problem = ConeProblem.along(G, J, b, [contact.law for contact in contacts])
     if any(x is not ZERO for x in rebound):
         found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
     else:
@@ -244,7 +250,7 @@ def resolved(
     part = select(less(WARNED, residual), without_gain(problem, free, found), 1.0)
     found = [part * x for x in found]
     stops = [n for n, _ in apart]
-    pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
+    pushes = recovered(problem, stops, [x for _, x in apart])
     return found, residual, stops, pushes
 
 
