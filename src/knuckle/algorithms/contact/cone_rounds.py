@@ -18,16 +18,17 @@ from .cone_problem import ConeProblem, ImpulseBlock, inner, residual
 from .friction_discs import Scalars, Velocity
 from .impulse_newton import newton
 
-ANEW, RIGID = 4, 10
-"""Rounds before they begin anew, and before there is compliance."""
-MANY_SWEEPS = 20
+RIGID, ANEW = 4, 24
+"""Rounds before there is compliance, and before they begin anew."""
+MANY_SWEEPS = 10
 """Sweeps before the first compliance, and before more of it."""
 TRIES = 8
 """Rounds in which the compliant problem is solved, or there is more compliance."""
 SOFTEST, SOFT = 0.1, 1e-3
 """The largest compliance, and the first one: the part of a contact's own response."""
-HARDER, SOFTER = 0.1, 3.0
-"""What a compliance is multiplied with where the problem is solved, and where it is not."""
+HASTY, HARDER, SOFTER = 1e-3, 0.1, 3.0
+"""What a compliance is multiplied with where the problem is solved, at first and after `LATE` rounds, and where it is
+not."""
 NEARLY_RIGID = 1e-9
 """The compliance below which there is none."""
 SETTLED = 5.0
@@ -65,8 +66,10 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
         tries = select(is_rigid, 0.0, select(softens, -1.0, tries))
         softness = select(softens, SOFT, softness)
-        tries, softness, left, *both = _round(problem, is_rigid, tries, softness, left, best, impulses)
         is_late = less(min(LATE, rounds) - 1.5, count)
+        harder = select(is_late, HARDER, HASTY)
+        is_early = less(count, RIGID + 0.5)
+        tries, softness, left, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, softness, left, *both
 
     begin = (is_open, 0.0, 0.0, 0.0, UNKNOWN * is_open, *start, *start)
@@ -75,15 +78,22 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
 
 
 def _round(
-    problem: ConeProblem, is_rigid: Any, tries: Any, softness: Any, left: Any, best: Sequence[Any], impulses: Scalars
+    problem: ConeProblem,
+    is_early: Any,
+    tries: Any,
+    softness: Any,
+    harder: Any,
+    left: Any,
+    best: Sequence[Any],
+    impulses: Scalars,
 ) -> tuple[Any, ...]:
-    """Sweeps and a step of Newton's method. `tries` counts those with this compliance.
+    """Sweeps and a step of Newton's method. `tries` counts those with this compliance; `harder` makes it less.
 
-    It is −1 where there is more of it than before: many sweeps from the best come first.
+    `tries` is −1 where there is more of it than before: many sweeps from the best come first.
     """
     is_softer = less(tries, -0.5)
     impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
-    sweeps = select(is_rigid, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
+    sweeps = select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
     allowed = problem.projected(impulses)
@@ -92,9 +102,9 @@ def _round(
     best = [select(is_better, a, b) for a, b in zip(allowed, best, strict=True)]
     is_settled = less(now, SETTLED * softness * problem.own_velocity(allowed))
     is_stuck = less(TRIES - 1.5, tries)
-    harder = select(less(HARDER * softness, NEARLY_RIGID), 0.0, HARDER * softness)
+    less_of_it = select(less(harder * softness, NEARLY_RIGID), 0.0, harder * softness)
     softer = minimum(SOFTER * maximum(softness, NEARLY_RIGID), SOFTEST)
-    softness = select(is_settled, harder, select(is_stuck, softer, softness))
+    softness = select(is_settled, less_of_it, select(is_stuck, softer, softness))
     tries = select(is_settled, 0.0, select(is_stuck, -1.0, tries + 1))
     return tries, softness, select(is_better, now, left), *best, *impulses
 
