@@ -15,6 +15,7 @@ from typing import Any
 
 from knuckle.scalar import ONE, ZERO, absolute, maximum
 from knuckle.spatial import Matrix
+from knuckle.spatial.linear.response import BLOCK, LoopedResponse
 from knuckle.spatial.linear.semidefinite import semidefinite_root
 
 from .friction_discs import NO_RESPONSE, ResponseSteps, Scalars
@@ -24,6 +25,8 @@ WARNED = 1e-6
 """The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 
 
+LOOPED = 18
+"""Rows from which on code has loops for them."""
 Parts = dict[int, Any]
 """What is not always zero of a row, by columns."""
 
@@ -80,6 +83,12 @@ class ConeProblem:
         L = semidefinite_root(G) if len(G) < len(J) else None
         return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), L)
 
+    @property
+    def looped(self) -> LoopedResponse | None:
+        """G in loops, where all rows are axes of contacts with friction, and many."""
+        is_square = self.L is None and all(block.law.rows == BLOCK for block in self.blocks)
+        return LoopedResponse.of(self.G) if is_square and len(self.G) >= LOOPED else None
+
     def forces(self, impulses: Scalars) -> Scalars:
         """Jᵀλ: what impulses are along axes."""
         return forces_along(self.J, impulses, len(self.G))
@@ -96,7 +105,8 @@ class ConeProblem:
     def velocities(self, impulses: Scalars) -> Scalars:
         """u of all rows."""
         forces = self.forces(impulses)
-        motion = [self.motion(forces, k) for k in range(len(forces))]
+        looped = self.looped if any(f is not ZERO for f in forces) else None
+        motion = looped.times(forces) if looped else [self.motion(forces, k) for k in range(len(forces))]
         return [b + inner(row, motion) for b, row in zip(self.b, self.J, strict=True)]
 
     def work(self, impulses: Scalars) -> Any:

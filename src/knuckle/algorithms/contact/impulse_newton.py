@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 from knuckle.spatial.linear.elimination import MANY, eliminated, product_count
+from knuckle.spatial.linear.response import LoopedResponse
 
 from .cone_problem import ConeProblem, ImpulseBlock
 from .friction_discs import Scalars
@@ -68,7 +69,9 @@ def _linearized(
 
 def by_rows(problem: ConeProblem, contacts: Sequence[Linearized], rigid: Any) -> Solve:
     """F' with the rows as unknowns, which are axes."""
-    n = len(problem.b)
+    n, looped = len(problem.b), problem.looped
+    if looped is not None:
+        return _by_loops(looped, contacts, rigid)
     lines: list[Scalars] = []
     for block, slope, _ in contacts:
         for i, line in zip(block.rows, slope.rows, strict=True):
@@ -84,6 +87,20 @@ def by_rows(problem: ConeProblem, contacts: Sequence[Linearized], rigid: Any) ->
 
     def solve(left: Sequence[Vector]) -> list[Vector]:
         x = factors.solve(Vector(x for own in left for x in own))
+        return [x[block.rows.start : block.rows.stop] for block, _, _ in contacts]
+
+    return solve
+
+
+def _by_loops(looped: LoopedResponse, contacts: Sequence[Linearized], rigid: Any) -> Solve:
+    """The same, with loops over the contacts that are not open."""
+    E = [Matrix.identity(len(block.rows)) - rigid * slope for block, slope, _ in contacts]
+    P = [slope @ Matrix.diagonal(block.steps.rho) for block, slope, _ in contacts]
+    diagonal, responding = ([x for block in blocks for row in block.rows for x in row] for blocks in (E, P))
+    found = looped.eliminated(diagonal, responding, [x for contact in contacts for x in contact.left])
+
+    def solve(left: Sequence[Vector]) -> list[Vector]:
+        x = Vector(found([x for own in left for x in own]))
         return [x[block.rows.start : block.rows.stop] for block, _, _ in contacts]
 
     return solve
