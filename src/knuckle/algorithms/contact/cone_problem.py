@@ -16,7 +16,7 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, absolute, maximum
 from knuckle.spatial import Matrix
 from knuckle.spatial.linear.response import BLOCK, LoopedResponse
-from knuckle.spatial.linear.semidefinite import semidefinite_root
+from knuckle.spatial.linear.semidefinite import semidefinite_inverse
 
 from .friction_discs import NO_RESPONSE, ResponseSteps, Scalars
 from .impulse_laws import Bounds, Cone
@@ -46,8 +46,7 @@ class ConeProblem:
     """A = J G Jᵀ (n, n), b (n) and the blocks of its contacts.
 
     G is the response along axes, and J the parts of rows along them. Where each row is an axis of its own, G is A.
-    `groups` are blocks that act along the same axes. L is a factor of G, G = L Lᵀ, where there are fewer axes than
-    rows.
+    `groups` are blocks that act along the same axes. `inertia` is G⁻¹, where there are fewer axes than rows.
     """
 
     G: Sequence[Parts]
@@ -55,7 +54,7 @@ class ConeProblem:
     b: Sequence[Any]
     blocks: tuple[ImpulseBlock, ...]
     groups: tuple[tuple[ImpulseBlock, ...], ...]
-    L: Matrix | None = None
+    inertia: Matrix | None = None
 
     @classmethod
     def of(cls, A: Sequence[Sequence[Any]], b: Sequence[Any], laws: Sequence[Cone | Bounds]) -> ConeProblem:
@@ -80,13 +79,13 @@ class ConeProblem:
             blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(own, 0, NO_RESPONSE * most), own))
             groups.setdefault(min(J[n]), []).append(blocks[-1])
             n += law.rows
-        L = semidefinite_root(G) if len(G) < len(J) else None
-        return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), L)
+        inertia = semidefinite_inverse(G) if len(G) < len(J) else None
+        return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), inertia)
 
     @property
     def looped(self) -> LoopedResponse | None:
         """G in loops, where all rows are axes of contacts with friction, and many."""
-        is_square = self.L is None and all(block.law.rows == BLOCK for block in self.blocks)
+        is_square = self.inertia is None and all(block.law.rows == BLOCK for block in self.blocks)
         return LoopedResponse.of(self.G) if is_square and len(self.G) >= LOOPED else None
 
     def forces(self, impulses: Scalars) -> Scalars:

@@ -19,6 +19,8 @@ from knuckle.spatial.three import Vec3, cross, sub
 
 SIX = 6
 """The freedoms of a body: more rows than these between two bodies depend on each other."""
+MOST_AXES = 24
+"""Axes up to which their inertia is formed."""
 UNITS: tuple[Vec3, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 
@@ -70,9 +72,12 @@ class RowAxes(NamedTuple):
 def axes_of(model: Model, X0: PerBody, rows: Sequence[UnitImpulse], may_share: Sequence[bool]) -> RowAxes:
     """The rows themselves; but six axes for those that act between the same two bodies, where they are more than six.
 
-    These are couples and forces at the origin of a body. Those that may not share axes are axes themselves.
+    These are couples and forces at the origin of a body. Those that may not share axes are axes themselves, and all of
+    them are where axes would be many.
     """
     counts = Counter(row.bodies for row, may in zip(rows, may_share, strict=True) if may and row.bodies)
+    if len(rows) - sum(max(0, n - SIX) for n in counts.values()) > MOST_AXES:
+        counts.clear()
     axes, parts, first = list[UnitImpulse](), list[dict[int, Any]](), dict[tuple[int, int], int]()
     for unit, may in zip(rows, may_share, strict=True):
         if not may or unit.bodies is None or unit.wrench is None or counts[unit.bodies] <= SIX:

@@ -1,8 +1,8 @@
 """A step of Newton's method on the equations of Alart and Curnier: λ − F'⁻¹ F with F = λ − Π(λ − ρ u).
 
 F' = 1 − Π' + Π' ρ A. Rows that are axes are the unknowns. Where there are fewer axes than rows, the motion along these
-is: with C = 1 − (1 − s) Π' of each contact, K = C⁻¹ Π' ρ and A = J G Jᵀ, G = L Lᵀ, F' x = F is x = C⁻¹ F − K J L z and
-(1 + Lᵀ JᵀK J L) z = LᵀJᵀC⁻¹ F. s is a slight compliance that chooses among impulses that do the same; what it leaves is
+is: with C = 1 − (1 − s) Π' of each contact, K = C⁻¹ Π' ρ and A = J G Jᵀ, F' x = F is x = C⁻¹ F − K J w with
+(G⁻¹ + JᵀK J) w = JᵀC⁻¹ F. s is a slight compliance that chooses among impulses that do the same; what it leaves is
 solved for again.
 """
 
@@ -50,7 +50,7 @@ def newton(problem: ConeProblem, impulses: Scalars, softness: Any = ZERO) -> Sca
     """Impulses after a step. With compliance ε, ρ u is ρ (A λ + b) + ε λ."""
     velocities = problem.velocities(impulses)
     contacts = [_linearized(problem, block, impulses, velocities, softness) for block in problem.blocks]
-    slight, solver = (ROWS, by_rows) if problem.L is None else (AXES, by_axes)
+    slight, solver = (ROWS, by_rows) if problem.inertia is None else (AXES, by_axes)
     solve = solver(problem, contacts, 1 - slight.part - softness)
     change = last = solve([contact.left for contact in contacts])
     for _ in range(slight.again):
@@ -108,9 +108,8 @@ def _by_loops(looped: LoopedResponse, contacts: Sequence[Linearized], rigid: Any
 
 def by_axes(problem: ConeProblem, contacts: Sequence[Linearized], rigid: Any) -> Solve:
     """F' with the motion along axes as unknowns."""
-    n, L = len(problem.G), problem.L
-    assert L is not None
-    D: list[Scalars] = [[ZERO] * n for _ in range(n)]
+    assert problem.inertia is not None
+    M = [list(row) for row in problem.inertia.rows]
     own, K = list[Any](), list[Matrix]()
     for block, slope, _ in contacts:
         own.append(eliminated(Matrix.identity(len(block.rows)) - rigid * slope, len(block.rows) + 1))
@@ -124,12 +123,12 @@ def by_axes(problem: ConeProblem, contacts: Sequence[Linearized], rigid: Any) ->
                     along[m] = along.get(m, ZERO) + line * part
             for k, part in i.items():
                 for m, x in along.items():
-                    D[k][m] = D[k][m] + part * x
-    factors = _factors(Matrix.identity(n) + L.T @ (Matrix(D, n) @ L))
+                    M[k][m] = M[k][m] + part * x
+    factors = _factors(Matrix(M))
 
     def solve(left: Sequence[Vector]) -> list[Vector]:
         start = [f.solve(x) for f, x in zip(own, left, strict=True)]
-        w = L @ factors.solve(L.T @ Vector(problem.forces([x for r in start for x in r])))
+        w = factors.solve(Vector(problem.forces([x for r in start for x in r])))
         rates = [Vector(sum((p * w[k] for k, p in problem.J[i].items()), ZERO) for i in c.block.rows) for c in contacts]
         return [r - k @ u for r, k, u in zip(start, K, rates, strict=True)]
 
