@@ -17,6 +17,7 @@ from knuckle.scalar import ONE, ZERO, absolute, maximum
 from knuckle.spatial import Matrix
 from knuckle.spatial.linear.response import BLOCK, LoopedResponse
 from knuckle.spatial.linear.semidefinite import semidefinite_inverse
+from knuckle.spatial.linear.sparse_rows import SparseRow, between, inner, transposed_times
 
 from .friction_discs import NO_RESPONSE, ResponseSteps, Scalars
 from .impulse_laws import Bounds, Cone
@@ -25,10 +26,8 @@ WARNED = 1e-6
 """The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 
 
-LOOPED = 18
+LOOPED = 12
 """Rows from which on code has loops for them."""
-Parts = dict[int, Any]
-"""What is not always zero of a row, by columns."""
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class ConeProblem:
     `groups` are blocks that act along the same axes. `inertia` is G⁻¹, where there are fewer axes than rows.
     """
 
-    G: Sequence[Parts]
-    J: Sequence[Parts]
+    G: Sequence[SparseRow]
+    J: Sequence[SparseRow]
     b: Sequence[Any]
     blocks: tuple[ImpulseBlock, ...]
     groups: tuple[tuple[ImpulseBlock, ...], ...]
@@ -63,22 +62,19 @@ class ConeProblem:
 
     @classmethod
     def along(
-        cls, G: Sequence[Sequence[Any]], J: Sequence[Parts], b: Sequence[Any], laws: Sequence[Cone | Bounds]
+        cls, G: Sequence[Sequence[Any]], J: Sequence[SparseRow], b: Sequence[Any], laws: Sequence[Cone | Bounds]
     ) -> ConeProblem:
         """The problem by the response along axes, and the parts of rows along them."""
-        response, most = [{k: g for k, g in enumerate(row) if g is not ZERO} for row in G], ZERO
-        blocks, groups, n = list[ImpulseBlock](), dict[int, list[ImpulseBlock]](), 0
-        owns = list[list[list[Any]]]()
+        response, most, n = [{k: g for k, g in enumerate(row) if g is not ZERO} for row in G], ZERO, 0
+        parts, groups = list[tuple[range, Cone | Bounds, list[list[Any]]]](), dict[int, list[ImpulseBlock]]()
         for law in laws:
             rows = range(n, n := n + law.rows)
-            owns.append([[_between(response, J[i], J[k]) for k in rows] for i in rows])
+            parts.append((rows, law, [[between(J[i], response, J[k]) for k in rows] for i in rows]))
             for k in range(law.rows):
-                most = maximum(most, owns[-1][k][k])
-        n = 0
-        for law, own in zip(laws, owns, strict=True):
-            blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(own, 0, NO_RESPONSE * most), own))
-            groups.setdefault(min(J[n]), []).append(blocks[-1])
-            n += law.rows
+                most = maximum(most, parts[-1][2][k][k])
+        blocks = [ImpulseBlock(rows, law, law.steps(own, 0, NO_RESPONSE * most), own) for rows, law, own in parts]
+        for block in blocks:
+            groups.setdefault(min(J[block.rows.start]), []).append(block)
         inertia = semidefinite_inverse(G) if len(G) < len(J) else None
         return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), inertia)
 
@@ -90,16 +86,12 @@ class ConeProblem:
 
     def forces(self, impulses: Scalars) -> Scalars:
         """Jᵀλ: what impulses are along axes."""
-        return forces_along(self.J, impulses, len(self.G))
+        return transposed_times(self.J, impulses, len(self.G))
 
     def motion(self, forces: Scalars, k: int) -> Any:
         """G f of an axis. What a sweep has changed last is added last: code need not wait for it."""
         later, earlier = ([m for m in self.G[k] if is_later == (m > k)] for is_later in (True, False))
         return sum((self.G[k][m] * forces[m] for m in (*later, *earlier)), ZERO)
-
-    def pushed(self, k: int, forces: Parts) -> Any:
-        """G f of an axis, for forces along a few."""
-        return sum((f * self.G[k][m] for m, f in forces.items() if m in self.G[k]), ZERO)
 
     def velocities(self, impulses: Scalars) -> Scalars:
         """u of all rows."""
@@ -156,22 +148,3 @@ def residual(problem: ConeProblem, impulses: Scalars) -> Any:
         for i, x, response in zip(block.rows, near, block.steps.response, strict=True):
             worst = maximum(worst, absolute(impulses[i] - x) * response)
     return worst
-
-
-def forces_along(J: Sequence[Parts], impulses: Sequence[Any], axes: int) -> Scalars:
-    """Jᵀλ of some rows."""
-    found: Scalars = [ZERO] * axes
-    for x, row in zip(impulses, J, strict=True):
-        for k, part in row.items():
-            found[k] = found[k] + part * x
-    return found
-
-
-def inner(row: Parts, x: Any) -> Any:
-    """The sum of the parts of a row, each times its column of x."""
-    return sum((part * x[k] for k, part in row.items()), ZERO)
-
-
-def _between(G: Sequence[Parts], row: Parts, other: Parts) -> Any:
-    """The response of one row to another."""
-    return sum((x * y * G[k][m] for k, x in row.items() for m, y in other.items() if m in G[k]), ZERO)

@@ -13,8 +13,9 @@ from typing import Any
 
 from knuckle.scalar import ZERO, absolute, less, maximum, minimum, select
 from knuckle.spatial import repeated
+from knuckle.spatial.linear.sparse_rows import common, inner
 
-from .cone_problem import ConeProblem, ImpulseBlock, inner, residual
+from .cone_problem import ConeProblem, ImpulseBlock, residual
 from .friction_discs import Scalars, Velocity
 from .impulse_newton import newton
 
@@ -124,7 +125,7 @@ def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
                 for k, part in problem.J[i].items():
                     pushed[k] = pushed[k] + part * (impulses[i] - x)
             forces = [f + pushed.get(k, ZERO) for k, f in enumerate(forces)]
-            motion = {k: x + problem.pushed(k, pushed) for k, x in motion.items()}
+            motion = {k: x + common(pushed, problem.G[k]) for k, x in motion.items()}
     return impulses
 
 

@@ -6,22 +6,15 @@ response is found by the articulated bodies of the tree (notes, algorithm 10), a
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from knuckle.algorithms.dynamics.inertia_inverse import Factors
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Model
-from knuckle.scalar import ONE, ZERO, constant, sqrt
+from knuckle.scalar import ZERO, sqrt
 from knuckle.spatial import Force, Matrix, Vector
-from knuckle.spatial.three import Vec3, cross, sub
-
-SIX = 6
-"""The freedoms of a body: more rows than these between two bodies depend on each other."""
-MOST_AXES = 24
-"""Axes up to which their inertia is formed."""
-UNITS: tuple[Vec3, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
+from knuckle.spatial.three import Vec3, cross
 
 
 class UnitImpulse(NamedTuple):
@@ -62,40 +55,6 @@ def _between(X0: PerBody, first: int, second: int, f: Force) -> UnitImpulse:
     return UnitImpulse(forces, {}, (first, second), f)
 
 
-class RowAxes(NamedTuple):
-    """Rows by the axes that they act along: the axes, and of each row the part along each of them."""
-
-    axes: list[UnitImpulse]
-    parts: list[dict[int, Any]]
-
-
-def axes_of(model: Model, X0: PerBody, rows: Sequence[UnitImpulse], may_share: Sequence[bool]) -> RowAxes:
-    """The rows themselves; but six axes for those that act between the same two bodies, where they are more than six.
-
-    These are couples and forces at the origin of a body. Those that may not share axes are axes themselves, and all of
-    them are where axes would be many.
-    """
-    counts = Counter(row.bodies for row, may in zip(rows, may_share, strict=True) if may and row.bodies)
-    if len(rows) - sum(max(0, n - SIX) for n in counts.values()) > MOST_AXES:
-        counts.clear()
-    axes, parts, first = list[UnitImpulse](), list[dict[int, Any]](), dict[tuple[int, int], int]()
-    for unit, may in zip(rows, may_share, strict=True):
-        if not may or unit.bodies is None or unit.wrench is None or counts[unit.bodies] <= SIX:
-            parts.append({len(axes): ONE})
-            axes.append(unit)
-            continue
-        i, j = unit.bodies
-        at = X0[i if i != ROOT else j].r
-        if unit.bodies not in first:
-            first[unit.bodies] = len(axes)
-            axes += [turning_row(model, X0, i, j, axis) for axis in UNITS]
-            axes += [row(model, X0, i, j, at, axis) for axis in UNITS]
-        moment = sub(unit.wrench.angular, cross(at, unit.wrench.linear))
-        own = (constant(x) for x in (*moment, *unit.wrench.linear))
-        parts.append({first[unit.bodies] + k: x for k, x in enumerate(own) if x is not ZERO})
-    return RowAxes(axes, parts)
-
-
 def rate(V: PerBody, v: PerJoint, row: UnitImpulse) -> Any:
     """The relative velocity along a row: tᵀq̇ (11.24)."""
     on_bodies = sum((f.dot(V[i]) for i, f in row.forces.items()), ZERO)
@@ -131,16 +90,21 @@ def inner(model: Model, y: Mapping[int, Vector], z: Mapping[int, Vector]) -> Any
     return sum((a * b for i in range(model.nb) for a, b in zip(y[i], z[i], strict=True)), ZERO)
 
 
-def velocity_change(
-    model: Model, factors: Factors, roots: Roots, y: Sequence[Mapping[int, Vector]], impulses: Sequence[Any]
-) -> dict[int, Vector]:
-    """H⁻¹ Σ tₖλₖ from the whitened rows: the change of velocity that impulses bring (11.53)."""
+def whitened_sum(model: Model, y: Sequence[Mapping[int, Vector]], impulses: Sequence[Any]) -> dict[int, list[Any]]:
+    """z = Σ yₖλₖ at each joint: zᵀz is λᵀA λ."""
+    return {
+        i: [sum((x[i][k] * f for x, f in zip(y, impulses, strict=True)), ZERO) for k in range(joint.nv)]
+        for i, _, joint in model.outward()
+    }
+
+
+def velocity_change(model: Model, factors: Factors, roots: Roots, z: Mapping[int, Sequence[Any]]) -> dict[int, Vector]:
+    """H⁻¹ Σ tₖλₖ from the sum of whitened rows: the change of velocity that impulses bring (11.53)."""
     X, S, U, Psi = factors
     A: dict[int, Any] = {ROOT: model.zero_motion}
     change: dict[int, Vector] = {}
     for i, p, joint in model.outward():
-        z = [sum((x[i][k] * f for x, f in zip(y, impulses, strict=True)), ZERO) for k in range(joint.nv)]
-        u: list[Any] = [value / d for value, d in zip(z, roots.root[i], strict=True)]
+        u: list[Any] = [value / d for value, d in zip(z[i], roots.root[i], strict=True)]
         for k in reversed(range(joint.nv)):
             for m in range(k):
                 u[m] = u[m] - roots.L[i].rows[k][m] * u[k]

@@ -7,8 +7,9 @@ from typing import Any
 
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import repeated
+from knuckle.spatial.linear.sparse_rows import common, inner, transposed_times
 
-from .cone_problem import ConeProblem, forces_along, inner
+from .cone_problem import ConeProblem
 
 SWEEPS = 50
 """Sweeps of Gauss and Seidel at most."""
@@ -28,12 +29,12 @@ def recovered(problem: ConeProblem, rows: Sequence[int], apart: Sequence[Any]) -
     axes = sorted({k for i in rows for k in problem.J[i]})
 
     def sweep(left: Any, *z: Any) -> tuple[Any, ...]:
-        forces = forces_along([problem.J[i] for i in rows], z, len(problem.G))
+        forces = transposed_times([problem.J[i] for i in rows], z, len(problem.G))
         motion, found = {k: problem.motion(forces, k) for k in axes}, list[Any]()
         for i, x, d in zip(rows, z, apart, strict=True):
             found.append(maximum(x + (d - inner(problem.J[i], motion)) * inverse[i], 0.0))
             pushed = {k: part * (found[-1] - x) for k, part in problem.J[i].items()}
-            motion = {k: u + problem.pushed(k, pushed) for k, u in motion.items()}
+            motion = {k: u + common(pushed, problem.G[k]) for k, u in motion.items()}
         worst: Any = ZERO
         for i, d in zip(rows, apart, strict=True):
             worst = maximum(worst, d - inner(problem.J[i], motion))

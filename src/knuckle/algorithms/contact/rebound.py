@@ -53,9 +53,12 @@ def energy(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
     return sum((x * u for x, u in zip(impulses, free, strict=True)), ZERO) + problem.work(impulses) / 2
 
 
-def without_gain(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
-    """The largest part s ≤ 1 with which impulses bring no energy: s² λᵀA λ/2 + s λᵀfree ≤ 0."""
-    whole, along = energy(problem, free, impulses), sum((x * f for x, f in zip(impulses, free, strict=True)), ZERO)
+def without_gain(along: Any, work: Any) -> Any:
+    """The largest part s ≤ 1 with which impulses bring no energy: s² work/2 + s along ≤ 0.
+
+    `along` is λᵀfree, and `work` λᵀA λ.
+    """
+    whole = along + work / 2
     gains = less(0.0, whole)
     return select(gains, maximum(0.0, -along / select(gains, whole - along, 1.0)), 1.0)
 

@@ -11,9 +11,16 @@ import numpy as np
 
 from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
 from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
-from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem, forces_along
+from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem
 from knuckle.algorithms.contact.cone_rounds import Solver, solved
-from knuckle.algorithms.contact.contact_rows import axes_of, inner, rate, roots, velocity_change, whitened_row
+from knuckle.algorithms.contact.contact_rows import (
+    inner,
+    rate,
+    roots,
+    velocity_change,
+    whitened_row,
+    whitened_sum,
+)
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
@@ -25,8 +32,9 @@ from knuckle.integrators.system import System, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called
+from knuckle.spatial.linear.sparse_rows import transposed_times
 
-from .contact_impulses import Contact, contacts_of, impulse_count, must_be_few
+from .contact_impulses import Contact, axes_of, contacts_of, impulse_count, must_be_few
 
 
 @dataclass(frozen=True)
@@ -198,11 +206,17 @@ def with_contacts(
         y = [untied(model, parts, x) for x in y]
     G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
-    found, residual, stops, pushes = resolved(contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance)
-    change, back = (
-        velocity_change(model, shared, root, y, forces_along([J[n] for n in some], x, len(y)))
+    found, residual, free_work, stops, pushes = resolved(
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
+    )
+    z, apart = (
+        whitened_sum(model, y, transposed_times([J[n] for n in some], x, len(y)))
         for some, x in ((range(len(rows)), found), (stops, pushes))
     )
+    work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
+    part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
+    found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
+    change, back = (velocity_change(model, shared, root, x) for x in (z, apart))
     new: list[tuple[Vector, Vector]] = []
     for i, _, joint in model.outward():
         if i not in model.coupled:
@@ -224,8 +238,8 @@ def resolved(
     rounds: int,
     tolerance: float,
     solve: Solver = solved,
-) -> tuple[list[Any], Any, list[int], list[Any]]:
-    """Impulses, the residual, and pushes along some rows that take overlaps back.
+) -> tuple[list[Any], Any, Any, list[int], list[Any]]:
+    """Impulses, the residual, what they work against, and pushes along some rows that take overlaps back.
 
     J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses
     work against the mean of the rates before and after, as forces do; those that are not solved are kept from giving
@@ -247,11 +261,20 @@ def resolved(
         found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
     else:
         found, residual = solve(problem, impulses, rounds, tolerance)
-    part = select(less(WARNED, residual), without_gain(problem, free, found), 1.0)
-    found = [part * x for x in found]
+    along = sum((x * u for x, u in zip(found, free, strict=True)), ZERO)
     stops = [n for n, _ in apart]
     pushes = recovered(problem, stops, [x for _, x in apart])
-    return found, residual, stops, pushes
+    return found, residual, along, stops, pushes
+
+
+def compliant_work(contacts: Sequence[Contact], impulses: Sequence[Any], dt: Any) -> Any:
+    """What impulses do to the springs of soft contacts: part of λᵀA λ."""
+    total, n = ZERO, 0
+    for contact in contacts:
+        if contact.is_soft:
+            total = total + contact.compliance(dt) * impulses[n] * impulses[n]
+        n += len(contact.rows)
+    return total
 
 
 def _states(contacts: list[Contact], impulses: list[Any]) -> Iterator[Any]:
