@@ -1,5 +1,7 @@
 """(E + P G) x = b in loops, and products with G: in every lane, whatever is zero in P and b."""
 
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,7 @@ from knuckle.engine.trace import EliminateResponse, Laid, Multiply, SubstituteRe
 from knuckle.spatial import Vector
 from knuckle.spatial.linear.response import BLOCK, LoopedResponse
 
-from .compiled import Vectors, record
+from .compiled import C, Vectors, record
 
 
 def two_solutions(n: int) -> Any:
@@ -28,7 +30,7 @@ def two_solutions(n: int) -> Any:
 
 def _parts(n: int) -> list[slice]:
     ends = np.cumsum([0, n * n, BLOCK * n, BLOCK * n, n]).tolist()
-    return [slice(a, b) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    return [slice(a, b) for a, b in pairwise(ends)]
 
 
 def equations(n: int, states: int) -> tuple[np.ndarray, ...]:
@@ -62,3 +64,12 @@ def test_solutions(n: int, width: int):
     expected = np.concatenate([x, np.linalg.solve(A, x), G @ x], axis=-1).transpose(0, 2, 1)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-11)
     np.testing.assert_allclose([program.evaluate(row) for row in given], found.reshape(9, -1), rtol=0, atol=1e-11)
+
+
+def test_the_same_in_c(tmp_path: Path):
+    G, E, P, b = equations(12, 4)
+    program = record(two_solutions(12), x=(12 * 12 + 7 * 12,))
+    given = np.concatenate([x.reshape(4, -1) for x in (G, E, P, b)], axis=1)
+    code = C(program, tmp_path)
+    found = np.array([code(row) for row in given]).reshape(4, -1)
+    np.testing.assert_allclose(found, Vectors(program)(given), rtol=0, atol=1e-12)

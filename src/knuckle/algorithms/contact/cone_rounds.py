@@ -1,9 +1,10 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
-Rounds that fail begin anew without the guess. Where that fails too, as with many contacts of one body that are about to
-slide, contacts are compliant for a while, u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance
-is taken back step by step. Where it does not, there is more of it, after sweeps from the best impulses so far.
+Where a few rounds fail, as with many contacts of one body that are about to slide, contacts are compliant for a while,
+u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance is taken back, at first in haste, later
+step by step. Where it does not, there is more of it, after sweeps from the best impulses so far. Late rounds begin once
+more, without the guess.
 """
 
 from __future__ import annotations
