@@ -7,6 +7,7 @@ from knuckle.model.elements import (
     CubicMuscle,
     Drag,
     ForceElement,
+    HillMuscle,
     Line,
     LinePoint,
     MujocoMuscle,
@@ -17,9 +18,9 @@ from knuckle.model.elements import (
     Spring,
     TensionLaw,
     Wrap,
+    activation_rate,
 )
 
-from .activation import activation_rate
 from .element_terms import (
     damping,
     energies,
@@ -33,6 +34,7 @@ from .element_terms import (
     tensions,
     wrenches,
 )
+from .muscle_terms import fiber_equilibrium, fiber_rates, with_activations
 
 __all__ = [
     "Bushing",
@@ -41,6 +43,7 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "HillMuscle",
     "Line",
     "LinePoint",
     "MujocoMuscle",
@@ -54,6 +57,8 @@ __all__ = [
     "activation_rate",
     "damping",
     "energies",
+    "fiber_equilibrium",
+    "fiber_rates",
     "joint_forces",
     "lengths",
     "moment_arms",
@@ -62,5 +67,6 @@ __all__ = [
     "rates",
     "stiffness",
     "tensions",
+    "with_activations",
     "wrenches",
 ]

@@ -1,8 +1,10 @@
 """What pulls and pushes between bodies, as data of a model: springs, cables, bushings, drag, forces at points."""
 
+from .activation_dynamics import activation_rate
 from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
+from .hill_muscle import HillMuscle
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
 from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
@@ -15,6 +17,7 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "HillMuscle",
     "Line",
     "LinePoint",
     "MujocoMuscle",
@@ -25,4 +28,5 @@ __all__ = [
     "Spring",
     "TensionLaw",
     "Wrap",
+    "activation_rate",
 ]

@@ -31,7 +31,12 @@ class Line(ForceElement):
     law: TensionLaw
 
     def __post_init__(self) -> None:
+        if not isinstance(self.law, TensionLaw):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"law of the line {self.name!r} is a law of tension, such as Spring, not {self.law!r}")
         object.__setattr__(self, "points", tuple(self.points))
+        for entry in self.points:
+            if not isinstance(entry, (LinePoint, Wrap, Pulley)):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise ValueError(f"points of the line {self.name!r} are LinePoint, Wrap or Pulley, not {entry!r}")
         count = sum(isinstance(entry, LinePoint) for entry in self.points)
         if count < 2:
             raise ValueError(f"the line {self.name!r} needs two points or more, and has {count}")

@@ -1,0 +1,82 @@
+"""What of the muscles of a mechanism changes by itself in time: activations, and lengths of fibers at elastic tendons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from .base import ForceElement
+from .lines import Line
+from .muscle_laws import MuscleLaw
+
+if TYPE_CHECKING:
+    from knuckle.model.model import Model
+
+
+def muscles_of(elements: Iterable[ForceElement]) -> list[Line]:
+    """The lines that are muscles, in order."""
+    return [x for x in elements if isinstance(x, Line) and isinstance(x.law, MuscleLaw)]
+
+
+def law_of(line: Line) -> Any:
+    """The law of a muscle."""
+    return line.law
+
+
+def elastic_of(elements: Iterable[ForceElement]) -> list[Line]:
+    """The muscles with elastic tendons, in order."""
+    return [x for x in muscles_of(elements) if law_of(x).is_elastic]
+
+
+def with_states(model: Model, activations: Sequence[Any] | None, fibers: Sequence[Any] | None) -> Model:
+    """The mechanism with its muscles in other states: an activation for each, a length for each elastic tendon."""
+    given, lengths = iter(activations or ()), iter(fibers or ())
+    elements = list[ForceElement]()
+    for element in model.elements:
+        if isinstance(element, Line) and isinstance(element.law, MuscleLaw):
+            changes = {"activation": next(given)} if activations is not None else {}
+            if fibers is not None and element.law.is_elastic:
+                changes["fiber_length"] = next(lengths)
+            law: Any = element.law
+            element = replace(element, law=replace(law, **changes))
+        elements.append(element)
+    return model.replace(elements=tuple(elements))
+
+
+@dataclass(frozen=True)
+class MuscleStates:
+    """Which states there are, in the order of a vector z: activations first, where these are states, then fibers."""
+
+    muscles: int
+    elastic: int
+    is_excited: bool
+    """Whether activations are states"""
+
+    @classmethod
+    def of(cls, model: Model, is_excited: bool) -> MuscleStates | None:
+        """Those of a mechanism; None if nothing of its muscles changes by itself."""
+        lines = muscles_of(model.elements)
+        states = cls(len(lines), sum(law_of(x).is_elastic for x in lines), is_excited and bool(lines))
+        return states if states.count else None
+
+    @property
+    def count(self) -> int:
+        """How many states."""
+        return self.muscles * self.is_excited + self.elastic
+
+    def apart(self, z: Any) -> tuple[Any, Any]:
+        """Activations and lengths of fibers; None for those that are no states."""
+        n = self.muscles * self.is_excited
+        return z[:n] if self.is_excited else None, z[n:] if self.elastic else None
+
+    def at(self, model: Model, z: Any) -> Model:
+        """The mechanism in a state, written over scalars."""
+        activations, fibers = self.apart([*z])
+        return with_states(model, activations, fibers)
+
+    def laws(self, model: Model) -> Iterator[tuple[int, Line]]:
+        """The muscles of a mechanism with their numbers among its elements."""
+        for k, element in enumerate(model.elements):
+            if isinstance(element, Line) and isinstance(element.law, MuscleLaw):
+                yield k, element
