@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from knuckle.algorithms.elements import muscle_rates
 from knuckle.engine.calls.function import Array, function
+from knuckle.functions import potential_energy
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
 from knuckle.model.elements.muscle_states import elastic_of, muscles_of, with_states
@@ -74,3 +75,13 @@ def fiber_rates(model: Model, q: ArrayLike, activations: ArrayLike, fiber_length
     """
     states = as_vector(activations), as_vector(fiber_lengths)
     return Vector(muscle_rates.fiber_rates(model, model.positions(q), *states))
+
+
+@function(q="q", fiber_lengths="e", loops=True)
+def stored_energy(model: Model, q: ArrayLike, fiber_lengths: ArrayLike | None = None, *, passive: bool) -> Array:
+    """The potential energy (...) with fibers of these lengths, in joules; `passive`, without what activations add.
+
+    While activations change, the work of active fibers is stored nowhere.
+    """
+    none = [0.0] * len(muscles_of(model.elements)) if passive else None
+    return potential_energy.reference(in_state(model, none, fiber_lengths), q)

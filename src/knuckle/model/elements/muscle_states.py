@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from knuckle.scalar import constant
 
 from .base import ForceElement
 from .lines import Line
@@ -75,8 +77,6 @@ class MuscleStates:
         activations, fibers = self.apart([*z])
         return with_states(model, activations, fibers)
 
-    def laws(self, model: Model) -> Iterator[tuple[int, Line]]:
-        """The muscles of a mechanism with their numbers among its elements."""
-        for k, element in enumerate(model.elements):
-            if isinstance(element, Line) and isinstance(element.law, MuscleLaw):
-                yield k, element
+    def activations(self, model: Model, given: Any) -> Any:
+        """Activations of all muscles: those given, else those of their laws."""
+        return [constant(law_of(x).activation) for x in muscles_of(model.elements)] if given is None else given
