@@ -20,7 +20,7 @@ from .contact_stiffness import contact_stiffness
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
-from .stiffness import Stiffness, stiffness
+from .stiffness import Stiffness, fiber_stiffness, stiffness
 from .system import System
 
 Array = NDArray[Any]
@@ -178,7 +178,9 @@ def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None)
         for x in chosen
     ]
     rates = [x for x in rates if np.isfinite(x.rate)]
-    return Stiffness(max((x.damping for x in rates), default=0.0), max((x.frequency for x in rates), default=0.0))
+    fibers = [] if contacts is not None else [fiber_stiffness(model, np.asarray(x, float)) for x in chosen]
+    damping = max((*(x.damping for x in rates), *fibers), default=0.0)
+    return Stiffness(damping, max((x.frequency for x in rates), default=0.0))
 
 
 def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:

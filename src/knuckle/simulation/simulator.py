@@ -236,13 +236,13 @@ class Simulator:
         if self.settings.notes is not None:
             step = self._last if self._last is not None and self._last.t < t <= self._last.end else None
             self.settings.notes.one(self.recorder.count, t, q, v, self.at.state, step)
-        self.recorder.add(t, q, v, self._states_at(t, q, v))
+        self.recorder.add(t, q, v, self._states_at(t))
 
-    def _states_at(self, t: float, q: Array, v: Array) -> Array:
+    def _states_at(self, t: float) -> Array:
         """The states of muscles at a time within the last step, or at the present one."""
         stepper, step = self.settings.stepper, self._last
-        if step is not None and step.t < t < step.end:
-            return stepper.states(step.stepper.carried(step.t, step.old, t, step.stepper.start(t, q, v, step.h)))
+        if stepper.muscles is not None and step is not None and step.t < t < step.end:
+            return stepper.states(step.stepper.step(step.t, step.old, t - step.t))
         return stepper.states(step.new if step is not None and t == step.end != self.at.t else self.at.state)
 
     # what switches may do
@@ -285,7 +285,7 @@ class Simulator:
 
     def end(self, reason: str, message: str, at: tuple[float, Array, Array] | None = None) -> NoReturn:
         if at is not None:
-            z = self._states_at(*at) if self.settings.stepper.muscles is not None else np.zeros(0)
+            z = self._states_at(at[0])
             self.at.t, self.at.state = at[0], State(*at[1:])
             if len(z):
                 self.at.state = self.settings.stepper.with_states(self.settings.stepper.start(*at, 1.0), z)
