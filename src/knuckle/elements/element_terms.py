@@ -13,7 +13,8 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.model.elements import Line, MuscleLaw
+from knuckle.model.elements import MuscleLaw
+from knuckle.model.elements.lines import TensionLine
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
@@ -21,11 +22,11 @@ from knuckle.spatial import Matrix, Vector
 from .muscle_terms import in_state
 
 
-def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[Line, PlacedElement]]:
+def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[TensionLine, PlacedElement]]:
     """The elements that are lines, in order."""
     moving = None if v is None else model.velocities(q, v)
     for it in placed(model, model.positions(q), moving):
-        if isinstance(it.element, Line):
+        if isinstance(it.element, TensionLine):
             yield it.element, it
 
 

@@ -6,18 +6,14 @@ from typing import Any
 
 from knuckle.algorithms.types import PerJoint
 from knuckle.model import Model
-from knuckle.model.elements import Line, MuscleLaw
+from knuckle.model.elements.muscle_states import is_muscle, law_of, muscles_of
 
 from .element_forces import placed
 
 
 def muscle_lengths(model: Model, q: PerJoint) -> list[tuple[Any, Any]]:
     """The law and the length of each line that is a muscle, in order."""
-    return [
-        (at.element.law, at.element.length(at.X))
-        for at in placed(model, q)
-        if isinstance(at.element, Line) and isinstance(at.element.law, MuscleLaw)
-    ]
+    return [(law_of(at.element), at.element.length(at.X)) for at in placed(model, q) if is_muscle(at.element)]
 
 
 def fiber_rates(model: Model, q: PerJoint, activations: Any, fibers: Any) -> list[Any]:
@@ -41,5 +37,5 @@ def fiber_equilibrium(model: Model, q: PerJoint, activations: Any) -> list[Any]:
 
 def activation_rates(model: Model, excitations: Any, activations: Any) -> list[Any]:
     """How fast activations follow excitations, in 1/s."""
-    laws = [x.law for x in model.elements if isinstance(x, Line) and isinstance(x.law, MuscleLaw)]
+    laws = map(law_of, muscles_of(model.elements))
     return [law.activation_rate(u, a) for law, u, a in zip(laws, excitations, activations, strict=True)]

@@ -5,6 +5,7 @@ from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
 from .hill_muscle import HillMuscle
+from .joint_lines import JointLine, Winding
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
 from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
@@ -18,6 +19,7 @@ __all__ = [
     "Drag",
     "ForceElement",
     "HillMuscle",
+    "JointLine",
     "Line",
     "LinePoint",
     "MujocoMuscle",
@@ -27,6 +29,7 @@ __all__ = [
     "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Winding",
     "Wrap",
     "activation_rate",
 ]

@@ -9,24 +9,29 @@ from typing import TYPE_CHECKING, Any
 from knuckle.scalar import constant
 
 from .base import ForceElement
-from .lines import Line
+from .lines import TensionLine
 from .muscle_laws import MuscleLaw
 
 if TYPE_CHECKING:
     from knuckle.model.model import Model
 
 
-def muscles_of(elements: Iterable[ForceElement]) -> list[Line]:
+def muscles_of(elements: Iterable[ForceElement]) -> list[Any]:
     """The lines that are muscles, in order."""
-    return [x for x in elements if isinstance(x, Line) and isinstance(x.law, MuscleLaw)]
+    return [x for x in elements if is_muscle(x)]
 
 
-def law_of(line: Line) -> Any:
+def is_muscle(element: ForceElement) -> bool:
+    """Whether an element is a line that pulls by the law of a muscle."""
+    return isinstance(element, TensionLine) and isinstance(element.law, MuscleLaw)
+
+
+def law_of(line: Any) -> Any:
     """The law of a muscle."""
     return line.law
 
 
-def elastic_of(elements: Iterable[ForceElement]) -> list[Line]:
+def elastic_of(elements: Iterable[ForceElement]) -> list[Any]:
     """The muscles with elastic tendons, in order."""
     return [x for x in muscles_of(elements) if law_of(x).is_elastic]
 
@@ -36,13 +41,13 @@ def with_states(model: Model, activations: Sequence[Any] | None, fibers: Sequenc
     given, lengths = iter(activations or ()), iter(fibers or ())
     elements = list[ForceElement]()
     for element in model.elements:
-        if isinstance(element, Line) and isinstance(element.law, MuscleLaw):
+        line: Any = element
+        if is_muscle(line):
             changes = {"activation": next(given)} if activations is not None else {}
-            if fibers is not None and element.law.is_elastic:
+            if fibers is not None and line.law.is_elastic:
                 changes["fiber_length"] = next(lengths)
-            law: Any = element.law
-            element = replace(element, law=replace(law, **changes))
-        elements.append(element)
+            line = replace(line, law=replace(line.law, **changes))
+        elements.append(line)
     return model.replace(elements=tuple(elements))
 
 
