@@ -177,8 +177,8 @@ class MujocoMuscle(MuscleLaw):
         return activation_rate(within_bounds(excitation), within_bounds(activation), *times)
 
     def activated(self, length: Any, rate: Any, activation: Any) -> Any:
-        x = self.range[0] + (length - self.length_range[0]) / self.fiber
-        active = self._by_length(x) * self._by_velocity(rate / (self.fiber * self.vmax))
+        x = self.range[0] + (length - self.length_range[0]) * (1 / self.fiber)
+        active = self._by_length(x) * self._by_velocity(rate * (1 / (self.fiber * self.vmax)))
         return constant(self.force) * (activation * active + self._passive(x))
 
     def energy(self, length: Any) -> Any:
@@ -196,12 +196,13 @@ class MujocoMuscle(MuscleLaw):
 
     def _by_length(self, x: Any) -> Any:
         rise, fall, a, b = self._pieces()
+        steep, shallow = 1 / rise, 1 / fall
 
         def parabola(u: Any) -> Any:
-            return u * u / 2
+            return u * u * 0.5
 
-        up = select(less(x, a), parabola((x - self.lmin) / rise), 1 - parabola((1 - x) / rise))
-        down = select(less(x, b), 1 - parabola((x - 1) / fall), parabola((self.lmax - x) / fall))
+        up = select(less(x, a), parabola((x - self.lmin) * steep), 1 - parabola((1 - x) * steep))
+        down = select(less(x, b), 1 - parabola((x - 1) * shallow), parabola((self.lmax - x) * shallow))
         inside = select(less(x, 1), up, down)
         return select(less(x, self.lmin), 0.0, select(less(self.lmax, x), 0.0, inside))
 
@@ -221,13 +222,13 @@ class MujocoMuscle(MuscleLaw):
 
     def _by_velocity(self, u: Any) -> Any:
         y = self.fvmax - 1
-        slow, fast = (u + 1) * (u + 1), self.fvmax - (y - u) * (y - u) / y
+        slow, fast = (u + 1) * (u + 1), self.fvmax - (y - u) * (y - u) * (1 / y)
         lengthening = select(less(u, y), fast, self.fvmax)
         return select(less(u, -1), 0.0, select(less(u, 0), slow, lengthening))
 
     def _passive(self, x: Any) -> Any:
         _, h, _, b = self._pieces()
-        bent, straight = (x - 1) * (x - 1) / (2 * h * h), 0.5 + (x - b) / h
+        bent, straight = (x - 1) * (x - 1) * (1 / (2 * h * h)), 0.5 + (x - b) * (1 / h)
         return self.fpmax * select(less(x, 1), 0.0, select(less(x, b), bent, straight))
 
 
