@@ -17,6 +17,8 @@ from .skeleton import joint_axes
 from .triangles import Array, ellipsoid, strut
 
 _COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
+_ROOM = 64
+"""Pieces of lines for which there is room at a time."""
 _FAINT = 0.35
 """Opacity of surfaces that are to be seen through."""
 
@@ -92,11 +94,21 @@ class RobotView:
                 self.pushes[color].visible = visible
 
     def show_lines(self, ends: Array, color: Array, width: float) -> None:
-        """Draws springs, cables and muscles: pieces (m, 2, 3) with their colours (m, 3)."""
+        """Draws springs, cables and muscles: pieces (m, 2, 3) with their colours (m, 3).
+
+        A node has room for some more, which are points: where arcs grow, it is not made anew at every moment.
+        """
+        room = 0 if self.lines is None else len(self.lines.points)
+        more = room - len(ends) if room >= len(ends) else -len(ends) % _ROOM
+        ends = np.concatenate([ends, ends[:1, [0, 0]].repeat(more, 0)])
+        color = np.concatenate([color, color[:1].repeat(more, 0)])
         points = (ends @ self.placement[:3, :3].T + self.placement[:3, 3]).astype(np.float32)
         colors = np.rint(255 * np.repeat(color[:, None], 2, axis=1)).astype(np.uint8)
         if self.lines is not None and self.lines.points.shape == points.shape:
-            self.lines.points, self.lines.colors = points, colors
+            with self.server.atomic():
+                self.lines.points = points
+                if not np.array_equal(self.lines.colors, colors):
+                    self.lines.colors = colors
         else:
             self.lines = self.server.scene.add_line_segments(
                 f"{self.name}/lines", points, colors, thickness=width, visible=self.shows_lines
