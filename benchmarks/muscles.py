@@ -95,7 +95,9 @@ def main() -> int:
         os.environ["KNUCKLE_CACHE_DIR"] = folder
         results["rows"] = [measured(integrator, *effort) for integrator in INTEGRATORS]
     results["machine"]["load at end"] = machine.load()
-    print(grid(["integrator", "µs per step", "MuJoCo", "ratio", "apart", "first call [s]"], map(cells, results["rows"])))
+    print(
+        grid(["integrator", "µs per step", "MuJoCo", "ratio", "apart", "first call [s]"], map(cells, results["rows"]))
+    )
     if chosen.out is not None:
         chosen.out.mkdir(parents=True, exist_ok=True)
         (chosen.out / "muscles.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")

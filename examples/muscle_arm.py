@@ -1,7 +1,7 @@
 """Six muscles reach: a thousand sequences of excitations are tried at once, the best are mixed and tried again.
 
-The arm of `muscle_arm.xml` has muscles that go over its shoulder and its elbow. They only pull, follow their excitations
-with a delay, and pull less as they shorten. A rollout computes a thousand motions of them; after some rounds (the
+The arm of `muscle_arm.xml` has muscles that go over its shoulder and its elbow. They only pull, follow what they are
+told with a delay, and pull less as they shorten. A rollout computes a thousand motions of them; after some rounds (the
 cross-entropy method) the hand reaches two goals in turn and stays there. Run it with `python examples/muscle_arm.py`.
 """
 
@@ -45,7 +45,10 @@ for n in range(ROUNDS):
         excitations=over_time(knots), controller=stops, parameters=ranges,
     )  # fmt: skip
     hand = kn.pose(arm, tried.q, "hand")[..., [0, 2], 3]
-    off = [np.linalg.norm(hand[:, part] - goal, axis=-1) for part, goal in zip((slice(13, 22), slice(32, 41)), GOALS, strict=True)]
+    off = [
+        np.linalg.norm(hand[:, part] - goal, axis=-1)
+        for part, goal in zip((slice(13, 22), slice(32, 41)), GOALS, strict=True)
+    ]
     cost = sum(x.mean(axis=1) for x in off) + 0.003 * (knots**2).sum(axis=(1, 2)) / KNOTS
     best = np.argsort(cost)[:BEST]
     mean, spread = knots[best].mean(axis=0), 0.3 * spread + 0.7 * knots[best].std(axis=0)

@@ -112,7 +112,8 @@ def opened(running: Any, file: Path, scene: Scene, width: int, height: int) -> P
             break
         page.wait_for_timeout(50)
     page.evaluate(
-        "for (const id of ['heading', 'grid-size', 'lines-legend', 'bar', 'side']) document.getElementById(id).style.display = 'none';"
+        "for (const id of ['heading', 'grid-size', 'lines-legend', 'bar', 'side'])"
+        "  document.getElementById(id).style.display = 'none';"
         "document.body.classList.add('alone')"
     )
     page.wait_for_timeout(100)

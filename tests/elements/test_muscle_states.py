@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from .muscle_arm import CUBIC, ELASTIC, MIXED, forearm
 
 import knuckle as kn
 from knuckle import elements
 from knuckle.elements import CubicMuscle, HillMuscle
-from knuckle.integrators import DormandPrince
+from knuckle.integrators import DormandPrince, Variational
+
+from .muscle_arm import CUBIC, ELASTIC, MIXED, forearm
 
 U = np.array([0.6, 0.1])
 
@@ -138,7 +139,9 @@ def test_events_and_checkpoints_go_on_with_them(tmp_path: Path):
     """A step that an event cuts short, and a run that goes on from a file, leave the states where they are."""
     model = forearm()
     plain = kn.simulate(model, None, None, 0.03, excitations=U)
-    event = kn.simulation.Event(lambda t, q, v: float(q[0] - plain.q[15, 0] * 0.98), name="passes", action=lambda t, q, v: (q, v))
+    event = kn.simulation.Event(
+        lambda t, q, v: float(q[0] - plain.q[15, 0] * 0.98), name="passes", action=lambda t, q, v: (q, v)
+    )
     cut = kn.simulate(model, None, None, 0.03, excitations=U, events=[event])
     assert len(cut.occurrences("passes")) == 1
     assert states(cut)[-1] == pytest.approx(states(plain)[-1], abs=1e-7)
@@ -164,7 +167,7 @@ def test_what_is_refused():
         (ValueError, "fiber_lengths0", lambda: kn.simulate(model, excitations=U, fiber_lengths0=[0.1, 0.1])),
         (ValueError, "joint_limits", lambda: kn.simulate(model, excitations=U, joint_limits="rigid")),
         (ValueError, "excitations", lambda: kn.rollout(model, steps=5, excitations=np.zeros((4, 2)))),
-        (ValueError, "order 2", lambda: kn.simulate(model, excitations=U, integrator=kn.integrators.Variational(order=4))),
+        (ValueError, "order 2", lambda: kn.simulate(model, excitations=U, integrator=Variational(order=4))),
         (ValueError, "activations", lambda: elements.with_activations(model, [0.5])),
     ):  # fmt: skip
         with pytest.raises(error, match=text):
@@ -218,7 +221,8 @@ def test_with_contacts_friction_and_adaptive_steps():
     rubbing = forearm(MIXED, friction=2.0)
     one = kn.simulate(rubbing, [0.3], [0.5], 0.1, excitations=[0.05, 0.02])
     many = kn.rollout(rubbing, [0.3], [0.5], None, 1e-3, steps=100, excitations=[0.05, 0.02])
-    assert (one.v == 0).any() and (many.v == 0).any()
+    assert (one.v == 0).any()
+    assert (many.v == 0).any()
     assert many.activations[-1] == pytest.approx(one.activations[-1], abs=1e-6)
     assert many.fiber_lengths[-1] == pytest.approx(one.fiber_lengths[-1], abs=1e-4)
 

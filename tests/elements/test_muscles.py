@@ -11,8 +11,8 @@ import knuckle as kn
 from knuckle import elements
 from knuckle.elements import CubicMuscle, HillMuscle, MujocoMuscle, MuscleLaw, Spring, activation_rate
 from knuckle.errors import ModelError
-from knuckle.model.elements.curves import HermiteCurve
-from knuckle.model.elements.muscle_laws import ACTIVE, PASSIVE, VELOCITY
+from knuckle.model.elements.muscles.curves import HermiteCurve
+from knuckle.model.elements.muscles.muscle_laws import ACTIVE, PASSIVE, VELOCITY
 
 PRINTED = [
     (PASSIVE, 1.0, 1.3, (2.55305620081729, -7.02386028610914, 6.38855196976641, -1.91774788447456)),

@@ -10,8 +10,8 @@ CHANGES = {
     '<muscle name="biceps" tendon="biceps"': '<muscle name="biceps" tendon="biceps" gear="1.5" tausmooth="0.2"',
     'name="deltoid" tendon="deltoid" force="900"': 'name="deltoid" tendon="deltoid" force="-1" scale="150"',
     '<muscle name="latissimus"': '<muscle name="latissimus" timeconst="0.015 0.06" lmin="0.4" fpmax="1.1" vmax="4"',
-    "</tendon>": '<fixed name="link" stiffness="3" damping="0.2" springlength="0.3"><joint joint="shoulder" coef="0.5"/>'
-    '<joint joint="elbow" coef="-1"/></fixed></tendon>',
+    "</tendon>": '<fixed name="link" stiffness="3" damping="0.2" springlength="0.3">'
+    '<joint joint="shoulder" coef="0.5"/><joint joint="elbow" coef="-1"/></fixed></tendon>',
 }
 
 

@@ -47,7 +47,11 @@ def rates(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 @public_in("elements")
 @function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
 def tensions(
-    model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLike | None = None, fiber_lengths: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
 ) -> Array:
     """The tension (..., n) of each line, in newtons: positive where it pulls its ends together.
 
@@ -74,7 +78,11 @@ def moment_arms(model: Model, q: ArrayLike) -> Array:
 @public_in("elements")
 @function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
 def wrenches(
-    model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLike | None = None, fiber_lengths: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
 ) -> Array:
     """The force of all elements on each body (..., nb, 6), in its own coordinates, as `f_ext` of other functions is."""
     model = in_state(model, activations, fiber_lengths)
@@ -85,7 +93,11 @@ def wrenches(
 @public_in("elements")
 @function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
 def joint_forces(
-    model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLike | None = None, fiber_lengths: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
 ) -> Array:
     """τ (..., nv) of all elements: the joint forces that would do what they do (notes 2.17). Dynamics include them.
 
@@ -132,7 +144,11 @@ def energies(
 @public_in("elements")
 @function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
 def powers(
-    model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLike | None = None, fiber_lengths: ArrayLike | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
 ) -> Array:
     """The power (..., n) that each element puts into the mechanism, in watts, in the order of `model.elements`."""
     model = in_state(model, activations, fiber_lengths)

@@ -12,7 +12,7 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions import potential_energy
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import elastic_of, muscles_of, with_states
+from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of, with_states
 from knuckle.public_names import public_in
 from knuckle.spatial import Vector
 

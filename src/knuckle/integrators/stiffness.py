@@ -15,7 +15,7 @@ from knuckle.elements.muscle_terms import fiber_equilibrium, fiber_rates
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import elastic_of, muscles_of
+from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of
 from knuckle.spatial import Matrix, Vector
 
 from .system import System

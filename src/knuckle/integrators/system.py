@@ -16,10 +16,11 @@ from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.spatial import Vector, called
 
 from .loop_stabilization import Stabilization
+
 
 @dataclass(frozen=True)
 class MuscleDrive:
@@ -171,9 +172,7 @@ class System:
     @property
     def _is_kernel(self) -> bool:
         """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
-        return (
-            self.depends_on_time or self.choice is not None or self.sticking is not None or self.states is not None
-        )
+        return self.depends_on_time or self.choice is not None or self.sticking is not None or self.states is not None
 
     @cached_property
     def depends_on_time(self) -> bool:

@@ -115,8 +115,8 @@ def control_of(
             missing.append(parameter.name)
     if missing:
         raise TypeError(
-            f"{title} needs {' and '.join(missing)}: besides {', '.join(state[:-1])} and {state[-1]} its arguments come from "
-            f"parameters, which has {', '.join(parameters) or 'none'}"
+            f"{title} needs {' and '.join(missing)}: besides {', '.join(state[:-1])} and {state[-1]} its arguments "
+            f"come from parameters, which has {', '.join(parameters) or 'none'}"
         )
     control = Control(value, what, tuple(names), state)
     return control, {name: _array(f"parameter {name}", parameters[name]) for name in control.parameters}

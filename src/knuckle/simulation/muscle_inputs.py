@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates, elastic_of, muscles_of
+from knuckle.model.elements.muscles.muscle_states import MuscleStates, elastic_of, muscles_of
 from knuckle.trajectory.muscle_rows import MuscleRows
 
 from .controls import MUSCLES, NO_FORCE, STATE, Control, Parameters, control_of, forces_along

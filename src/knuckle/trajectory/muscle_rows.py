@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from knuckle.elements import fiber_equilibrium, tensions
 from knuckle.elements.muscle_terms import stored_energy
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates, law_of, muscles_of
+from knuckle.model.elements.muscles.muscle_states import MuscleStates, law_of, muscles_of
 
 Array = NDArray[Any]
 

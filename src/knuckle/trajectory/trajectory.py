@@ -91,7 +91,7 @@ class Trajectory(WithMuscles):
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(n,) in joules: height, joint springs and force elements. Active fibers of muscles that are excited store none."""
+        """(n,) in joules: height, joint springs, force elements; active fibers of excited muscles store none."""
         if self.muscle_rows is not None:
             rows = self.muscle_rows
             return over_time(lambda model, q: potential_energy_with(model, q, rows), self.model, self.times, self.q)
@@ -184,7 +184,7 @@ class Trajectory(WithMuscles):
         """The same motion at other times: those given, or every `dt` seconds from the first row to the last.
 
         Positions and velocities follow a cubic on the manifold of positions between rows: errors of O(h⁴) and O(h³) for
-        rows h apart. τ and the states of muscles are taken linearly between rows, and contacts are those of the next row.
+        rows h apart. τ and the states of muscles are taken linearly between rows, contacts are those of the next row.
         """
         if (times is None) == (dt is None):
             raise TypeError("resample takes either times or dt")

@@ -18,8 +18,8 @@ from knuckle.model import Model
 from .archive import read_archive, write_archive, written_aside
 from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts
 from .event_record import EventRecord
-from .muscle_rows import MuscleRows
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
+from .muscle_rows import MuscleRows
 
 if TYPE_CHECKING:
     from knuckle.simulation.rollout.rollout_result import Rollout

@@ -16,8 +16,8 @@ import numpy as np
 from knuckle.model import ROOT
 
 from .recording import Recording, recordings
-from .scene.figure import Figure, Part, figure
 from .scene.element_lines import ACTIVE_COLOR, REST_COLOR, SLACK_COLOR, TAUT_COLOR, ElementLines
+from .scene.figure import Figure, Part, figure
 from .scene.force_arrows import SLIP_COLOR, STICK_COLOR, ForceArrows, moving_size, scale_of
 from .scene.poses import quaternions
 from .scene.slopes import with_slopes

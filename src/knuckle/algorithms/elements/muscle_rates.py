@@ -6,7 +6,7 @@ from typing import Any
 
 from knuckle.algorithms.types import PerJoint
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import is_muscle, law_of, muscles_of
+from knuckle.model.elements.muscles.muscle_states import is_muscle, law_of, muscles_of
 
 from .element_forces import placed
 

@@ -14,7 +14,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.symbolic_matrices import matrix_shape
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import elastic_of, muscles_of
+from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of
 from knuckle.scalar import inside_a_kernel, kind_of
 from knuckle.spatial import Matrix, Vector
 

@@ -17,7 +17,7 @@ def muscles_on(source: MjcfSource, t: int) -> list[tuple[int, MujocoMuscle]]:
 
 
 def is_muscle(source: MjcfSource, a: int) -> bool:
-    """Whether an actuator is a muscle as `MujocoMuscle` is one, at a tendon; a note says why not, where it is nearly."""
+    """Whether an actuator is a muscle as `MujocoMuscle` is one, at a tendon that it pulls."""
     m, words = source.m, source.mujoco
     kinds = (
         (m.actuator_gaintype[a], words.mjtGain.mjGAIN_MUSCLE), (m.actuator_biastype[a], words.mjtBias.mjBIAS_MUSCLE),

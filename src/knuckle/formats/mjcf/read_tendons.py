@@ -78,7 +78,9 @@ def _spatial(source: MjcfSource, tree: MjcfTree, t: int, name: str, law: Tension
 
 def _wound(source: MjcfSource, tree: MjcfTree, t: int, name: str, law: TensionLaw) -> JointLine:
     m, first = source.m, int(source.m.tendon_adr[t])
-    on = [(tree.numbers[int(m.wrap_objid[w])], float(m.wrap_prm[w])) for w in range(first, first + int(m.tendon_num[t]))]
+    on = [
+        (tree.numbers[int(m.wrap_objid[w])], float(m.wrap_prm[w])) for w in range(first, first + int(m.tendon_num[t]))
+    ]
     return JointLine(name, tuple(Winding(tree.bodies[i].name, c) for i, c in on), law)
 
 

@@ -18,7 +18,7 @@ from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
 from knuckle.integrators.extended_system import ExtendedSystem, joined
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import ZERO, Dual, absolute, exp, less, parts, select
 from knuckle.spatial import Vector
 
@@ -204,7 +204,7 @@ class NewtonWithMuscles(IterativeWithMuscles, Newton):
 
 
 class ContactsAndMuscles(Integrator):
-    """What contact steps with muscles share: the states are the last entry of the memory, so that impulses stay first."""
+    """What contact steps with muscles share: states are the last entry of the memory, so that impulses stay first."""
 
     def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         state = super().start(system, t, q, v, dt)
@@ -279,7 +279,7 @@ def _advanced(model: Model, t: Any, q: Any, z: Any, h: Any, excitations: Any = N
 
 
 def exponential(rate: Callable[[Any], Any], x: Any, h: Any) -> Any:
-    """x + h φ(hJ) ẋ with φ(s) = (eˢ − 1) / s and J = ∂ẋ/∂x: exact where the rate is linear, else of the second order."""
+    """x + h φ(hJ) ẋ with φ(s) = (eˢ − 1) / s and J = ∂ẋ/∂x: exact where ẋ is linear in x, else of the second order."""
     value, slope = parts(rate(Dual(x, 1.0)))
     s = h * (0.0 if slope is ZERO else slope)
     is_small = less(absolute(s), 1e-4)

@@ -1,14 +1,14 @@
 """What pulls and pushes between bodies, as data of a model: springs, cables, bushings, drag, forces at points."""
 
-from .activation_dynamics import activation_rate
 from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
-from .hill_muscle import HillMuscle
 from .joint_lines import JointLine, Winding
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
-from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
+from .muscles.activation_dynamics import activation_rate
+from .muscles.hill_muscle import HillMuscle
+from .muscles.muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
 from .tension_laws import Cable, ConstantTension, SlackSpring, Spring, TensionLaw
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from numbers import Real
-from typing import Any
+from typing import Any, cast
 
 from knuckle.scalar import kind_of
 
@@ -21,10 +21,10 @@ def must_be_a_number(x: Any, what: str, needed: str = "a finite number", shown: 
         needed: what it has to be.
         shown: what was found instead, if it is not x.
     """
-    is_plain = isinstance(x, Real) and not isinstance(x, bool)
-    if is_plain and math.isfinite(x):
+    is_flag, is_plain = isinstance(x, bool), isinstance(x, Real)
+    if is_plain and not is_flag and math.isfinite(x):
         return
-    is_scalar = not is_plain and not isinstance(x, bool)
+    is_scalar = not is_plain
     if is_scalar:
         try:
             kind_of(x)
@@ -38,7 +38,7 @@ def numbers_of(values: Any, count: int, what: str, needed: str) -> tuple[Any, ..
     """So many numbers, or a ValueError."""
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise ValueError(f"{what} is {needed}, not {values!r}")
-    numbers: tuple[Any, ...] = tuple(values)
+    numbers = tuple(cast("Iterable[Any]", values))
     if len(numbers) != count:
         raise ValueError(f"{what} is {needed}, not {values!r}")
     for x in numbers:

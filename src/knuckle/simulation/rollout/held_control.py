@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import MUSCLES, Control
 from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES

@@ -21,7 +21,7 @@ from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
@@ -119,7 +119,8 @@ def rollout(
     if which is not None:
         muscles[EXCITED] = None if excite else excitations, which.muscles
         muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
-        muscles[FIRST_FIBERS] = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf), which.elastic
+        fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
+        muscles[FIRST_FIBERS] = fibers, which.elastic
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
@@ -143,14 +144,14 @@ def rollout(
         stabilization=closing, model_fn=controls.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
     )  # fmt: skip
     if any(python):
-        inputs = _with_held_forces(model, inputs, *python, which)
+        inputs = _with_held_forces(model, inputs, python[0], python[1], python[2], which)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
     forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
     saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited)) if x is not None}
-    held = HeldControl(model, *python[:2], inputs.single, save_every, steps, saved_rows, python[2], which)
-    held = held if any(python) else None
+    asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
+    held = HeldControl(model, *asked) if any(python) else None
     if steps or which is not None:
         step, inputs = _started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()

@@ -60,7 +60,7 @@ class NotingStep:
 def noting(
     step: StepText, model: Model, state: Mapping[str, Array], contacts: bool, muscles: tuple[str, ...]
 ) -> NotingStep:
-    """A step that tells what is needed of its muscles and, if asked for, of its contacts; an error where it has none."""
+    """A step that tells what is needed of its muscles, and of its contacts if it shall; an error where it has none."""
     integrator = step.integrator
     if not contacts:
         return NotingStep(step, muscles, False)

@@ -11,7 +11,7 @@ from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import MuscleDrive, System
 from knuckle.model import Model
-from knuckle.model.elements.muscle_states import MuscleStates
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
@@ -102,7 +102,9 @@ class StepText:
         drive = None if self.muscles is None else self._drive(self.muscles, known, values)
         return System(moving, force, f_ext if acts else None, self.stabilization, muscles=drive)
 
-    def _drive(self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]) -> MuscleDrive:
+    def _drive(
+        self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]
+    ) -> MuscleDrive:
         """What muscles are told: excitations that are given, or those of a function of the state."""
 
         def excitations(at: Model, t: Any, q: Any, v: Any, z: Any) -> Any:

@@ -12,7 +12,7 @@ from knuckle.elements import tensions
 from knuckle.model import Model
 from knuckle.model.elements import Line
 from knuckle.model.elements.lines import TensionLine
-from knuckle.model.elements.muscle_states import is_muscle, law_of
+from knuckle.model.elements.muscles.muscle_states import is_muscle, law_of
 from knuckle.spatial import Transform
 from knuckle.trajectory.muscle_rows import MuscleRows
 
@@ -68,7 +68,7 @@ def element_lines(
         start.append(sum(map(len, ends)))
     muscular = [is_muscle(x) for x in lines if isinstance(x, Line)]
     both = any(muscular), not all(muscular)
-    arrays = (np.concatenate(x) for x in (ends, shown, widths))
+    arrays = np.concatenate(ends), np.concatenate(shown), np.concatenate(widths)
     return ElementLines(np.array(start), *arrays, *both)
 
 

@@ -131,7 +131,10 @@ class RobotView:
     # what can be shown besides
 
     def toggle(self, what: str, on: bool, q: Array) -> None:
-        """Shows or hides "surfaces", "lines", "frames", "names", "centre of mass", "inertia", "joint axes"; or "see-through"."""
+        """Shows or hides "surfaces", "lines", "frames", "names", "centre of mass", "inertia", "joint axes".
+
+        Or makes surfaces "see-through".
+        """
         if what == "surfaces":
             for _, mesh in self.meshes:
                 mesh.visible = on

@@ -6,13 +6,13 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.model.elements.plain_numbers import must_be_a_number
+from knuckle.model.elements.tension_laws import TensionLaw
 from knuckle.public_names import public_in
 from knuckle.scalar import constant, less, select
 
 from .activation_dynamics import FALL, RISE, activation_rate, within_bounds
 from .curves import HermiteCurve
-from .plain_numbers import must_be_a_number
-from .tension_laws import TensionLaw
 
 _P, _R = -2.685465029349429, -0.322674853252855
 _SHORTENING, _LENGTHENING = 0.9152534738643788, 0.2666486498660002
@@ -157,13 +157,13 @@ class MujocoMuscle(MuscleLaw):
         check_numbers(self, above=("vmax", "rise", "fall", "lmax", "fvmax"), from_zero=numbers, signed=("lmin",))
         for name in ("length_range", "range"):
             low, high = two_numbers(self, name)
-            if _is_number(low) and _is_number(high) and not low < high:
+            if is_number(low) and is_number(high) and not low < high:
                 raise ValueError(
                     f"{name} of a {type(self).__name__} is two numbers, the smaller first, not {low, high}"
                 )
-        if _is_number(self.lmin) and not self.lmin < 1 < self.lmax:
+        if is_number(self.lmin) and not self.lmin < 1 < self.lmax:
             raise ValueError(f"lmin and lmax of a {type(self).__name__} lie around 1: {self.lmin}, {self.lmax}")
-        if _is_number(self.fvmax) and not self.fvmax > 1:
+        if is_number(self.fvmax) and not self.fvmax > 1:
             raise ValueError(f"fvmax of a {type(self).__name__} is above 1, not {self.fvmax}")
 
     @property
@@ -232,7 +232,8 @@ class MujocoMuscle(MuscleLaw):
         return self.fpmax * select(less(x, 1), 0.0, select(less(x, b), bent, straight))
 
 
-def _is_number(x: Any) -> bool:
+def is_number(x: Any) -> bool:
+    """Whether it is one of Python's, and no symbol."""
     return isinstance(x, (int, float))
 
 
@@ -253,10 +254,13 @@ def check_numbers(
 ) -> None:
     """An error unless the named numbers of a muscle are finite, and above zero or not below it."""
     for name in (*above, *from_zero, *signed):
-        x, least = getattr(law, name), "" if name in signed else ", zero or more" if name in from_zero else ", above zero"
+        x, least = (
+            getattr(law, name),
+            "" if name in signed else ", zero or more" if name in from_zero else ", above zero",
+        )
         must_be_a_number(x, f"{name} of a {type(law).__name__}", f"a finite number{least}")
-        if _is_number(x) and not (name in signed or x > 0 or (x == 0 and name in from_zero)):
+        if is_number(x) and not (name in signed or x > 0 or (x == 0 and name in from_zero)):
             raise ValueError(f"{name} of a {type(law).__name__} is a finite number{least}, not {x}")
     must_be_a_number(law.activation, f"activation of a {type(law).__name__}", "a number from 0 to 1")
-    if _is_number(law.activation) and not 0 <= law.activation <= 1:
+    if is_number(law.activation) and not 0 <= law.activation <= 1:
         raise ValueError(f"activation of a {type(law).__name__} is from 0 to 1, not {law.activation}")

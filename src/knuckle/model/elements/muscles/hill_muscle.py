@@ -15,7 +15,7 @@ from knuckle.scalar import Dual, absolute, constant, less, maximum, minimum, sel
 from knuckle.spatial import repeated
 
 from .activation_dynamics import FALL, RISE
-from .muscle_laws import MuscleLaw, check_numbers
+from .muscle_laws import MuscleLaw, check_numbers, is_number
 
 CURVED, TOE = 1.5, (0.5454545454545454, 0.375)
 """How much f_V is bent on the side of shortening; and where, in parts of the strain at f_opt, and at which force the
@@ -75,10 +75,10 @@ class HillMuscle(MuscleLaw):
         elastic = () if self.rigid_tendon else ("tendon", "damping")
         zero = ("force", "pennation", *(() if elastic else ("tendon", "damping")))
         check_numbers(self, (*above, *elastic, *(() if self.fiber_length is None else ("fiber_length",))), zero)
-        if isinstance(self.pennation, (int, float)) and not self.pennation < math.pi / 2:
+        if is_number(self.pennation) and not self.pennation < math.pi / 2:
             raise ValueError(f"pennation of a HillMuscle is below a right angle, in radians, not {self.pennation}")
         check_numbers(self, ("lengthening",))
-        if isinstance(self.lengthening, (int, float)) and not self.lengthening > 1:
+        if is_number(self.lengthening) and not self.lengthening > 1:
             raise ValueError(f"lengthening of a HillMuscle is above 1, not {self.lengthening}")
         if self.rigid_tendon and self.fiber_length is not None:
             raise ValueError("fiber_length of a HillMuscle is for an elastic tendon: this one is rigid")

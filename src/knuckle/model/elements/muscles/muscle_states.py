@@ -1,4 +1,4 @@
-"""What of the muscles of a mechanism changes by itself in time: activations, and lengths of fibers at elastic tendons."""
+"""What of the muscles of a mechanism changes by itself in time: activations, and fibers at elastic tendons."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from knuckle.model.elements.base import ForceElement
+from knuckle.model.elements.lines import TensionLine
 from knuckle.scalar import constant
 
-from .base import ForceElement
-from .lines import TensionLine
 from .muscle_laws import MuscleLaw
 
 if TYPE_CHECKING:
