@@ -296,8 +296,8 @@ class Trajectory(WithMuscles):
         """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
         With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau", "activation", "energy" and "contact"; `joints` the joints; `title` and `size` (inches) do what they
-        say.
+        some of "q", "v", "tau", "activation", "energy" and "contact"; `joints` the joints; `title` and `size` (inches)
+        do what they say.
         """
         from .trajectory_plot import plot
 
