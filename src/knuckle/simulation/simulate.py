@@ -27,6 +27,7 @@ from knuckle.warning import warn
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
 from .contacts.contact_notes import contact_notes
+from .contacts.starting_overlaps import warn_of_overlaps
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -145,6 +146,7 @@ def simulate(
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
     steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
+    warn_of_overlaps(model, steps.integrator, q)
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
