@@ -72,7 +72,7 @@ def test_most_of_them_have_a_solution(which: Iterable[int], feasible: int, pushi
     assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= pushing
 
 
-@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [0, 3]))
+@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [3]))
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s, found = subject(seed), solved(seed)

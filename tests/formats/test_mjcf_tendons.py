@@ -134,7 +134,9 @@ def check(m: Any, model: Model, seed: int = 0, states: int = 60, arms: float = 1
     return kinds
 
 
-@pytest.mark.parametrize(("text", "wrapped"), [(ARM, {2, 4, 6, 8, 10}), (PULLEYS, {7, 9})])
+@pytest.mark.parametrize(
+    ("text", "wrapped"), [(ARM, {2, 4, 6, 8, 10}), pytest.param(PULLEYS, {7, 9}, marks=pytest.mark.slow)]
+)
 def test_tendons_are_what_they_are_in_mujoco(text: str, wrapped: set[int]):
     m = mujoco.MjModel.from_xml_string(text)
     model = from_mujoco(m)
@@ -232,6 +234,7 @@ def built() -> Model:
     return b.build()
 
 
+@pytest.mark.slow
 def test_lines_that_were_built_move_mujoco_alike():
     model = built()
     m = mujoco.MjModel.from_xml_string(to_mjcf(model))

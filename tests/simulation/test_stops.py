@@ -224,6 +224,7 @@ def test_arm_at_rest_on_its_stops_stays_and_is_pushed():
     assert np.all(np.diff(motion.energy) < 1e-8 * np.ptp(motion.energy))  # only ever lost
 
 
+@pytest.mark.slow
 def test_one_joint_rests_while_the_other_swings():
     model = limited(kn.robots.load("double_pendulum").without_friction(), -10.0, 10.0)
     first = dataclasses.replace(model.joints[0], limits=Limits((0.2,), (10.0,)))
@@ -261,6 +262,7 @@ def test_a_kernel_and_a_function_meet_the_same_stops():
     assert a == pytest.approx(b, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_mimic_joint_stops_the_one_that_it_follows():
     builder = kn.Builder("gripper")
     builder.body("left", joint=Prismatic("z"), mass=1.0, joint_name="left")
@@ -289,6 +291,7 @@ def test_a_joint_and_its_mimic_rest_together():
     assert motion.q.min() >= -1.0 - 1e-12
 
 
+@pytest.mark.slow
 def test_euler_angles_have_stops_too():
     builder = kn.Builder("gimbal")
     builder.body("head", joint=kn.joints.Euler("zyx"), mass=1.0, com=(0.3, 0.1, -0.2), inertia=(0.1, 0.2, 0.3))

@@ -76,6 +76,7 @@ def dragged(viewer: Viewer, way: tuple[float, float, float], seconds: float) -> 
     return highest
 
 
+@pytest.mark.slow
 def test_it_stands_sways_steps_or_falls(standing: Viewer):
     panel, live = standing.panels[0], standing.panels[0].live
     assert live is not None

@@ -137,7 +137,7 @@ def test_plain_bound_and_general_calls_give_the_same_bits(name: str, no_python: 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(1,), (8,), (64,), (2, 3)])
-@pytest.mark.parametrize("name", quick(FUNCTIONS, list(FUNCTIONS)[::3]))
+@pytest.mark.parametrize("name", quick(FUNCTIONS, list(FUNCTIONS)[::6]))
 def test_batches_give_the_bits_of_single_states(
     name: str, batch: tuple[int, ...], no_python: Callable[[], None]
 ) -> None:

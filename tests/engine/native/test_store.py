@@ -443,6 +443,7 @@ def _churn(seed: int) -> int:
     return wrong
 
 
+@pytest.mark.slow
 def test_processes_that_write_and_remove_at_once(place: Path):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert sum(pool.map(_churn, range(2))) == 0
