@@ -36,6 +36,7 @@ LONG = {
         "quadruped_push.py",
         "double_pendulum.py",
         "chaos.py",
+        "identification.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
@@ -50,6 +51,9 @@ LONG_PAGES = {
         "scalars.md",
         "hybrid.md",
         "operators.md",
+        "contact.md",
+        "friction.md",
+        "loops.md",
     )
 }
 """Pages that run in `make test-all` only: a second or more each. What they name is looked for below, too."""

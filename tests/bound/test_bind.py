@@ -269,6 +269,7 @@ def test_options_in_every_spelling(model: Model) -> None:
         assert close(fast.pose(frame="tool", q=s.q), kn.pose(model, s.q, "tool"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [arm(), pytest.param(MODELS["tree"], marks=pytest.mark.slow)], ids=["arm", "tree"])
 def test_without_an_entry_all_methods_work(model: Model, no_entry: None) -> None:
     fast, s = kn.bind(model), states(model)

@@ -35,7 +35,7 @@ def terms(s, found):
     return H, f, J, k[0], rows.equality, condition
 
 
-@pytest.mark.parametrize("seed", quick(range(9), QUICK))
+@pytest.mark.parametrize("seed", quick(range(9), (2, 3)))
 def test_karush_kuhn_tucker(seed: int):
     """H a = f + Jᵀλ; rows hold; λ ≥ 0; and λ is zero where a row is not tight."""
     s, found = subject(seed), solved(seed)
@@ -97,6 +97,7 @@ def test_nothing_allowed_deviates_less(seed: int):
     assert tried or (lam[~equal] > 0).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(4, quick=1))
 def test_methods_agree(seed: int):
     """The mass matrix, solves in O(n), and products with conjugate gradients give one acceleration and one force."""

@@ -84,6 +84,7 @@ def test_a_ball_that_slides_begins_to_roll():
     assert speed == pytest.approx(5 / 7 * v0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_box_that_slides_stops():
     """After v/(μ g), v²/(2 μ g) further on, straight ahead."""
     model = on_plane(box(), friction=0.5)

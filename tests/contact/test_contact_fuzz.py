@@ -23,6 +23,7 @@ def test_random_scenes_keep_the_laws(chosen: tuple[str, int], monkeypatch: pytes
     assert found.unsolved <= 0.01 * found.steps
 
 
+@pytest.mark.slow
 def test_the_laws_notice_what_is_wrong(monkeypatch: pytest.MonkeyPatch):
     """A motion that is a little faster after a step than it may be, and one that goes through the ground."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))

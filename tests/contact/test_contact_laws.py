@@ -83,6 +83,7 @@ def test_a_soft_surface_is_a_spring_and_a_damper():
     assert fine < 0.03 * m * G / k
 
 
+@pytest.mark.slow
 def test_stiff_surfaces_come_near_rigid_ones():
     rigid = on_plane(box(), friction=0.4)
     stiff = of(rigid, friction=0.4, stiffness=1e10)

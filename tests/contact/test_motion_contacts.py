@@ -336,6 +336,16 @@ def test_rows_parts_and_files(tmp_path: Path):
         np.testing.assert_array_equal(again.rows([80, 20]).contact_force("body0"), force[[80, 20]])
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".nc"])
+def test_a_motion_that_touches_nothing_has_a_file(suffix: str, tmp_path: Path):
+    model = on_plane(ball())
+    motion = kn.simulate(model, placed(model, (0, 0, 1.0)), None, 0.01)
+    motion.save(tmp_path / f"motion{suffix}")
+    again = kn.Trajectory.load(tmp_path / f"motion{suffix}")
+    assert len(again.contacts) == len(motion.contacts) == 0
+    assert not np.any(again.contact_force("body0"))
+
+
 @pytest.mark.parametrize(
     "contacts", [None, pytest.param(CompliantContacts("linear"), marks=pytest.mark.slow)], ids=["steps", "soft"]
 )

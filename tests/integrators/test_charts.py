@@ -101,6 +101,7 @@ def test_the_dense_output_crosses_the_ends_of_charts(name: str):
         assert np.linalg.norm(between(theta)[0][:3]) < math.pi + 1e-12
 
 
+@pytest.mark.slow
 def test_simulate_and_rollout_agree_and_rows_interpolate(exact: tuple[Any, Any]):
     q, v = starts()[0]
     motion = kn.simulate(CHARTED, q, v, 0.4, dt=1e-3, progress=False)

@@ -97,6 +97,7 @@ def test_many_planar_loops_in_any_plane(count: int, monkeypatch: pytest.MonkeyPa
     np.testing.assert_allclose(path.q[-1], np.tile(kn.simulate(one, q[:3], None, 0.003, progress=False).q[-1], count))
 
 
+@pytest.mark.slow
 def test_a_joint_that_constrains_nothing():
     model, tree = door(), door(second=False)
     states = np.random.default_rng(0).normal(size=(300, 3))

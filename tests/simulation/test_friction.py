@@ -195,6 +195,7 @@ def moreau(model: kn.Model, q: Array, v: Array, f: Array, duration: float, steps
     return q
 
 
+@pytest.mark.slow
 def test_joints_that_stop_each_other():
     """A chain of three in which stops make neighbours slip."""
     model, q, v = chain(), np.array([1.2, 0.3, -0.8]), np.array([0.0, 4.0, -6.0])

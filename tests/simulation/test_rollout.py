@@ -12,6 +12,7 @@ import knuckle as kn
 from knuckle.engine.calls import time_loop as native_loop
 from knuckle.engine.calls import trajectory_batches
 from knuckle.engine.kernels.kernel_registry import kernels
+from knuckle.engine.native import rolled_code
 from knuckle.integrators.base import State
 from knuckle.integrators.registry import INTEGRATORS, integrator_of
 from knuckle.integrators.system import System
@@ -239,9 +240,10 @@ def test_plain_code_gives_the_same_up_to_rounding(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("integrator", quick(["euler", "rk4"], ["euler"]))
-def test_large_mechanisms_go_through_time_in_code_too(integrator: str):
+def test_large_mechanisms_go_through_time_in_code_too(integrator: str, monkeypatch: pytest.MonkeyPatch):
     """Their loops are kept in it; it rounds differently from the code of one step."""
-    model, steps = auto_tree(64, 2, 0.3, 0.98), 3
+    monkeypatch.setattr(rolled_code, "BODIES", 10)
+    model, steps = auto_tree(14, 2, 0.3, 0.98), 3
     q, v = states(model, 9)
     tau = forces(model, 9, steps)
     found = kn.rollout(model, q, v, tau, DT, steps=steps, save_every=2, integrator=integrator)

@@ -215,6 +215,7 @@ def test_ball_leaves_its_stop_when_the_force_exceeds_its_weight(integrator):
     assert motion.q[-1, 0] == pytest.approx(exact, rel=2e-2 if integrator == "euler" else 1e-3)
 
 
+@pytest.mark.slow
 def test_arm_at_rest_on_its_stops_stays_and_is_pushed():
     model = limited(kn.robots.load("double_pendulum").without_friction(), 0.3, 1.2)
     motion = kn.simulate(model, [0.9, 0.8], None, 1.5, dt=2e-3, joint_limits=kn.simulation.RigidStops(0.3))

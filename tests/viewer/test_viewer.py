@@ -239,6 +239,7 @@ def test_a_missing_extra_is_named_and_replays_do_without(package: str, use: str,
     assert made.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_knuckle_imports_no_extra():
     extras = {"viser", "trimesh", "fast_simplification", "matplotlib"}
     script = f"import sys, knuckle, knuckle.viewer; print({extras} & set(sys.modules))"

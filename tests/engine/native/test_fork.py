@@ -57,6 +57,7 @@ sys.exit(hung)
 """
 
 
+@pytest.mark.slow
 def test_every_child_finishes(tmp_path: Path):
     """In the children nobody is left to open llvmlite's lock: a fork must not happen while it is taken."""
     environment = os.environ | {"KNUCKLE_CACHE_DIR": str(tmp_path)}

@@ -324,6 +324,7 @@ print(json.dumps(kn.inverse_dynamics(model, q, q, q).tolist()))
 """
 
 
+@pytest.mark.slow
 def test_processes_that_start_together(place: Path):
     started = [
         subprocess.Popen([sys.executable, "-c", TOGETHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
