@@ -172,6 +172,7 @@ def test_a_closed_loop_lands_softly():
     np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_spring_holds_a_block_on_a_slope_and_regularized_friction_lets_it_creep():
     slope = 0.3
     model = soft(on_plane(box(), slope=slope), 1e5, 300.0)

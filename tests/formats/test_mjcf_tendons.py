@@ -188,6 +188,7 @@ def installed() -> list[Path]:
     return [file for file in files if "<spatial" in file.read_text(errors="replace")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", installed(), ids=lambda file: file.name)
 def test_tendons_of_files_of_other_packages(file: Path):
     """Their other forces (limits, contact, actuators, air) are switched off."""

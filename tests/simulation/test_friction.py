@@ -272,6 +272,7 @@ def test_stops_and_friction_together(stiff: bool):
     assert motion.v[-1, 0] == 0
 
 
+@pytest.mark.slow
 def test_a_joint_rests_on_its_stop_against_friction():
     """Pushed into the stop with more than friction; then with less, and it sticks there; then away."""
     b = kn.Builder("block", gravity=(0, 0, 0))

@@ -320,6 +320,7 @@ def test_compliant_stops_store_energy_and_give_it_back():
     assert np.ptp(motion.energy + 0.5 * k * depth**2) < 1e-8 * np.ptp(motion.kinetic_energy)
 
 
+@pytest.mark.slow
 def test_compliant_stops_lose_what_their_dampers_take():
     model, k, d = pendulum(lower=0.0), 300.0, 4.0
     stops = kn.simulation.CompliantStops(k, damping=d)

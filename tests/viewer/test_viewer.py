@@ -224,10 +224,11 @@ except ImportError as error:
     ("package", "use", "said"),
     [
         ("viser", "view(model, port=0, block=False)", "the viewer needs viser, which is not installed"),
-        (
+        pytest.param(
             "trimesh",
             "figure(model.replace(base=Body('base', model.base.inertia, (Geometry(Mesh('a', path='a.stl')),))))",
             "the mesh a.stl needs trimesh, which is not installed",
+            marks=pytest.mark.slow,
         ),
     ],
 )
