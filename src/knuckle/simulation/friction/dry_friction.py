@@ -122,9 +122,9 @@ def at_rest(model: Model, v: Any, modes: Any) -> Any:
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
     """The state to begin with; its modes, where they are not given, are those of the velocity."""
     if not has_modes(integrator, system.model):
-        return integrator.start(system, t, q, v, dt)
+        return integrator.begin(system, t, q, v, dt)
     modes = modes_of(system.model, v) if modes is None else modes
-    state = integrator.start(held(system, modes), t, q, v, dt)
+    state = integrator.begin(held(system, modes), t, q, v, dt)
     return State(state.q, state.v, (modes, *state.memory))
 
 
@@ -170,7 +170,7 @@ def finished(integrator: Integrator, system: System, t: Any, state: State, new: 
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory
     if memory:  # a change of modes is a new beginning
-        fresh = integrator.start(system, t + dt, q, v, dt).memory
+        fresh = integrator.begin(system, t + dt, q, v, dt).memory
         changed = less(0.5, sum((absolute(a - b) for a, b in zip(after, modes, strict=True)), 0.0))
         begun = tuple(_chosen(changed, a, b) for a, b in zip(fresh, memory, strict=True))
         memory = (*begun[:-1], memory[-1]) if isinstance(integrator, Iterative) else begun
