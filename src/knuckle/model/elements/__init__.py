@@ -3,6 +3,7 @@
 from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
+from .joint_springs import JointSpring
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
 from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
@@ -15,6 +16,7 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "JointSpring",
     "Line",
     "LinePoint",
     "MujocoMuscle",
