@@ -63,7 +63,7 @@ class _Search:
     def begin(cls, joint: Joint, X: Transform, q: Vector) -> _Search:
         left = _missing(X, joint.transform(q))
         cost = left @ left
-        return cls(joint, X, q, left, cost, 1 + 0 * cost)
+        return cls(joint, X, Vector(x + 0 * cost for x in q), left, cost, 1 + 0 * cost)
 
     def step(self) -> _Search:
         """(SᵀS + μ) dq = Sᵀ (φ, p), which is the slope of the cost, with μ of its size: convergence stays quadratic."""

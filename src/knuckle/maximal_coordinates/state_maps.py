@@ -18,6 +18,8 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Vector
 
+from .state_arrays import goes_by_groups, maximal_arrays, reduced_arrays
+
 Array: TypeAlias = NDArray[Any]
 FREE = Free()
 WOUND = 1e-6
@@ -34,7 +36,10 @@ def maximal_state(
     up by more than half a turn is an error: free bodies do not know of it.
     """
     freed = freed_bodies(model, bodies)
-    found: Any = _maximal(model, q, v, freed=freed)
+    if goes_by_groups(model, freed, q, v):
+        found: Any = maximal_arrays(model, np.asarray(q, float), np.asarray(v, float))
+    else:
+        found = _maximal(model, q, v, freed=freed)
     if isinstance(found[0], np.ndarray) and found[0].dtype.kind == "f":
         _must_not_be_wound(model, np.asarray(q, float), found, freed)
     return found
@@ -53,7 +58,9 @@ def reduced_state(
     for name, value, n in (("q", q, maximal_nq(model, freed)), ("v", v, maximal_nv(model, freed))):
         if isinstance(value, (list, tuple, np.ndarray)) and np.shape(value)[-1:] != (n,):
             raise ValueError(f"{name} has shape {np.shape(value)}, and must have shape (..., {n}) in these coordinates")
-    return _reduced(model, q, v, freed=freed)  # type: ignore[arg-type]
+    if goes_by_groups(model, freed, q, v):
+        return reduced_arrays(model, np.asarray(q, float), np.asarray(v, float))
+    return _reduced(model, q, v, freed=freed)
 
 
 @public
@@ -164,7 +171,7 @@ def _must_not_be_wound(model: Model, q: Array, found: Any, freed: tuple[int, ...
     sprung = [i for i in freed if any(constant(k) is not ZERO for k in model.joints[i].stiffness)]
     if not sprung:
         return
-    back = _reduced(model, *found, freed=freed)[0]
+    back = reduced_state(model, *found, bodies=[model.body_names[i] for i in freed])[0]
     for i in sprung:
         joint = model.joints[i]
         if joint.type.nq != joint.type.nv:

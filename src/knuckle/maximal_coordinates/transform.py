@@ -14,12 +14,14 @@ from knuckle.model.contact.contact_candidates import contact_candidates
 from knuckle.model.elements import JointSpring
 from knuckle.public_names import public
 from knuckle.scalar import ZERO, constant
-from knuckle.spatial import SPATIAL
+from knuckle.spatial import SPATIAL, Inertia
 
 from .state_maps import freed_bodies, maximal_state
 
 DROPPED = ("friction", "limits", "rotor_inertia")
 """What loop joints cannot have."""
+LIGHT = 1e-14
+"""Moments of inertia below so much of the largest are none."""
 
 
 @public
@@ -100,14 +102,14 @@ def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, 
             )
 
 
-def _is_light(inertia: object) -> bool:
+def _is_light(inertia: Inertia) -> bool:
     """Whether an inertia has no inverse; symbols may have one."""
     try:
-        rows = [[float(x) for x in row] for row in inertia.matrix.rows]  # type: ignore[attr-defined]
+        mass, turning = float(inertia.mass), [[float(x) for x in row] for row in inertia.I_com]
     except TypeError:
         return False
-    least = np.linalg.eigvalsh(np.array(rows))
-    return bool(least[0] <= 1e-14 * least[-1])
+    least, _, most = np.linalg.eigvalsh(np.array(turning))
+    return mass <= 0 or least <= LIGHT * most
 
 
 def _spring(model: Model, i: int) -> JointSpring | None:
