@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
 from knuckle.model import ROOT, Model
-from knuckle.solvers.sparse_equations import SparseEquations
+from knuckle.solvers.sparse_equations import ROUNDS, SparseEquations
 from knuckle.spatial import SPATIAL
 
 from .joint_groups import JointGroup, JointTerms, LoopTerms, Places
@@ -190,7 +190,7 @@ class BodyEquations:
             soft = np.zeros((len(ends), nc))
             for bodies, K in zip(ends.T, (Ks, Kp), strict=True):
                 values.append(K[bodies != ROOT].ravel())
-                soft += np.einsum("nij,njk,nik->ni", K, self._inverse[bodies], K)
+                soft += (K @ self._inverse[bodies] * K).sum(-1)
             yielding.append(soft.ravel())
         soft = np.concatenate(yielding) if yielding else np.zeros(0)
         self._equations.factor(np.concatenate(values), np.maximum(soft, 1e-3 * soft.mean() if len(soft) else 0.0))
@@ -206,10 +206,12 @@ class BodyEquations:
             found.append((T @ loop.X_s, -T @ loop.X_p))
         return found
 
-    def solve(self, force: Array, tree_k: list[Array], loop_k: list[Array]) -> tuple[Array, Array]:
+    def solve(
+        self, force: Array, tree_k: list[Array], loop_k: list[Array], rounds: int = ROUNDS
+    ) -> tuple[Array, Array]:
         """Accelerations (nb, 6) of the bodies, or displacements, and −λ of all joints, by groups in a row."""
         right = np.concatenate([force.ravel(), *(k.ravel() for k in (*tree_k, *loop_k))])
-        x = self._equations.solve(right)
+        x = self._equations.solve(right, rounds)
         return x[: force.size].reshape(-1, 6), x[force.size :]
 
     def variables(self, at: BodyStates, a: Array, c: Array | None = None) -> Array:

@@ -23,7 +23,7 @@ Array: TypeAlias = NDArray[Any]
 MOST_ROWS = 24
 """Constraints that close at one body, beyond which code with all of them is long, and sparse equations are better."""
 STEPS = 2
-"""Newton steps of a projection, each with the matrix of the first."""
+"""Newton steps of a projection, of positions and of velocities, each with the matrix of the first."""
 
 
 def goes_sparse(model: Model) -> bool:
@@ -44,7 +44,9 @@ class SparseDynamics:
     def __init__(self, model: Model, solver: str | None = None) -> None:
         self.model, self.equations = model, BodyEquations(model, solver)
         self._resists = any(
-            constant(x) is not ZERO for joint in model.joints for x in (*joint.damping, *joint.stiffness, *joint.friction)
+            constant(x) is not ZERO
+            for joint in model.joints
+            for x in (*joint.damping, *joint.stiffness, *joint.friction)
         )
 
     def forward_dynamics(
@@ -73,15 +75,14 @@ class SparseDynamics:
         for _ in range(STEPS):
             q = of.moved(q, self._response(at, [-l.terms.delta for l in loops]))
             loops = of.loop_states(of.states(q, v))
-        for _ in range(STEPS):
-            v = v + self._response(at, [-l.terms.rate for l in loops])
-            loops = of.loop_states(of.states(q, v))
-        return q, v
+        v = v + self._response(at, [-l.terms.rate for l in loops])
+        loops = of.loop_states(of.states(q, v))
+        return q, v + self._response(at, [-l.terms.rate for l in loops])
 
     def _response(self, at: BodyStates, asked: list[Array]) -> Array:
         """The motion (nv) of least kinetic energy that moves the loop joints as asked."""
         none = [np.zeros((len(g.members), g.nc)) for g in self.equations.tree]
-        a, _ = self.equations.solve(np.zeros((self.model.nb, 6)), none, asked)
+        a, _ = self.equations.solve(np.zeros((self.model.nb, 6)), none, asked, rounds=1)
         return self.equations.variables(at, a)
 
     def openness(self, q: Array, v: Array) -> tuple[Array, float]:
@@ -120,7 +121,7 @@ def sparse_dynamics(
 ) -> Array:
     """The acceleration (..., nv) by one sparse equation of all bodies and joints (notes 1.69-1.74; RBDA 8.64).
 
-    It is what `kn.forward_dynamics` gives, for mechanisms of hundreds of bodies that joints of loops hold together, such
+    It is what `kn.forward_dynamics` gives, for hundreds of bodies that joints of loops hold together, such
     as those of `kn.maximal`: the work grows with the number of bodies and not with its cube. Joints of the tree are
     constraints as well here. It takes numbers, one state after the other, and needs the extra `sparse`.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Array: TypeAlias = NDArray[Any]
 YIELDING = 1e-10
 """How much a constraint yields, of what the bodies beside it do."""
-ROUNDS, ENOUGH = 12, 1e-14
+ROUNDS, ENOUGH = 12, 1e-13
 """How often what is left is taken back, at most, and what need not be, of the right side."""
 PACKAGES = ("qdldl", "scipy")
 
@@ -40,10 +40,13 @@ class SparseEquations:
         self._starts = np.concatenate([[0], np.cumsum(np.bincount(columns, minlength=size))]).astype(np.int32)
         self._solver: Any = None
         self._upper: Any = None
+        self._lower: Any = None
+        self._diagonal: Any = None
 
     def factor(self, values: Array, yielding: Array) -> None:
         """Takes the entries, in the order of `place`, and how much each multiplier yields."""
         self._upper = self._matrix(values, np.zeros_like(yielding))
+        self._lower, self._diagonal = self._upper.T, self._upper.diagonal()
         softer = self._matrix(values, -YIELDING * yielding)
         if self.package == "qdldl":
             if self._solver is None:
@@ -54,12 +57,12 @@ class SparseEquations:
             whole = (softer + self._sparse.triu(softer, 1).T).tocsc()
             self._solver = _need("scipy.sparse.linalg").splu(whole)
 
-    def solve(self, right: Array) -> Array:
+    def solve(self, right: Array, rounds: int = ROUNDS) -> Array:
         """x, with what yielding left of the right side taken back; the best that was found where rows contradict."""
         x = self._solver.solve(right)
         left = right - self._product(x)
         size = float(np.abs(right).max(initial=0.0))
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             if float(np.abs(left).max(initial=0.0)) <= ENOUGH * size:
                 break
             y = x + self._solver.solve(left)
@@ -74,7 +77,7 @@ class SparseEquations:
         return self._sparse.csc_matrix((data, self._rows, self._starts), shape=(self.size, self.size))
 
     def _product(self, x: Array) -> Array:
-        return self._upper @ x + self._upper.T @ x - self._upper.diagonal() * x
+        return self._upper @ x + self._lower @ x - self._diagonal * x
 
 
 def is_installed() -> bool:

@@ -40,6 +40,8 @@ ROUNDS = 10
 
 def friction_rows(model: Model) -> tuple[int, ...]:
     """The velocity variables at which dry friction acts."""
+    if all(type(f) is float and f == 0.0 for joint in model.joints for f in joint.friction):
+        return ()
     rows = {
         row
         for i, joint in enumerate(model.joints)
