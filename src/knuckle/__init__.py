@@ -77,7 +77,7 @@ if _TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_forces as maximal_forces
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
-    from .maximal_coordinates.transform import maximal as maximal
+    from .maximal_coordinates.maximal_model import maximal as maximal
     from .simulation.rollout.rollout import rollout as rollout
     from .simulation.simulate import simulate as simulate
     from .trajectory.trajectory import Trajectory as Trajectory
@@ -91,7 +91,7 @@ _WHERE = {
     "bind": "bound",
     "drive_forces": "functions.drives",
     "mass_matrix_inverse_product": "constraints.constraint_terms",
-    "maximal": "maximal_coordinates.transform",
+    "maximal": "maximal_coordinates.maximal_model",
     "maximal_forces": "maximal_coordinates.state_maps",
     "maximal_state": "maximal_coordinates.state_maps",
     "reduced_state": "maximal_coordinates.state_maps",

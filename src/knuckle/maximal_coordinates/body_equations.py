@@ -21,15 +21,15 @@ from knuckle.model import ROOT, Model
 from knuckle.solvers.sparse_equations import ROUNDS, SparseEquations
 from knuckle.spatial import SPATIAL
 
-from .joint_groups import JointGroup, JointTerms, LoopTerms, Places
+from .joint_groups import JointGroup, JointTerms, LoopTerms, FramePlaces
 
 Array: TypeAlias = NDArray[Any]
 
 
-class BodyStates(NamedTuple):
+class MovingBodies(NamedTuple):
     """Where the bodies are and how they move; the base is the last of them. `X` are those of the tree's joints."""
 
-    places: Places
+    places: FramePlaces
     V: Array
     X: Array
     tree: list[JointTerms]
@@ -50,8 +50,8 @@ class BodyEquations:
     def __init__(self, model: Model, solver: str | None = None) -> None:
         if model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
             raise ModelError(
-                f"{model.name} has couplings, is planar or moves by laws of time: sparse equations are for joints "
-                "between bodies in space"
+                f"{model.name} has couplings, is planar or moves by laws of time, and sparse equations are for joints "
+                "between bodies in space: use kn.forward_dynamics, or model.without_couplings()"
             )
         self.model, self._package = model, solver
         self.parents = np.array(model.parents, int)
@@ -59,9 +59,9 @@ class BodyEquations:
         self.levels = [list(JointGroup.each(types, level)) for level in _levels(model)]
         self.tree = [group for level in self.levels for group in level]
         self.loops = list(JointGroup.each([loop.type for loop in model.loops], range(len(model.loops))))
-        self.X_tree = Places.of(model.X_tree)
-        self.X_successor = Places.of([loop.X_successor for loop in model.loops])
-        self.X_predecessor = Places.of([loop.X_predecessor for loop in model.loops])
+        self.X_tree = FramePlaces.of(model.X_tree)
+        self.X_successor = FramePlaces.of([loop.X_successor for loop in model.loops])
+        self.X_predecessor = FramePlaces.of([loop.X_predecessor for loop in model.loops])
         self.ends = np.array([(loop.successor, loop.predecessor) for loop in model.loops], int).reshape(-1, 2)
         self.inertia = np.array([[[float(x) for x in row] for row in I.matrix.rows] for I in model.I]).reshape(-1, 6, 6)
         self._q_columns = {id(group): _columns(model.q_slices, group) for group in self.tree}
@@ -96,10 +96,10 @@ class BodyEquations:
 
     # numbers of a state
 
-    def states(self, q: Array, v: Array) -> BodyStates:
+    def states(self, q: Array, v: Array) -> MovingBodies:
         """Where the bodies are and how they move, from the base outward."""
         nb = self.model.nb
-        places = Places(np.tile(np.eye(3), (nb + 1, 1, 1)), np.zeros((nb + 1, 3)))
+        places = FramePlaces(np.tile(np.eye(3), (nb + 1, 1, 1)), np.zeros((nb + 1, 3)))
         V, X, c, tree = np.zeros((nb + 1, 6)), np.zeros((nb, 6, 6)), np.zeros((nb, 6)), list[JointTerms]()
         for level in self.levels:
             for group in level:
@@ -110,9 +110,9 @@ class BodyEquations:
                 V[i] = _apply(X[i], V[self.parents[i]]) + terms.v
                 c[i] = terms.c + crossed(V[i], terms.v)
                 tree.append(terms)
-        return BodyStates(places, V, X, tree, c)
+        return MovingBodies(places, V, X, tree, c)
 
-    def loop_states(self, at: BodyStates) -> list[LoopStates]:
+    def loop_states(self, at: MovingBodies) -> list[LoopStates]:
         """The loop joints, by groups."""
         found: list[LoopStates] = []
         for group, (Xs, Xp) in zip(self.loops, self._X_loops, strict=True):
@@ -123,14 +123,14 @@ class BodyEquations:
             found.append(LoopStates(group.loop_terms(X, Vs, Vs - _apply(to_s, at.V[p])), Xs, to_s))
         return found
 
-    def gaps(self, at: BodyStates) -> Array:
+    def gaps(self, at: MovingBodies) -> Array:
         """The turn and the distance (loops, 6) from the nearest place that each loop joint allows."""
         gaps = np.zeros((len(self.model.loops), 6))
         for group in self.loops:
             gaps[group.members] = group.gaps(self._apart(at, group))
         return gaps
 
-    def _apart(self, at: BodyStates, group: JointGroup) -> Places:
+    def _apart(self, at: MovingBodies, group: JointGroup) -> FramePlaces:
         """ˢX_ᵖ between the frames of loop joints."""
         l = group.members
         s, p = self.ends[l].T
@@ -173,7 +173,7 @@ class BodyEquations:
         tree = [(np.stack([g.members, self.parents[g.members]], 1), g.nc) for g in self.tree]
         return [*tree, *((self.ends[g.members], g.nc) for g in self.loops)]
 
-    def factor(self, at: BodyStates, loops: list[LoopStates]) -> None:
+    def factor(self, at: MovingBodies, loops: list[LoopStates]) -> None:
         """Fills the matrix with the numbers of a state."""
         M, beside = self.inertia.copy(), list[Array]()
         for group, terms, rotor in zip(self.tree, at.tree, self.rotor, strict=True):
@@ -195,7 +195,7 @@ class BodyEquations:
         soft = np.concatenate(yielding) if yielding else np.zeros(0)
         self._equations.factor(np.concatenate(values), np.maximum(soft, 1e-3 * soft.mean() if len(soft) else 0.0))
 
-    def _rows(self, at: BodyStates, loops: list[LoopStates]) -> list[tuple[Array, Array]]:
+    def _rows(self, at: MovingBodies, loops: list[LoopStates]) -> list[tuple[Array, Array]]:
         """K of each group (n, nc, 6): Tᵀ on the successor, −TᵀX on the predecessor."""
         found: list[tuple[Array, Array]] = []
         for group, terms in zip(self.tree, at.tree, strict=True):
@@ -214,14 +214,14 @@ class BodyEquations:
         x = self._equations.solve(right, rounds)
         return x[: force.size].reshape(-1, 6), x[force.size :]
 
-    def variables(self, at: BodyStates, a: Array, c: Array | None = None) -> Array:
+    def variables(self, at: MovingBodies, a: Array, c: Array | None = None) -> Array:
         """T_aᵀ(a_s − X a_p − c) of the tree's joints: what the bodies' accelerations, or velocities, are there (nv)."""
         whole = np.concatenate([a, np.zeros((1, 6))])
         relative = a - _apply(at.X, whole[self.parents]) - (0.0 if c is None else c)
         parts = [np.einsum("nij,ni->nj", t.T_a, relative[g.members]) for g, t in zip(self.tree, at.tree, strict=True)]
         return self.joined(parts, "nv")
 
-    def body_forces(self, at: BodyStates, tau: Array) -> Array:
+    def body_forces(self, at: MovingBodies, tau: Array) -> Array:
         """What joint forces (nv) are on the bodies (nb, 6): T_a τ on the one and −T_a τ on the other."""
         f = np.zeros((self.model.nb + 1, 6))
         for group, terms, rotor in zip(self.tree, at.tree, self.rotor, strict=True):
@@ -233,7 +233,7 @@ class BodyEquations:
             np.add.at(f, self.parents[i], -np.einsum("nij,ni->nj", at.X[i], active))
         return f[:-1]
 
-    def weights(self, at: BodyStates) -> Array:
+    def weights(self, at: MovingBodies) -> Array:
         """Gravity and the velocity products on each body (nb, 6): I X g − v ×* I v."""
         g = np.concatenate([np.zeros(3), [float(x) for x in self.model.gravity]])
         E, V = at.places.E[:-1], at.V[:-1]

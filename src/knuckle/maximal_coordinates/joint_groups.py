@@ -18,20 +18,20 @@ from knuckle.spatial import Force, Inertia, Motion, Subspace, Transform, Vector,
 Array: TypeAlias = NDArray[Any]
 
 
-class Places(NamedTuple):
+class FramePlaces(NamedTuple):
     """Frames of many: E and r of the transforms to them."""
 
     E: Array
     r: Array
 
     @classmethod
-    def of(cls, transforms: Sequence[Transform]) -> Places:
+    def of(cls, transforms: Sequence[Transform]) -> FramePlaces:
         """Transforms of a model as arrays."""
         E = np.array([[[float(x) for x in row] for row in X.E] for X in transforms]).reshape(-1, 3, 3)
         return cls(E, np.array([[float(x) for x in X.r] for X in transforms]).reshape(-1, 3))
 
     @classmethod
-    def flat(cls, numbers: Array) -> Places:
+    def flat(cls, numbers: Array) -> FramePlaces:
         """From rows of twelve numbers."""
         return cls(numbers[:, :9].reshape(-1, 3, 3), numbers[:, 9:12])
 
@@ -39,17 +39,17 @@ class Places(NamedTuple):
         """As rows of twelve numbers."""
         return np.concatenate([self.E.reshape(-1, 9), self.r], axis=1)
 
-    def __getitem__(self, index: Any) -> Places:
-        return Places(self.E[index], self.r[index])
+    def __getitem__(self, index: Any) -> FramePlaces:
+        return FramePlaces(self.E[index], self.r[index])
 
-    def after(self, first: Places) -> Places:
+    def after(self, first: FramePlaces) -> FramePlaces:
         """X Y: to these frames, whose places are those in the first."""
-        return Places(self.E @ first.E, first.r + np.einsum("nji,nj->ni", first.E, self.r))
+        return FramePlaces(self.E @ first.E, first.r + np.einsum("nji,nj->ni", first.E, self.r))
 
-    def from_frames(self, others: Places) -> Places:
+    def from_frames(self, others: FramePlaces) -> FramePlaces:
         """X Y⁻¹ for X and Y from the base: from the others to these."""
         E = self.E @ others.E.transpose(0, 2, 1)
-        return Places(E, np.einsum("nij,nj->ni", others.E, self.r - others.r))
+        return FramePlaces(E, np.einsum("nij,nj->ni", others.E, self.r - others.r))
 
     def matrices(self) -> Array:
         """X (n, 6, 6) of motions: [E 0; −E r× E]."""
@@ -62,7 +62,7 @@ class Places(NamedTuple):
 class JointTerms(NamedTuple):
     """For joints of one type: forces T (n, 6, nc) and T_a (n, 6, nv), and S̊ v; v_J of tree joints."""
 
-    X: Places
+    X: FramePlaces
     v: Array
     c: Array
     T: Array
@@ -106,16 +106,16 @@ class JointGroup:
         """Terms of tree joints in states (n, nq), (n, nv)."""
         n, nv, nc = len(self.members), self.type.nv, self.nc
         X, vJ, c, T, T_a = np.split(_tree_joint(self.alone, q, v), np.cumsum([12, 6, 6, 6 * nc]), axis=1)
-        return JointTerms(Places.flat(X), vJ, c, T.reshape(n, 6, nc), T_a.reshape(n, 6, nv))
+        return JointTerms(FramePlaces.flat(X), vJ, c, T.reshape(n, 6, nc), T_a.reshape(n, 6, nv))
 
-    def loop_terms(self, X: Places, Vs: Array, V: Array) -> LoopTerms:
+    def loop_terms(self, X: FramePlaces, Vs: Array, V: Array) -> LoopTerms:
         """Terms of loop joints whose frames are X apart and move with V, in the successor's, which moves with Vs."""
         n, nv, nc = len(self.members), self.type.nv, self.nc
         cuts = np.cumsum([6 * nc, 6 * nv, nc, nc])
         T, T_a, delta, rate, k = np.split(_loop_joint(self.alone, X.numbers(), Vs, V), cuts, axis=1)
         return LoopTerms(T.reshape(n, 6, nc), T_a.reshape(n, 6, nv), delta, rate, k)
 
-    def gaps(self, X: Places) -> Array:
+    def gaps(self, X: FramePlaces) -> Array:
         """The turn and the distance (n, 6) from the nearest place that each loop joint allows."""
         return _loop_gap(self.alone, X.numbers())
 

@@ -17,7 +17,7 @@ from knuckle.scalar import ZERO, constant
 from knuckle.solvers.sparse_equations import is_installed
 from knuckle.spatial import SPATIAL
 
-from .body_equations import BodyEquations, BodyStates
+from .body_equations import BodyEquations, MovingBodies
 
 Array: TypeAlias = NDArray[Any]
 MOST_ROWS = 24
@@ -79,7 +79,7 @@ class SparseDynamics:
         loops = of.loop_states(of.states(q, v))
         return q, v + self._response(at, [-l.terms.rate for l in loops])
 
-    def _response(self, at: BodyStates, asked: list[Array]) -> Array:
+    def _response(self, at: MovingBodies, asked: list[Array]) -> Array:
         """The motion (nv) of least kinetic energy that moves the loop joints as asked."""
         none = [np.zeros((len(g.members), g.nc)) for g in self.equations.tree]
         a, _ = self.equations.solve(np.zeros((self.model.nb, 6)), none, asked, rounds=1)

@@ -14,7 +14,7 @@ from knuckle.joints import Driven, Free, Prescribed
 from knuckle.model import Model
 from knuckle.spatial import Motion, Vector
 
-from .joint_groups import JointGroup, Places, transform_of
+from .joint_groups import JointGroup, FramePlaces, transform_of
 
 Array: TypeAlias = NDArray[Any]
 FREE = Free()
@@ -49,12 +49,12 @@ def reduced_arrays(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
     placed = np.concatenate([placed, np.broadcast_to(base, (len(Q), 1, 12))], axis=1)
     V = np.concatenate([V, np.zeros((len(V), 1, 6))], axis=1)
     at, rate = np.zeros((len(Q), model.nq)), np.zeros((len(Q), model.nv))
-    parents, X_tree = np.array(model.parents, int), Places.of(model.X_tree)
+    parents, X_tree = np.array(model.parents, int), FramePlaces.of(model.X_tree)
     for group in JointGroup.each([joint.type for joint in model.joints], range(model.nb)):
         i, n = group.members, len(group.members)
         every = np.tile(np.arange(n), len(Q))
-        before = X_tree[i][every].after(Places.flat(placed[:, parents[i]].reshape(-1, 12)))
-        X = Places.flat(placed[:, i].reshape(-1, 12)).from_frames(before)
+        before = X_tree[i][every].after(FramePlaces.flat(placed[:, parents[i]].reshape(-1, 12)))
+        X = FramePlaces.flat(placed[:, i].reshape(-1, 12)).from_frames(before)
         carried = X.after(X_tree[i][every]).matrices()
         relative = V[:, i].reshape(-1, 6) - np.einsum("nij,nj->ni", carried, V[:, parents[i]].reshape(-1, 6))
         there, moving = _between(group.alone, X.numbers(), relative)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.kinematics import body_motions
 from knuckle.engine.calls.function import kernel
-from knuckle.errors import near
+from knuckle.errors import ModelError, near
 from knuckle.functions.per_joint import as_vector
 from knuckle.joints import Free
 from knuckle.model import ROOT, Model
@@ -73,7 +73,20 @@ def maximal_forces(model: Model, q: ArrayLike, tau: ArrayLike, *, bodies: Iterab
 
 
 def freed_bodies(model: Model, names: Iterable[str] | None) -> tuple[int, ...]:
-    """The numbers of the bodies to make free, in order."""
+    """The numbers of the bodies to make free, in order; an error where a coupling needs the joint of one."""
+    freed = _numbers_of(model, names)
+    for coupling in model.couplings:
+        for i in (coupling.joint, *coupling.sources):
+            if i in freed:
+                raise ModelError(
+                    "is part of a coupling, and loop joints have no variables to couple: leave its body out of "
+                    "`bodies`, or take model.without_couplings()",
+                    element=model.joints[i].name,
+                )
+    return freed
+
+
+def _numbers_of(model: Model, names: Iterable[str] | None) -> tuple[int, ...]:
     if names is None:
         return tuple(range(model.nb))
     if isinstance(names, str):

@@ -15,7 +15,7 @@ from knuckle.constraints import Constraint, Custom, JointPosition, Point
 from knuckle.joints import Composite, Euler, ExponentialSpherical, Prismatic, Revolute, Translational, Universal
 from knuckle.model import Model
 
-from .mechanisms import (
+from .bars import (
     DOWN,
     NONE,
     branching,

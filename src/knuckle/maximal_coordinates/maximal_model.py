@@ -73,14 +73,6 @@ def _names(model: Model, freed: tuple[int, ...]) -> tuple[str, ...]:
 def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) -> None:
     if model.algebra is not SPATIAL:
         raise ModelError(f"{model.name} is a planar model, and bodies on free joints move in space")
-    for coupling in model.couplings:
-        for i in (coupling.joint, *coupling.sources):
-            if i in freed:
-                raise ModelError(
-                    "is part of a coupling, and loop joints have no variables to couple: leave its body out of "
-                    "`bodies`, or take model.without_couplings()",
-                    element=model.joints[i].name,
-                )
     for i in freed:
         joint, body = model.joints[i], model.bodies[i]
         finite = any(np.isfinite(x) for x in (*joint.limits.lower, *joint.limits.upper))
@@ -105,10 +97,10 @@ def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, 
 def _is_light(inertia: Inertia) -> bool:
     """Whether an inertia has no inverse; symbols may have one."""
     try:
-        mass, turning = float(inertia.mass), [[float(x) for x in row] for row in inertia.I_com]
+        mass, (xx, xy, yy, xz, yz, zz) = float(inertia.mass), map(float, inertia.I_com)
     except TypeError:
         return False
-    least, _, most = np.linalg.eigvalsh(np.array(turning))
+    least, _, most = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return mass <= 0 or least <= LIGHT * most
 
 
