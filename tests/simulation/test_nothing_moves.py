@@ -230,6 +230,7 @@ def must_not_crash(name: str, model: kn.Model, tmp_path: Path) -> None:
         "drive_forces": "no joint moves by a law of time",
         "operational_space_inertia": "a direction in which it never moves",
         "model.to_planar": "plane",
+        "maximal": "leave it out of `bodies`",
     }
     if not model.nv:
         allowed |= {"center_of_mass": "zero in every state", "external_force": "which no force moves"}

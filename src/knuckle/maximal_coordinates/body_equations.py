@@ -63,7 +63,9 @@ class BodyEquations:
         self.X_successor = FramePlaces.of([loop.X_successor for loop in model.loops])
         self.X_predecessor = FramePlaces.of([loop.X_predecessor for loop in model.loops])
         self.ends = np.array([(loop.successor, loop.predecessor) for loop in model.loops], int).reshape(-1, 2)
-        self.inertia = np.array([[[float(x) for x in row] for row in I.matrix.rows] for I in model.I]).reshape(-1, 6, 6)
+        self.inertia = np.array([[[float(x) for x in row] for row in I.matrix.rows] for I in model.I]).reshape(
+            model.nb, 6, 6
+        )
         self._q_columns = {id(group): _columns(model.q_slices, group) for group in self.tree}
         self._v_columns = {id(group): _columns(model.v_slices, group) for group in self.tree}
         self._X_loops = [
@@ -193,7 +195,14 @@ class BodyEquations:
                 soft += (K @ self._inverse[bodies] * K).sum(-1)
             yielding.append(soft.ravel())
         soft = np.concatenate(yielding) if yielding else np.zeros(0)
-        self._equations.factor(np.concatenate(values), np.maximum(soft, 1e-3 * soft.mean() if len(soft) else 0.0))
+        soft = np.maximum(soft, 1e-3 * soft.mean() if len(soft) else 0.0)
+        try:
+            self._equations.factor(np.concatenate(values), soft)
+        except np.linalg.LinAlgError:
+            raise ModelError(
+                f"{self.model.name} has a joint that moves no inertia, so that its acceleration is not determined: give "
+                "the bodies beyond it mass and inertia"
+            ) from None
 
     def _rows(self, at: MovingBodies, loops: list[LoopStates]) -> list[tuple[Array, Array]]:
         """K of each group (n, nc, 6): Tᵀ on the successor, −TᵀX on the predecessor."""

@@ -18,7 +18,8 @@ from knuckle.spatial import Force, Inertia, Motion, Subspace, Transform, Vector,
 Array: TypeAlias = NDArray[Any]
 
 
-class FramePlaces(NamedTuple):
+@dataclass(frozen=True)
+class FramePlaces:
     """Frames of many: E and r of the transforms to them."""
 
     E: Array

@@ -90,12 +90,16 @@ def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, 
                 )
         if _is_light(body.inertia):
             raise ModelError(
-                "has no inertia in some direction, and cannot be free: leave it out of `bodies`", element=body.name
+                "has no inertia in some direction, and on a free joint that would be a joint that moves no inertia: leave "
+                "it out of `bodies`",
+                element=body.name,
             )
 
 
 def _is_light(inertia: Inertia) -> bool:
     """Whether an inertia has no inverse; symbols may have one."""
+    if constant(inertia.mass) is ZERO:
+        return True
     try:
         mass, (xx, xy, yy, xz, yz, zz) = float(inertia.mass), map(float, inertia.I_com)
     except TypeError:

@@ -53,6 +53,8 @@ class SparseDynamics:
         self, q: Array, v: Array, tau: Array, f_ext: Array | None = None, stabilization: float | None = None
     ) -> Array:
         """The acceleration (nv), with loops kept closed."""
+        if not self.model.nb:
+            return np.zeros(0)
         of, at = self.equations, self.equations.states(q, v)
         loops = of.loop_states(at)
         of.factor(at, loops)
@@ -139,6 +141,7 @@ def sparse_dynamics(
     values = {"q": q, "v": v, "tau": tau} | ({} if f_ext is None else {"f_ext": f_ext})
     arrays = {name: numbers(name, value, shapes[name]).astype(float) for name, value in values.items()}
     batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(shapes[name])] for name, x in arrays.items()))
-    flat = [np.broadcast_to(x, (*batch, *shapes[name])).reshape(-1, *shapes[name]) for name, x in arrays.items()]
+    count = int(np.prod(batch))
+    flat = [np.broadcast_to(x, (*batch, *shapes[name])).reshape(count, *shapes[name]) for name, x in arrays.items()]
     rows = [dynamics.forward_dynamics(*state, stabilization=stabilization) for state in zip(*flat, strict=True)]
     return np.array(rows).reshape(*batch, model.nv)

@@ -48,14 +48,23 @@ class SparseEquations:
         self._upper = self._matrix(values, np.zeros_like(yielding))
         self._lower, self._diagonal = self._upper.T, self._upper.diagonal()
         softer = self._matrix(values, -YIELDING * yielding)
+        self._solver = self._factored(softer)
+
+    def _factored(self, softer: Any) -> Any:
+        """A solver; SciPy's where M has no inverse, so that not every order will do."""
         if self.package == "qdldl":
-            if self._solver is None:
-                self._solver = _need("qdldl").Solver(softer, upper=True)
-            else:
+            try:
+                if not isinstance(self._solver, _need("qdldl").Solver):
+                    return _need("qdldl").Solver(softer, upper=True)
                 self._solver.update(softer, upper=True)
-        else:
-            whole = (softer + self._sparse.triu(softer, 1).T).tocsc()
-            self._solver = _need("scipy.sparse.linalg").splu(whole)
+                return self._solver
+            except RuntimeError:
+                pass
+        whole = (softer + self._sparse.triu(softer, 1).T).tocsc()
+        try:
+            return _need("scipy.sparse.linalg").splu(whole)
+        except RuntimeError as error:
+            raise np.linalg.LinAlgError(f"the equations have no solution: {error}") from None
 
     def solve(self, right: Array, rounds: int = ROUNDS) -> Array:
         """x, with what yielding left of the right side taken back; the best that was found where rows contradict."""

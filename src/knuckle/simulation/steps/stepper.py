@@ -209,9 +209,7 @@ class Stepper:
             return state
         part, method = integrator.stage
         step = self._step
-        stage = Stepper(
-            self.model, method, step.controller, step.external_forces, self.parameters, self.stabilization
-        )
+        stage = Stepper(self.model, method, step.controller, step.external_forces, self.parameters, self.stabilization)
         found = stage._solved(method, t, State(state.q, state.v, (*state.memory[:first], 0.0)), part * dt)
         memory = integrator.after_stage(self.held(state), own, found.v, float(found.memory[-1]), dt)
         return State(state.q, state.v, (*state.memory[:first], *memory))
