@@ -1,4 +1,4 @@
-"""RedMax's matrices (notes 2.1-2.6): everything in reduced coordinates follows from bodies in maximal ones and from J."""
+"""RedMax's matrices (notes 2.1-2.6): what reduced coordinates have follows from bodies in maximal ones and from J."""
 
 import numpy as np
 import pytest

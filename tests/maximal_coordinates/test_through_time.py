@@ -48,7 +48,7 @@ def test_a_first_state_that_is_open_is_refused():
     maximal = kn.maximal(model)
     Q, V = kn.maximal_state(model, np.zeros(6), np.zeros(6))
     Q[-1] += 1e-3
-    with pytest.raises(ValueError, match="loop 'link5_joint' is open by 0.001"):
+    with pytest.raises(ValueError, match=r"loop 'link5_joint' is open by 0\.001"):
         kn.simulate(maximal, Q, V, 0.01, integrator="euler")
 
 

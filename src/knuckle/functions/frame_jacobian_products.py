@@ -89,7 +89,7 @@ def body_jacobian(model: Model, q: ArrayLike) -> Array:
 @public_in("jacobian_products")
 @function(q="q", v="v", loops=True)
 def body_jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """J̇ (..., 6 nb, nv): the derivative of `body_jacobian` in time, entry by entry, while the mechanism moves with v."""
+    """J̇ (..., 6 nb, nv): the derivative of `body_jacobian` in time, entry by entry, while it moves with v."""
     J, R = body_jacobians.body_jacobian_rates(model, model.positions(q), model.velocities(q, v))
     zero, blocks = model.zero_motion, list[Any]()
     for i in range(model.nb):

@@ -21,7 +21,7 @@ from knuckle.model import ROOT, Model
 from knuckle.solvers.sparse_equations import ROUNDS, SparseEquations
 from knuckle.spatial import SPATIAL
 
-from .joint_groups import JointGroup, JointTerms, LoopTerms, FramePlaces
+from .joint_groups import FramePlaces, JointGroup, JointTerms, LoopTerms
 
 Array: TypeAlias = NDArray[Any]
 
@@ -200,8 +200,8 @@ class BodyEquations:
             self._equations.factor(np.concatenate(values), soft)
         except np.linalg.LinAlgError:
             raise ModelError(
-                f"{self.model.name} has a joint that moves no inertia, so that its acceleration is not determined: give "
-                "the bodies beyond it mass and inertia"
+                f"{self.model.name} has a joint that moves no inertia, so that its acceleration is not determined: "
+                "give the bodies beyond it mass and inertia"
             ) from None
 
     def _rows(self, at: MovingBodies, loops: list[LoopStates]) -> list[tuple[Array, Array]]:

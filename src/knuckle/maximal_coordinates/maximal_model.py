@@ -90,8 +90,8 @@ def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, 
                 )
         if _is_light(body.inertia):
             raise ModelError(
-                "has no inertia in some direction, and on a free joint that would be a joint that moves no inertia: leave "
-                "it out of `bodies`",
+                "has no inertia in some direction, and on a free joint that would be a joint that moves no inertia: "
+                "leave it out of `bodies`",
                 element=body.name,
             )
 

@@ -14,7 +14,7 @@ from knuckle.joints import Driven, Free, Prescribed
 from knuckle.model import Model
 from knuckle.spatial import Motion, Vector
 
-from .joint_groups import JointGroup, FramePlaces, transform_of
+from .joint_groups import FramePlaces, JointGroup, transform_of
 
 Array: TypeAlias = NDArray[Any]
 FREE = Free()
