@@ -38,6 +38,7 @@ LONG = {
         "double_pendulum.py",
         "chaos.py",
         "identification.py",
+        "maximal_and_reduced.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""

@@ -74,6 +74,10 @@ if _TYPE_CHECKING:
     from .constraints.constraint_terms import mass_matrix_inverse_product as mass_matrix_inverse_product
     from .functions.drives import drive_forces as drive_forces
     from .functions.where import where as where
+    from .maximal_coordinates.maximal_model import maximal as maximal
+    from .maximal_coordinates.state_maps import maximal_forces as maximal_forces
+    from .maximal_coordinates.state_maps import maximal_state as maximal_state
+    from .maximal_coordinates.state_maps import reduced_state as reduced_state
     from .simulation.rollout.rollout import rollout as rollout
     from .simulation.simulate import simulate as simulate
     from .trajectory.trajectory import Trajectory as Trajectory
@@ -87,6 +91,10 @@ _WHERE = {
     "bind": "bound",
     "drive_forces": "functions.drives",
     "mass_matrix_inverse_product": "constraints.constraint_terms",
+    "maximal": "maximal_coordinates.maximal_model",
+    "maximal_forces": "maximal_coordinates.state_maps",
+    "maximal_state": "maximal_coordinates.state_maps",
+    "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
     "simulate": "simulation.simulate",
     "view": "viewer.viewer",

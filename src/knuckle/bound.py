@@ -127,6 +127,8 @@ class BoundIdentification(BoundGroup):
 class BoundJacobianProducts(BoundGroup):
     """The functions of `kn.jacobian_products` for one model."""
 
+    body_jacobian = _Method(frame_jacobian_products.body_jacobian)
+    body_jacobian_rate = _Method(frame_jacobian_products.body_jacobian_rate)
     body_product = _Method(frame_jacobian_products.body_product)
     body_rate_product = _Method(frame_jacobian_products.body_rate_product)
     body_transpose_product = _Method(frame_jacobian_products.body_transpose_product)

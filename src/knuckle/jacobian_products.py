@@ -1,6 +1,8 @@
-"""Products with Jacobians in O(n), without the Jacobian, as `kn.jacobian_products`."""
+"""Products with Jacobians in O(n), without the Jacobian, and the Jacobian of all bodies, as `kn.jacobian_products`."""
 
 from .functions.frame_jacobian_products import (
+    body_jacobian,
+    body_jacobian_rate,
     body_product,
     body_rate_product,
     body_transpose_product,
@@ -10,6 +12,8 @@ from .functions.frame_jacobian_products import (
 )
 
 __all__ = [
+    "body_jacobian",
+    "body_jacobian_rate",
     "body_product",
     "body_rate_product",
     "body_transpose_product",

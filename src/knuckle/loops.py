@@ -17,6 +17,7 @@ from .functions.loops.loop_terms import (
     null_space_bias,
 )
 from .functions.loops.loop_wrenches import wrenches
+from .maximal_coordinates.sparse_dynamics import sparse_dynamics
 
 __all__ = [
     "Actuation",
@@ -39,6 +40,7 @@ __all__ = [
     "null_space_bias",
     "project",
     "solve_dependent",
+    "sparse_dynamics",
     "with_closure_function",
     "wrenches",
 ]

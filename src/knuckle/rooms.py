@@ -30,7 +30,7 @@ ROOMS = (
     "constraints",
     "elements",
     "contact",
-    "maximal",
+    "maximal_coordinates",
     "bound",
     "operators",
     # groups of public functions: `kn.loops` …

@@ -84,6 +84,9 @@ def test_all_bodies_at_once(model: Model):
     J = np.array([kn.jacobian(model, s.q, name) for name in model.body_names])
     rate = np.array([kn.jacobian_rate(model, s.q, s.v, name) for name in model.body_names])
     size = model.nv * max(1.0, np.abs(J).max(initial=0.0), np.abs(rate).max(initial=0.0)) * np.abs(s.v).max(initial=1.0)
+    n = model.nb * model.algebra.dimension
+    close(kn.jacobian_products.body_jacobian(model, s.q), J.reshape(n, model.nv), size=size)
+    close(kn.jacobian_products.body_jacobian_rate(model, s.q, s.v), rate.reshape(n, model.nv), size=size)
     close(kn.jacobian_products.body_product(model, s.q, x), J @ x, size=size)
     close(kn.jacobian_products.body_rate_product(model, s.q, s.v, x), rate @ x, size=size)
     close(

@@ -62,9 +62,9 @@ def test_joints_are_frozen_data(joint: Joint):
 
 
 def test_joints_are_made_of_plain_values(joint: Joint):
-    """Floats, words, tuples, joints and transforms: what JSON can hold (a function joint holds its function)."""
+    """Floats, words, truth values, tuples, joints and transforms: what JSON holds (a function joint has its function)."""
     for value in values(joint):
-        assert isinstance(value, float | str) or value is ZERO or value is ONE or callable(value), repr(value)
+        assert isinstance(value, float | str | bool) or value is ZERO or value is ONE or callable(value), repr(value)
 
 
 def test_joints_compare_hash_copy_and_pickle(joint: Joint):

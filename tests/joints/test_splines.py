@@ -217,3 +217,43 @@ def test_nearest_place_is_found_on_long_splines(joint: Joint):
     q = Vector(np.array([list(joint.random(rng)) for _ in range(500)]).T)
     found = joint.locate(joint.transform(q))
     assert max(np.max(np.abs(a - b)) for a, b in zip(found, q, strict=True)) < 1e-9
+
+
+def test_a_cyclic_curve_goes_round():
+    """It is the open curve of the same frames and the first three again, and once around it is where it was."""
+    frames = control_frames(5)
+    cyclic, open_one = SplineCurve(frames, cyclic=True), SplineCurve([*frames, *frames[:3]])
+    assert cyclic.end == open_one.end == 5
+    for q in np.linspace(0.0, 5.0, 23):
+        for turns in (-2, 0, 1):
+            at, v = Vector([float(q) + 5 * turns]), Vector([0.7])
+            for a, b in zip(cyclic.motion(at, v), open_one.motion(Vector([float(q)]), v), strict=True):
+                close(getattr(a, "matrix", a), getattr(b, "matrix", b), 1e-12)
+
+
+def test_a_cyclic_surface_goes_round():
+    grid = control_grid(4, 5)
+    cyclic, open_one = SplineSurface(grid, cyclic=(True, False)), SplineSurface([*grid, *grid[:3]])
+    assert cyclic.ends == open_one.ends == (4.0, 2.0)
+    for q in np.linspace(0.1, 3.9, 7):
+        v = Vector([0.7, -0.3])
+        for a, b in zip(
+            cyclic.motion(Vector([float(q) - 8, 0.4]), v), open_one.motion(Vector([float(q), 0.4]), v), strict=True
+        ):
+            close(getattr(a, "matrix", a), getattr(b, "matrix", b), 1e-12)
+    with pytest.raises(ValueError, match="cyclic says of"):
+        SplineSurface(grid, cyclic=(True,))
+
+
+def test_the_motion_of_a_cyclic_curve_is_the_rate_of_its_place():
+    curve = SplineCurve(control_frames(5), cyclic=True)
+    for q in (-0.3, 4.9, 12.2):
+        X, S, _, _ = curve.motion(Vector([q]), Vector([1.0]))
+        by_place = Joint.subspace(curve, Vector([q]))
+        close(S.matrix, by_place.matrix, 1e-12)
+        close(
+            curve.subspace_rate(Vector([q]), Vector([1.0])).matrix,
+            Joint.subspace_rate(curve, Vector([q]), Vector([1.0])).matrix,
+            1e-11,
+        )
+        close(curve.transform(curve.locate(X)).matrix, X.matrix, 1e-10)

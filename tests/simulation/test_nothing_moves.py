@@ -122,6 +122,11 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
         kn.bind(m).body_poses(q(m)),
         kn.bind(m).normalize(q(m), z(m)),
     ],
+    "loops.sparse_dynamics": lambda m, _: kn.loops.sparse_dynamics(m, q(m), z(m), z(m)),
+    "maximal": lambda m, _: kn.maximal(m, drop=("friction", "limits", "rotor_inertia")).nv,
+    "maximal_state": lambda m, _: kn.maximal_state(m, q(m), z(m)),
+    "reduced_state": lambda m, _: kn.reduced_state(m, *kn.maximal_state(m, q(m), z(m))),
+    "maximal_forces": lambda m, _: kn.maximal_forces(m, q(m), z(m)),
     "loops.close": lambda m, _: kn.loops.close(m).q,
     "loops.project": lambda m, _: kn.loops.project(m, q(m), z(m)),
     "loops.degrees_of_freedom": lambda m, _: kn.loops.degrees_of_freedom(m, q(m)),
@@ -228,6 +233,7 @@ def must_not_crash(name: str, model: kn.Model, tmp_path: Path) -> None:
         "drive_forces": "no joint moves by a law of time",
         "operational_space_inertia": "a direction in which it never moves",
         "model.to_planar": "plane",
+        "maximal": "leave it out of `bodies`",
     }
     if not model.nv:
         allowed |= {"center_of_mass": "zero in every state", "external_force": "which no force moves"}

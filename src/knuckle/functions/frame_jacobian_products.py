@@ -6,7 +6,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms.kinematics import body_jacobian_products
+from knuckle.algorithms.kinematics import body_jacobian_products, body_jacobians
 from knuckle.algorithms.kinematics.jacobians import pose
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import ROOT, Model
@@ -75,6 +75,33 @@ def body_transpose_product(model: Model, q: ArrayLike, y: ArrayLike) -> Array:
     return model.forces(
         q, body_jacobian_products.jacobian_transpose_product(model, model.positions(q), wrenches(model, y))
     )
+
+
+@public_in("jacobian_products")
+@function(q="q", loops=True)
+def body_jacobian(model: Model, q: ArrayLike) -> Array:
+    """J (..., 6 nb, nv) of all bodies, each in its own coordinates (notes 2.1-2.3): J v are their twists in a row, and
+    with the bodies' inertias M along a diagonal, H = JᵀMJ."""
+    J = body_jacobians.body_jacobians(model, model.positions(q))
+    return _stacked(model, [model.columns(q, J[i], model.zero_motion) for i in range(model.nb)])
+
+
+@public_in("jacobian_products")
+@function(q="q", v="v", loops=True)
+def body_jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+    """J̇ (..., 6 nb, nv): the derivative of `body_jacobian` in time, entry by entry, while it moves with v."""
+    J, R = body_jacobians.body_jacobian_rates(model, model.positions(q), model.velocities(q, v))
+    zero, blocks = model.zero_motion, list[Any]()
+    for i in range(model.nb):
+        pair = model.columns(q, R[i], zero), model.column_rates(q, v, J[i], zero)
+        blocks.append([x + y for x, y in zip(*pair, strict=True)])
+    return _stacked(model, blocks)
+
+
+def _stacked(model: Model, blocks: list[Any]) -> Matrix:
+    """The columns of each body as one matrix, a body below the other."""
+    n = model.algebra.dimension
+    return Matrix(([column.components[k] for column in block] for block in blocks for k in range(n)), model.nv)
 
 
 def _rate_products(model: Model, q: Any, v: Any, x: Any) -> tuple[dict[int, Any], dict[int, Any], dict[int, Any]]:

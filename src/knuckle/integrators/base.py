@@ -17,7 +17,7 @@ DenseOutput = Callable[[Any], "tuple[Any, Any]"]
 class State(NamedTuple):
     """Position and velocity variables at an instant, and what an integrator remembers of the steps before.
 
-    What it remembers is numbers and vectors. Where a state is changed from outside, the memory no longer holds: `start`
+    What it remembers is numbers and vectors. Where a state is changed from outside, the memory no longer holds: `begin`
     again.
     """
 
@@ -47,7 +47,7 @@ class Integrator(ABC):
     def order(self) -> int:
         """p, with a global error of O(dtᵖ)."""
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         """The state to begin with; an integrator that looks back fills its memory here."""
         return State(q, v)
 
@@ -70,7 +70,7 @@ class Integrator(ABC):
 
     def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """A state that begins anew where the forces have changed, with what still holds of its memory: nothing."""
-        return self.start(system, t, state.q, state.v, dt)
+        return self.begin(system, t, state.q, state.v, dt)
 
     @property
     def evaluations(self) -> int | None:

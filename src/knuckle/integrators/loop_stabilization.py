@@ -15,6 +15,7 @@ from knuckle.functions.loops.closed_response import response
 from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.loops.loop_terms import gap as loop_gap
+from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
 
@@ -25,6 +26,8 @@ variables that are integrated alone while the others follow (8.56), or nothing."
 
 OPEN = 1e-6
 """How far open loops may be at the beginning, in radians and metres, and per second: projection closes them at once."""
+MOST_IN_CODE = 60
+"""Constraints that close at one body, beyond which a rollout would take minutes to compile."""
 MOST_WORK = 200_000
 """Products between constraints, beyond which equations with matrices of their own are too long for code."""
 
@@ -49,9 +52,7 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
     """
     if not model.loops or stabilization is None or isinstance(stabilization, float):
         return
-    now = model.at_time(t) if model.depends_on_time else model
-    gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
-    gaps = gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0)
+    gaps, rate = _openness(model, q, v, t)
     worst = int(np.argmax(gaps))
     advice = "or use stabilization=0.1, with which loops close in so many seconds"
     if gaps[worst] > OPEN:
@@ -59,16 +60,25 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
             f"q0: loop {model.loops[worst].name!r} is open by {gaps[worst]:.3g} (m, rad); start from "
             f"kn.loops.close(model, q0).q, {advice}"
         )
-    rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
     if rate > OPEN * (1 + np.nan_to_num(np.abs(v)).max(initial=0.0)):
         raise ValueError(
             f"v0: the loops open with {rate:.3g} (m/s, rad/s); start from kn.loops.project(model, q0, v0), {advice}"
         )
 
 
+def _openness(model: Model, q: Array, v: Array, t: float) -> tuple[Array, float]:
+    """How far each loop is open (loops,) in the worst of states (..., nq), (..., nv), and the largest rate."""
+    if q.ndim == v.ndim == 1 and goes_sparse(model):
+        return SparseDynamics(model).openness(q, v)
+    now = model.at_time(t) if model.depends_on_time else model
+    gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
+    rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
+    return gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0), rate
+
+
 def takes_long(model: Model, evaluations: int) -> bool:
     """Whether a step with so many evaluations of the acceleration is too long for one piece of code."""
-    return is_long(model) and bool(model.couplings)
+    return goes_sparse(model) or (is_long(model) and bool(model.couplings))
 
 
 def is_long(model: Model) -> bool:
@@ -91,7 +101,7 @@ def must_fit(model: Model, name: str, is_explicit: bool, stabilization: Stabiliz
 
 def must_be_short(model: Model) -> None:
     """An error for rollouts of mechanisms with very many loops."""
-    if is_long(model) and model.couplings:
+    if (is_long(model) and model.couplings) or (goes_sparse(model) and constraint_count(model) > MOST_IN_CODE):
         raise ModelError(
             f"a rollout puts a step into code, and {model.name} has {constraint_count(model)} constraints on "
             f"{model.nv} variables, too many for that: kn.simulate takes it, one trajectory at a time"

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numpy as np
+
 from knuckle.algorithms.elements import muscle_rates
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.bound import Bound, bind
@@ -15,6 +17,7 @@ from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
+from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.spatial import Vector, called
@@ -66,6 +69,8 @@ class System:
 
     def _accelerated(self, t: Any, q: Any, v: Any) -> Any:
         forces = self.forces(t, q, v)
+        if (sparse := self._by_sparse(q)) is not None:
+            return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time)
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
             return _acceleration_at(
@@ -81,6 +86,8 @@ class System:
         """
         if not self.is_closed:
             return q, v
+        if (sparse := self._by_sparse(q)) is not None:
+            return sparse.project(q, v)
         if self._is_kernel:
             return _closed_at(self.model, t, q, v, self.sticking, choice=self.choice)
         return onto_constraints(self.model, q, v)
@@ -108,15 +115,15 @@ class System:
 
     def moved(self, q: Any, u: Any) -> Any:
         """q ⊕ u: the position after moving with the velocity variables u for a unit of time."""
-        return self._functions.integrate(q, u)
+        return (self._by_sparse(q) or self._functions).integrate(q, u)
 
     def displacement(self, q0: Any, q1: Any) -> Any:
         """q1 ⊖ q0."""
-        return self._functions.difference(q0, q1)
+        return (self._by_sparse(q0) or self._functions).difference(q0, q1)
 
     def difference_rate(self, u: Any, v: Any) -> Any:
         """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
-        return self._functions.difference_rate(u, v)
+        return (self._by_sparse(u) or self._functions).difference_rate(u, v)
 
     def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
         """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
@@ -178,6 +185,15 @@ class System:
     def depends_on_time(self) -> bool:
         """Whether some joint, or loop joint, moves by a law of time."""
         return self.model.depends_on_time
+
+    def _by_sparse(self, x: Any) -> SparseDynamics | None:
+        """The functions of a mechanism that goes by sparse equations, for numbers."""
+        return self._sparse if isinstance(x, np.ndarray) else None
+
+    @cached_property
+    def _sparse(self) -> SparseDynamics | None:
+        suits = self.sticking is None and self.choice is None and goes_sparse(self.model)
+        return SparseDynamics(self.model) if suits else None
 
     @cached_property
     def _functions(self) -> Bound:

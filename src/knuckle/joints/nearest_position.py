@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from knuckle.scalar import less, select
-from knuckle.spatial import Matrix, Transform, Vector, rotation
+from knuckle.spatial import Matrix, Transform, Vector, called, repeated, rotation
 from knuckle.spatial.three import matmul, matvec, sub, transpose
 
 from .base import Joint
@@ -25,10 +25,15 @@ def nearest(joint: Joint, X: Transform, starts: int | None = None) -> Vector:
         return joint.neutral()
     if starts is None:
         starts = 1 + min(_STARTS_PER_ANGLE * sum(unit != "m" for unit in joint.v_units), _MOST_STARTS)
-    searches = [_Search.begin(joint, X, q) for q in _places(joint, starts)]
-    best = searches[0].descend(_FIRST_STEPS)
-    for search in searches[1:]:
-        best = best.or_better(search.descend(_FIRST_STEPS))
+
+    def descended(q: Vector) -> Any:
+        return _Search.begin(joint, X, q).descend(_FIRST_STEPS).parts
+
+    from_place = called(descended, is_general=True)
+    first, *others = _places(joint, starts)
+    best = _Search(joint, X, *from_place(first))
+    for q in others:
+        best = best.or_better(_Search(joint, X, *from_place(q)))
     return best.descend(_LAST_STEPS).q
 
 
@@ -58,7 +63,7 @@ class _Search:
     def begin(cls, joint: Joint, X: Transform, q: Vector) -> _Search:
         left = _missing(X, joint.transform(q))
         cost = left @ left
-        return cls(joint, X, q, left, cost, 1 + 0 * cost)
+        return cls(joint, X, Vector(x + 0 * cost for x in q), left, cost, 1 + 0 * cost)
 
     def step(self) -> _Search:
         """(SᵀS + μ) dq = Sᵀ (φ, p), which is the slope of the cost, with μ of its size: convergence stays quadratic."""
@@ -71,13 +76,21 @@ class _Search:
 
     def descend(self, steps: int) -> _Search:
         """Steps that are taken only where they lower the cost."""
-        here = self
-        for _ in range(steps):
+
+        def lower(go: Any, q: Vector, left: Vector, cost: Any, damping: Any) -> Any:
+            here = _Search(self.joint, self.X, q, left, cost, damping)
             there = here.step()
             better = less(there.cost, here.cost)
             damping = select(better, here.damping / 8, here.damping * 4)
-            here = here._choose(better, there, damping)
-        return here
+            return go, *here._choose(better, there, damping).parts
+
+        _, *parts = repeated(lower, (1, *self.parts), steps)
+        return _Search(self.joint, self.X, *parts)
+
+    @property
+    def parts(self) -> tuple[Vector, Vector, Any, Any]:
+        """What changes on the way."""
+        return self.q, self.left, self.cost, self.damping
 
     def or_better(self, other: _Search) -> _Search:
         better = less(other.cost, self.cost)

@@ -137,3 +137,39 @@ def base_parameters(c: Case) -> Iterator[Pair]:
     found = kn.identification.base_parameters(c.model)
     Y = kn.identification.regressor(c.model, c.q, c.v, c.a)
     yield Y[:, list(found.columns)] @ found.matrix, c.G.T @ kn.identification.regressor(c.tree, c.Q, c.V, c.A)
+
+
+ALL = ("friction", "limits", "rotor_inertia")
+
+
+@row("maximal")
+def maximal(c: Case) -> Iterator[Pair]:
+    yield kn.maximal(c.model, drop=ALL).nv, 6 * c.model.nb
+
+
+@row("maximal_state")
+def maximal_state(c: Case) -> Iterator[Pair]:
+    yield from zip(kn.maximal_state(c.model, c.q, c.v), kn.maximal_state(c.tree, c.Q, c.V), strict=True)
+
+
+@row("reduced_state")
+def reduced_state(c: Case) -> Iterator[Pair]:
+    kept = [name for i, name in enumerate(c.model.body_names) if not _is_coupled(c, i)]
+    there = kn.maximal_state(c.model, c.q, c.v, bodies=kept)
+    _, v = kn.reduced_state(c.model, *there, bodies=kept)
+    yield v, c.v
+
+
+def _is_coupled(c: Case, i: int) -> bool:
+    return any(i in (coupling.joint, *coupling.sources) for coupling in c.model.couplings)
+
+
+@row("maximal_forces")
+def maximal_forces(c: Case) -> Iterator[Pair]:
+    _, V = kn.maximal_state(c.model, c.q, c.v)
+    yield kn.maximal_forces(c.model, c.q, c.tau) @ V, c.tau @ c.v
+
+
+@row("loops.sparse_dynamics")
+def sparse_dynamics(c: Case) -> Iterator[Pair]:
+    yield kn.loops.sparse_dynamics(c.model, c.q, c.v, c.tau), kn.forward_dynamics(c.model, c.q, c.v, c.tau)

@@ -59,6 +59,16 @@ simple(
     lambda c: _rate_on_tree(c, c.frame, "world") @ c.tau,
 )
 simple(
+    "jacobian_products.body_jacobian",
+    lambda c: kn.jacobian_products.body_jacobian(c.model, c.q),
+    lambda c: np.concatenate([kn.jacobian(c.tree, c.Q, body) @ c.G for body in c.tree.body_names]),
+)
+simple(
+    "jacobian_products.body_jacobian_rate",
+    lambda c: kn.jacobian_products.body_jacobian_rate(c.model, c.q, c.v),
+    lambda c: np.concatenate([_rate_on_tree(c, body) for body in c.tree.body_names]),
+)
+simple(
     "jacobian_products.body_product",
     lambda c: kn.jacobian_products.body_product(c.model, c.q, c.tau),
     lambda c: np.stack([kn.jacobian(c.tree, c.Q, body) @ c.G @ c.tau for body in c.tree.body_names]),

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from math import sqrt
+from typing import Any, Literal
 
 from knuckle.functions import inverse_dynamics
 from knuckle.integrators.base import DenseOutput, State
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.system import System
+from knuckle.scalar import less, select
 
-from .newton import Newton, largest
+from .newton import Iterative, Newton, largest
+
+ROOT_HALF = sqrt(0.5)
 
 
 @dataclass(frozen=True)
@@ -44,15 +48,37 @@ class BDF2(Newton):
         (1 + 2w) y₁ = (1 + w)² y₀ − w² y₋₁ + (1 + w) dt ẏ₁.
 
     It is used for v and for the displacement u = q ⊖ q₀, whose rate at the end is v₁ but for terms of the second order
-    in dt. The memory holds the step before as (q₋₁, v₋₁, 1/dt₋₁). The first step has w = 0, which is BDF1: its one
-    error of the second order leaves the order of the whole at two.
+    in dt. The memory holds the step before as (q₋₁, v₋₁, 1/dt₋₁).
+
+    The first step has none before it. With `start="bdf1"` it has w = 0, which is BDF1: its one error of the second
+    order leaves the order of the whole at two. With `start="sdirk2"` it is the diagonally implicit Runge-Kutta method
+    of two stages with a = 1 − √½ (Alexander 1977), as in later editions of the notes: BDF1 over the part a of the step,
+    which continued to 2a serves as y₋₁. The formula with w = −(1 + √½) is then the second stage.
     """
+
+    start: Literal["bdf1", "sdirk2"] = "bdf1"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.start not in ("bdf1", "sdirk2"):
+            raise ValueError(f'start is "bdf1" or "sdirk2", not {self.start!r}')
 
     @property
     def order(self) -> int:
         return 2
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    @property
+    def stage(self) -> tuple[float, Iterative] | None:
+        return (1 - ROOT_HALF, BDF1(self.iterations, self.tolerance)) if self.start == "sdirk2" else None
+
+    def is_first(self, state: State) -> Any:
+        return select(less(0.0, state.memory[2]), 0, 1)
+
+    def after_stage(self, system: System, state: State, x: Any, size: Any, dt: Any) -> tuple[Any, ...]:
+        ahead = system.moved(state.q, (2 * (1 - ROOT_HALF)) * dt * x)
+        return ahead, 2 * x - state.v, -(1 + ROOT_HALF) / dt, largest(state, size)
+
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         return State(q, v, (q, v, 0.0, 0.0))
 
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:

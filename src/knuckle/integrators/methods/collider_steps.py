@@ -72,7 +72,7 @@ class ColliderSteps(Integrator):
     def evaluations(self) -> int:
         return 1
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         must_be_of(self.collider, system.model)
         return State(q, v, (np.zeros(len(self.room.outcome.impulses)), 0.0, 0.0))
 

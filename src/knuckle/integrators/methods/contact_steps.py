@@ -99,7 +99,7 @@ class ContactSteps(Integrator):
     def evaluations(self) -> int:
         return 3 if self.extrapolated else 1
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         model = system.at_time(t)
         must_be_few(model, self.joint_limits, self.pairs)
         n = impulse_count(model, self.joint_limits, self.pairs)

@@ -86,9 +86,9 @@ class AroundMuscles(Integrator):
     def check(self, t: float, state: State, dt: float) -> None:
         self.integrator.check(t, state, dt)
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         z = system.first_states(t, q)
-        state = self.integrator.start(system.in_state(z), t, q, v, dt)
+        state = self.integrator.begin(system.in_state(z), t, q, v, dt)
         return State(state.q, state.v, (z, *state.memory))
 
     def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
@@ -206,8 +206,8 @@ class NewtonWithMuscles(IterativeWithMuscles, Newton):
 class ContactsAndMuscles(Integrator):
     """What contact steps with muscles share: states are the last entry of the memory, so that impulses stay first."""
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
-        state = super().start(system, t, q, v, dt)
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+        state = super().begin(system, t, q, v, dt)
         return State(state.q, state.v, (*state.memory, system.first_states(t, q)))
 
     def acting(self, system: System, state: State) -> System:

@@ -45,7 +45,7 @@ class Iterative(Integrator):
         if not self.tolerance > 0:
             raise ValueError(f"tolerance is above zero, not {self.tolerance!r}")
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         return State(q, v, (0.0,))
 
     @property
@@ -60,14 +60,39 @@ class Iterative(Integrator):
         return state
 
     def _part(self, system: System, t: Any, state: State, dt: Any) -> State:
+        if self.stage is not None:
+            part, method = self.stage
+            go = self.is_first(state)
+            x, size = method.root(system, t, State(state.q, state.v, (0.0,)), part * dt, go)
+            after = self.after_stage(system, state, x, size, dt)
+            chosen = (_either(less(0, go), *pair) for pair in zip(after, state.memory, strict=True))
+            state = State(state.q, state.v, tuple(chosen))
+        x, size = self.root(system, t, state, dt)
+        return self.finished(system, t, state, x, size, dt)
+
+    def root(self, system: System, t: Any, state: State, dt: Any, go: Any = 1) -> tuple[Any, Any]:
+        """x of a step and its last change, NaN if that is not within the tolerance; the guess, where `go` is zero."""
+
         def better(_: Any, x: Any, last: Any) -> Any:
             x, size = self.improved(system, t, state, x, dt)
             return self.goes_on(size, last), x, size
 
-        _, x, size = repeated(better, (1, self.guess(system, t, state, dt), FAR), self.iterations)
+        _, x, size = repeated(better, (go, self.guess(system, t, state, dt), FAR), self.iterations)
         solved = less(size, self.tolerance)
-        x = Vector(select(solved, a, nan) for a in x)
-        return self.finished(system, t, state, x, size, dt)
+        return Vector(select(solved, a, nan) for a in x), size
+
+    @property
+    def stage(self) -> tuple[float, Iterative] | None:
+        """What is solved before the very first step: a step of another method, as a part of this one."""
+        return None
+
+    def is_first(self, state: State) -> Any:
+        """Whether a step from a state is the first, where there is a stage before it: 1 or 0."""
+        return 0
+
+    def after_stage(self, system: System, state: State, x: Any, size: Any, dt: Any) -> tuple[Any, ...]:
+        """The memory after a stage that ended with x, and with a last change of some size."""
+        return state.memory
 
     @abstractmethod
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
@@ -157,6 +182,13 @@ class Newton(Iterative):
     def slope(self, system: System, t: Any, state: State, x: Any, direction: Any, dt: Any) -> Any:
         """The derivative of the residual in one direction."""
         return derivative_of(self.residual(system, t, state, along(x, direction), dt))
+
+
+def _either(condition: Any, a: Any, b: Any) -> Any:
+    """a if a condition holds, else b: numbers or vectors."""
+    if isinstance(b, Vector):
+        return Vector(select(condition, x, y) for x, y in zip(a, b, strict=True))
+    return select(condition, a, b)
 
 
 def relative(change: Vector, x: Vector) -> Any:

@@ -62,11 +62,11 @@ class AroundSteps(Integrator):
     def check(self, t: float, state: State, dt: float) -> None:
         self.integrator.check(t, state, dt)
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         n = 3 * spring_count(system.model, self.contacts)
         springs = (np.zeros(n) if isinstance(q, np.ndarray) else Vector([0.0] * n),) if n else ()
         first = State(q, v, springs)
-        state = self.integrator.start(self._touching(system, t, first), t, q, v, dt)
+        state = self.integrator.begin(self._touching(system, t, first), t, q, v, dt)
         return State(state.q, state.v, (*springs, *state.memory))
 
     def acting(self, system: System, state: State) -> System:

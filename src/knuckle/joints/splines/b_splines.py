@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from knuckle.scalar import ZERO, less, select
+from knuckle.joints.axis import wrapped
+from knuckle.scalar import ZERO, arctan2, less, select
 
 
 class Weight(NamedTuple):
@@ -50,12 +51,24 @@ def choose(q: Any, options: Sequence[Any]) -> Any:
     return chosen
 
 
-def weights(q: Any, count: int) -> list[Weight]:
-    """The weight of each of `count` control values at q in [0, count − 3]; all but four are zero."""
-    segments = count - 3
+def around(q: Any, period: int) -> Any:
+    """q less as many whole periods as leave it between zero and one period, to all digits of q."""
+    half_turn = arctan2(0 * (q * q), -1.0)
+    within = wrapped(q * (2 * half_turn / period)) * (period / (2 * half_turn))
+    return select(less(within, 0), within + period, within)
+
+
+def weights(q: Any, count: int, cyclic: bool = False) -> list[Weight]:
+    """The weight of each of `count` control values at q in [0, count − 3]; all but four are zero.
+
+    Where they are cyclic, the first three follow the last, and q may be any number.
+    """
+    segments = count if cyclic else count - 3
+    q = around(q, count) if cyclic else q
     four = basis(q - choose(q, range(segments)))
 
     def weight(i: int, part: int) -> Any:
-        return choose(q, [four[i - k][part] if 0 <= i - k < 4 else ZERO for k in range(segments)])
+        places = ((i - k) % count if cyclic else i - k for k in range(segments))
+        return choose(q, [four[place][part] if 0 <= place < 4 else ZERO for place in places])
 
     return [Weight(*(weight(i, part) for part in range(3))) for i in range(count)]

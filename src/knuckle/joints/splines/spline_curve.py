@@ -13,7 +13,7 @@ from knuckle.joints.nearest_position import nearest
 from knuckle.spatial import Motion, Subspace, Transform, Vector, lie
 from knuckle.spatial.three import dot
 
-from .b_splines import choose, cumulative
+from .b_splines import around, choose, cumulative
 
 _ORTHONORMAL = 1e-9
 _STARTS_PER_SEGMENT = 3
@@ -25,14 +25,16 @@ class SplineCurve(Joint):
 
     Each control frame is the transform from predecessor to frame coordinates. The curve is twice continuously
     differentiable, passes near the frames rather than through them, and goes on beyond its ends as the outer segments
-    do. From one control frame to the next it turns the short way.
+    do. From one control frame to the next it turns the short way. A cyclic curve goes from the last frame to the first,
+    and round and round: q may be any number, and `end` is once around.
     """
 
     frames: tuple[Transform, ...]
+    cyclic: bool = False
     _q = ("1",)
     _v = ("1",)
 
-    def __init__(self, frames: Iterable[Transform]) -> None:
+    def __init__(self, frames: Iterable[Transform], cyclic: bool = False) -> None:
         given = tuple(frames)
         for k, frame in enumerate(given):
             if not isinstance(frame, Transform):
@@ -45,23 +47,29 @@ class SplineCurve(Joint):
             if not all(abs(gap) < _ORTHONORMAL for gap in gaps):
                 raise ValueError(f"frames[{k}].E is not a rotation: {frame.E}")
         object.__setattr__(self, "frames", controls)
+        object.__setattr__(self, "cyclic", bool(cyclic))
 
     @property
     def end(self) -> float:
         """The last q of the curve: its number of segments."""
-        return float(len(self.frames) - 3)
+        return float(self._segments)
+
+    @property
+    def _segments(self) -> int:
+        return len(self.frames) if self.cyclic else len(self.frames) - 3
 
     @cached_property
     def steps(self) -> tuple[Motion, ...]:
         """ΔC: the motion from each control frame to the next, by the logarithm."""
-        return tuple(Motion.of(lie.log(b @ a.inverse()).components) for a, b in pairwise(self.frames))
+        frames = (*self.frames, *self.frames[:3]) if self.cyclic else self.frames
+        return tuple(Motion.of(lie.log(b @ a.inverse()).components) for a, b in pairwise(frames))
 
     def _along(self, q: Vector) -> tuple[Transform, Motion, Motion]:
         """X_J, S and ∂S/∂q.
 
         The recursion of algorithm 3, with the B̃'_i that its last line needs: ∂(X_i S)/∂q = X_i (∂S/∂q + S × ΔC_i B̃'_i).
         """
-        s, segments = q[0], range(len(self.frames) - 3)
+        s, segments = around(q[0], len(self.frames)) if self.cyclic else q[0], range(self._segments)
 
         def at_segment(*options: Sequence[Any]) -> tuple[Any, ...]:
             return tuple(choose(s, values) for values in zip(*options, strict=True))
@@ -96,7 +104,7 @@ class SplineCurve(Joint):
 
     def locate(self, X: Transform) -> Vector:
         """The nearest place of the curve, looked for from several places of each segment."""
-        return nearest(self, X, _STARTS_PER_SEGMENT * (len(self.frames) - 3))
+        return nearest(self, X, _STARTS_PER_SEGMENT * self._segments)
 
     def _spread(self, fractions: Sequence[float]) -> Vector:
         return Vector([fractions[0] * self.end])

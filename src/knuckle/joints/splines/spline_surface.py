@@ -25,26 +25,35 @@ class SplineSurface(Joint):
     """Moves over a tensor-product cubic B-spline. q = (q₁, q₂) runs from 0 to the number of patches each way; v = q̇.
 
     `controls[i][j]` is (x, y, z, α, β, γ): a position in predecessor coordinates, then turns about x, the new y and the
-    new z. The six numbers are interpolated one by one, so the turns should stay small (β well below 90°).
+    new z. The six numbers are interpolated one by one, so the turns should stay small (β well below 90°). In a cyclic
+    direction the first controls follow the last, and q goes round and round, as over a torus.
     """
 
     controls: tuple[tuple[tuple[float, ...], ...], ...]
+    cyclic: tuple[bool, bool] = (False, False)
     _q = ("1", "1")
     _v = ("1", "1")
     _pose: ClassVar[Joint] = Composite((Translational(), Euler("xyz")))
 
-    def __init__(self, controls: Sequence[Sequence[Sequence[float]]]) -> None:
+    def __init__(
+        self, controls: Sequence[Sequence[Sequence[float]]], cyclic: bool | Sequence[bool] = (False, False)
+    ) -> None:
         grid = tuple(tuple(tuple(finite(x, "controls") for x in cell) for cell in row) for row in controls)
         widths = {len(row) for row in grid}
         if len(grid) < 4 or len(widths) != 1 or min(widths) < 4:
             raise ValueError(f"controls is a grid of 4 by 4 or more, not of {len(grid)} rows of {sorted(widths)}")
         if sizes := {len(cell) for row in grid for cell in row} - {6}:
             raise ValueError(f"controls has six numbers in each place, not {sorted(sizes)}")
+        both = (cyclic, cyclic) if isinstance(cyclic, bool) else tuple(map(bool, cyclic))
+        if len(both) != 2:
+            raise ValueError(f"cyclic says of q₁ and of q₂ whether they go round, not {cyclic!r}")
         object.__setattr__(self, "controls", grid)
+        object.__setattr__(self, "cyclic", both)
 
     def _pose_at(self, q: Vector, *orders: tuple[int, int]) -> list[Vector]:
         """The derivatives of f(q) of the given orders by q₁ and q₂ (2.64, 2.65)."""
-        rows, columns = weights(q[0], len(self.controls)), weights(q[1], len(self.controls[0]))
+        counts = len(self.controls), len(self.controls[0])
+        rows, columns = (weights(x, n, round) for x, n, round in zip(q, counts, self.cyclic, strict=True))
         cells = [
             (w, z, Vector(map(constant, cell)))
             for w, row in zip(rows, self.controls, strict=True)
@@ -80,7 +89,9 @@ class SplineSurface(Joint):
     @property
     def ends(self) -> tuple[float, float]:
         """The last q of the surface each way: its numbers of patches."""
-        return float(len(self.controls) - 3), float(len(self.controls[0]) - 3)
+        counts = len(self.controls), len(self.controls[0])
+        first, second = (float(n if round else n - 3) for n, round in zip(counts, self.cyclic, strict=True))
+        return first, second
 
     def locate(self, X: Transform) -> Vector:
         """The nearest place of the surface, looked for from several places of each patch."""

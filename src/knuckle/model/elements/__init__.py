@@ -4,6 +4,7 @@ from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
 from .joint_lines import JointLine, Winding
+from .joint_springs import JointSpring
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
 from .muscles.activation_dynamics import activation_rate
@@ -20,6 +21,7 @@ __all__ = [
     "ForceElement",
     "HillMuscle",
     "JointLine",
+    "JointSpring",
     "Line",
     "LinePoint",
     "MujocoMuscle",

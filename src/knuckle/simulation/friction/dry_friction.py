@@ -40,6 +40,8 @@ ROUNDS = 10
 
 def friction_rows(model: Model) -> tuple[int, ...]:
     """The velocity variables at which dry friction acts."""
+    if all(type(f) is float and f == 0.0 for joint in model.joints for f in joint.friction):
+        return ()
     rows = {
         row
         for i, joint in enumerate(model.joints)
@@ -122,9 +124,9 @@ def at_rest(model: Model, v: Any, modes: Any) -> Any:
 def begun(integrator: Integrator, system: System, t: Any, q: Any, v: Any, dt: Any, modes: Any = None) -> State:
     """The state to begin with; its modes, where they are not given, are those of the velocity."""
     if not has_modes(integrator, system.model):
-        return integrator.start(system, t, q, v, dt)
+        return integrator.begin(system, t, q, v, dt)
     modes = modes_of(system.model, v) if modes is None else modes
-    state = integrator.start(held(system, modes), t, q, v, dt)
+    state = integrator.begin(held(system, modes), t, q, v, dt)
     return State(state.q, state.v, (modes, *state.memory))
 
 

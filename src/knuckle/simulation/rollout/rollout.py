@@ -265,7 +265,7 @@ def _specialization(text: StepText | NotingStep | Lasting, model: Model, inputs:
 
 def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).start is Integrator.start and not friction_rows(model) and step.model_fn is None:
+    if type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
     values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}

@@ -221,10 +221,23 @@ class Stepper:
 
     def _solved(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equation is solved to the tolerance."""
+        state = self._staged(integrator, t, state, dt)
         x, size, forces = self._root(integrator, t, state, dt)
         integrator.check(t, State(state.q, state.v, (size,)), dt)
         q, v, *memory = self._native("finished", t, state, dt, forces, x=x, size=size)
         return State(q, v, tuple(memory))
+
+    def _staged(self, integrator: Iterative, t: float, state: State, dt: float) -> State:
+        """The state before a step; where it is the first and a stage comes before that, with what that found."""
+        own, first = self._own(state), int(self.has_friction)
+        if integrator.stage is None or not integrator.is_first(own):
+            return state
+        part, method = integrator.stage
+        step = self._step
+        stage = Stepper(self.model, method, step.controller, step.external_forces, self.parameters, self.stabilization)
+        found = stage._solved(method, t, State(state.q, state.v, (*state.memory[:first], 0.0)), part * dt)
+        memory = integrator.after_stage(self.held(state), own, found.v, float(found.memory[-1]), dt)
+        return State(state.q, state.v, (*state.memory[:first], *memory))
 
     def _root(self, integrator: Iterative, t: float, state: State, dt: float) -> tuple[Array, float, tuple[Array, ...]]:
         """x of a step, what is left, and the forces there.
