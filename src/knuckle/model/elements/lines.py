@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import Vec3
 
 from .base import ForceElement
 from .line_pieces import pieces
 from .line_points import LinePoint, Pulley, Wrap
+from .local_slopes import LocalSlopes, law_slopes
 from .tension_laws import TensionLaw
 
 
@@ -64,6 +65,21 @@ class Line(ForceElement):
     def pulled(self, X: Sequence[Transform], tension: Any) -> list[Force]:
         """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
         return [tension * f for f in self._taut(X)[1]]
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """k and d along the line, and where it is straight and pulls, T / l across it (notes 1.50, 1.51, 1.62)."""
+        length, pulls = self._taut(X)
+        tension, k, d = law_slopes(self.law, length, _rate(pulls, V))
+        rows = [(k, d, pulls)]
+        for piece in pieces(self.points):
+            if piece.wrap is None:
+                own, sides = piece.across(X)
+                for forces in sides:
+                    both = [Force.zero()] * len(X)
+                    for number, f in forces:
+                        both[number] = both[number] + f
+                    rows.append((maximum(tension, 0.0) / (own * piece.divisor), ZERO, both))
+        return LocalSlopes.along(rows)
 
     def energy(self, X: Sequence[Transform]) -> Any:
         return self.law.energy(self.length(X))
