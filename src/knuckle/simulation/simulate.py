@@ -17,6 +17,7 @@ from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
+from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
@@ -134,8 +135,9 @@ def simulate(
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
-    steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
+    method = steps_for_one_state(model, steps.integrator)
+    steps = replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes))
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
@@ -192,7 +194,8 @@ def simulate(
     elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
         warn_of_error(settings, not acts, times, q_rows, v_rows)
     return Trajectory(
-        model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,
+        model, times, q_rows, v_rows, tau, tuple(run.events), reason,
+        message or steps.why or settings.stepper.account(run.state),
         steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
     ).with_frames(frames)  # fmt: skip
 

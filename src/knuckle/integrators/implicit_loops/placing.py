@@ -139,24 +139,34 @@ def place_element(m: Tree, s: TreeState, e: int, code: Code) -> None:
 
 
 @routine
+def place_bodies(m: Tree, s: TreeState, joints: Codes) -> None:
+    """All bodies and joints, and accelerations without those of the joints (RBDA table 5.1)."""
+    A = s.W
+    for k in range(3):
+        A[k] = 0.0
+        A[3 + k] = -m.gravity[k]
+    for b in range(1, m.bodies):
+        place_body(m, s, b, joints[m.kind[b]])
+        own = A[6 * b :]
+        motion_at(A[6 * m.parent[b] :], s.r[3 * b :], own)
+        for k in range(6):
+            own[k] += s.c[6 * b + k]
+
+
+@routine
 def place(m: Tree, s: TreeState, joints: Codes, elements: Codes) -> None:
     """Everything in its state, and dt (τ − C − dt K v) as the right-hand side (RBDA table 5.1, notes 2.73)."""
     dt, A, F = s.dt[0], s.W, s.F
+    place_bodies(m, s, joints)
     for b in range(1, m.bodies):
-        place_body(m, s, b, joints[m.kind[b]])
         turned(s.R[9 * b :], s.applied[6 * b :], F[6 * b :])
         turned(s.R[9 * b :], s.applied[6 * b + 3 :], F[6 * b + 3 :])
     for e in range(m.elements):
         place_element(m, s, e, elements[m.make[e]])
-    for k in range(3):
-        A[k] = 0.0
-        A[3 + k] = -m.gravity[k]
     h, pull = s.near, s.moving
     for b in range(1, m.bodies):
         own, V = A[6 * b :], s.V[6 * b :]
-        motion_at(A[6 * m.parent[b] :], s.r[3 * b :], own)
         for k in range(6):
-            own[k] += s.c[6 * b + k]
             h[k] = 0.0
             pull[k] = 0.0
         momentum(s.I[NUMBERS * b :], V, h)

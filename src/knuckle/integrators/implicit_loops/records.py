@@ -100,10 +100,24 @@ class Factors(Record):
 
 
 @dataclass
+class Closing(Record):
+    """Rows K of closed loops in a state: K x = k, by Z = P⁻¹Kᵀ and (K P⁻¹ Kᵀ)⁺."""
+
+    rows: int
+    K: Reals
+    k: Reals
+    """what K x must be"""
+    Z: Reals
+    inverse: Reals
+    work: Reals
+
+
+@dataclass
 class Descent(Record):
     """Vectors of conjugate gradients."""
 
     x: Reals
+    """a guess before, the solution afterwards"""
     r: Reals
     z: Reals
     p: Reals

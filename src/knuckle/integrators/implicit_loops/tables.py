@@ -140,10 +140,10 @@ def _flat(X: Transform) -> list[float]:
     return [float(x) for x in (*X.E[0], *X.E[1], *X.E[2], *X.r)]
 
 
-def _inertia(I: Any) -> list[float]:
+def _inertia(inertia: Any) -> list[float]:
     """m, h and the six moments about the origin."""
-    rows = [[float(x) for x in row] for row in I.matrix.rows]
-    return [rows[3][3], rows[2][4], rows[0][5], rows[1][3], *rows[0][:3], *rows[1][1:3], rows[2][2]]
+    I = inertia.I
+    return [float(x) for x in (inertia.mass, *inertia.h, I.xx, I.xy, I.xz, I.yy, I.yz, I.zz)]
 
 
 def whole(numbers: Iterable[int]) -> NDArray[np.int64]:

@@ -108,6 +108,9 @@ class ImplicitEuler(Integrator):
             v = v + solve(A, rest)
         return State(system.moved(q, dt * v), v)
 
+    def account(self, state: State) -> str:
+        return 'implicit steps by solver="dense"'
+
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 

@@ -1,0 +1,62 @@
+"""Which solver takes implicit steps of a mechanism, one state at a time."""
+
+from __future__ import annotations
+
+from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.errors import ModelError
+from knuckle.model import Model
+from knuckle.spatial import SPATIAL
+
+from .base import Integrator
+from .loop_stabilization import Stabilization
+from .methods.implicit_euler import ImplicitEuler
+from .methods.tree_steps import TreeSteps
+
+FEW_VARIABLES = 60
+"""Velocity variables up to which all of the equations are one piece of code."""
+FEW_DIRECTIONS = 18
+"""Directions of elements up to which as many solutions with the tree are cheaper than iterations."""
+DIRECTIONS = 3
+"""Directions of a line between two points: along and across it."""
+
+
+def implicit_steps_for(
+    model: Model, integrator: Integrator, stabilization: Stabilization, has_gains: bool
+) -> Integrator:
+    """What takes the steps of `ImplicitEuler` in `simulate`: loops over bodies where its solver says so.
+
+    Args:
+        model: the mechanism.
+        integrator: any; others stay what they are.
+        stabilization: what keeps loops closed.
+        has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+    """
+    if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
+        return integrator
+    obstacle = _obstacle(model, stabilization)
+    if integrator.solver == "auto":
+        is_small = model.nv <= FEW_VARIABLES or has_gains or bool(integrator.turning)
+        return integrator if is_small or obstacle else _steps(model, integrator, _suited(model))
+    if obstacle:
+        raise ModelError(f'ImplicitEuler(solver="{integrator.solver}"): {obstacle}; solver="dense" can')
+    return _steps(model, integrator, integrator.solver)
+
+
+def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
+    return TreeSteps(model, solver, integrator.tolerance, integrator.iterations)  # pyright: ignore[reportArgumentType]
+
+
+def _suited(model: Model) -> str:
+    """The solver that a mechanism suits: without iterations where few elements act, or none."""
+    return "woodbury" if DIRECTIONS * len(model.elements) <= FEW_DIRECTIONS else "pcg"
+
+
+def _obstacle(model: Model, stabilization: Stabilization) -> str:
+    """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
+    if model.couplings:
+        return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if model.algebra is not SPATIAL:
+        return f"{model.name} is a planar model, and loops over bodies are spatial"
+    if model.loops and isinstance(stabilization, Choice):
+        return "independent variables are chosen, and loops over bodies close loops by projection"
+    return ""
