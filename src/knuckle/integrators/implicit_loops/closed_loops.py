@@ -53,7 +53,7 @@ class ClosedLoops:
     @property
     def K(self) -> Array:
         """The rows over all velocity variables."""
-        return self.closing.K[:-1].reshape(self.count, -1)
+        return self.closing.K[:-1].reshape(self.count, len(self._row))
 
     def look(self) -> None:
         """δ, rates, biases and forces of the rows where the bodies are now placed."""
@@ -92,7 +92,7 @@ class ClosedLoops:
 
 def inverse(A: Array) -> Array:
     """The inverse of a symmetric matrix that is not negative; of dependent rows, that of least size."""
-    if not np.isfinite(A).all():
+    if not A.size or not np.isfinite(A).all():
         return np.full_like(A, np.nan)
     scale = np.sqrt(np.abs(np.diagonal(A)))
     scale = np.where(scale > NOTHING * scale.max(initial=0.0), scale, np.inf)

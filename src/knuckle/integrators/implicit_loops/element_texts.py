@@ -23,6 +23,8 @@ from .joint_texts import NO_MECHANISM, PLACEMENT, placement
 class ElementText:
     """Forces f on the bodies of an element, what dt K does to their velocities, and dt D + dt² K, in a row.
 
+    The latter as directions G, one after the other, and the matrix along them.
+
     In axes of the base, at the origins of the bodies. The numbers of the element are arguments: in the text they are
     their places among these, counted from 1.
 
@@ -66,8 +68,8 @@ class ElementText:
         G = Matrix([on_bodies(row) for row in slopes.directions], 6 * m)
         speeds = G @ Vector(x for w in twists for x in w)
         ahead = G.T @ (dt * (slopes.stiffness @ speeds))
-        Q = G.T @ (dt * slopes.damping + dt * dt * slopes.stiffness) @ G
-        return Vector([*forces, *ahead, *(x for row in Q.rows for x in row)])
+        C = dt * slopes.damping + dt * dt * slopes.stiffness
+        return Vector([*forces, *ahead, *(x for row in (*G.rows, *C.rows) for x in row)])
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,17 @@ def element_code(text: ElementText, numbers: int) -> Code:
     return code_of(Specialization("element in a state", text, NO_MECHANISM, numbers=("dt",), is_users=True), shapes)
 
 
-def element_size(bodies: int) -> int:
-    """How many numbers `ElementText` gives for so many bodies that move."""
-    return 12 * bodies + 36 * bodies * bodies
+def directions_of(element: ForceElement) -> int:
+    """How many directions the slopes of an element have, in any state."""
+    n = len(element.frames)
+    return len(element.local_slopes([Transform.identity()] * n, [Motion.zero()] * n).directions)
 
 
+def element_size(bodies: int, directions: int) -> int:
+    """How many numbers `ElementText` gives for so many bodies that move and directions."""
+    return 12 * bodies + slopes_size(bodies, directions)
+
+
+def slopes_size(bodies: int, directions: int) -> int:
+    """How many of these are directions and slopes."""
+    return 6 * bodies * directions + directions**2

@@ -133,8 +133,8 @@ def place_element(m: Tree, s: TreeState, e: int, code: Code) -> None:
         F = s.F[6 * members[k] :]
         for i in range(6):
             F[i] += out[6 * k + i] - out[n + 6 * k + i]
-    slopes = s.slopes[m.slopes_at[e] :]
-    for i in range(n * n):
+    slopes, directions = s.slopes[m.slopes_at[e] :], m.directions[e]
+    for i in range(directions * (n + directions)):
         slopes[i] = out[2 * n + i]
 
 

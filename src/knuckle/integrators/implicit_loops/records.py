@@ -42,8 +42,10 @@ class Tree(Record):
     """where its bodies begin"""
     member_size: Wholes
     member: Wholes
+    directions: Wholes
+    """how many directions its slopes have"""
     slopes_at: Wholes
-    """where its square matrix begins"""
+    """where these begin, and the square matrix along them"""
 
 
 @dataclass
@@ -78,9 +80,11 @@ class TreeState(Record):
     joint: Reals
     """rotor inertia + dt D + dt² K of each joint: square matrices"""
     slopes: Reals
-    """dt D + dt² K of each element: square matrices"""
+    """dt D + dt² K of each element: directions, and square matrices along them"""
     rhs: Reals
     out: Reals
+    along: Reals
+    """motions along the directions of an element"""
     near: Reals
     moving: Reals
     """what an element's text takes and gives"""

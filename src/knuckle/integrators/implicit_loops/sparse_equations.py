@@ -90,12 +90,15 @@ class SparseEquations:
         I = s.I.reshape(-1, 10)[1:]
         mass = float(np.median(I[:, 0])) or float(np.abs(I).max()) or 1.0
         put(at[:, :, None], at[:, None, :], _inertias(I) / mass)
-        for count in np.unique(m.member_size):
-            which, n = np.flatnonzero(m.member_size == count), 6 * int(count)
-            Q = s.slopes[m.slopes_at[which, None] + np.arange(n * n)].reshape(-1, n, n)
+        for count, d in {*zip(m.member_size.tolist(), m.directions.tolist(), strict=True)}:
+            which, n = np.flatnonzero((m.member_size == count) & (m.directions == d)), 6 * count
+            if not d:
+                continue
+            slopes = s.slopes[m.slopes_at[which, None] + np.arange(d * (n + d))]
+            G, C = slopes[:, : n * d].reshape(-1, d, n), slopes[:, n * d :].reshape(-1, d, d)
             members = m.member[m.member_at[which, None] + np.arange(count)] - 1
             place = (self._phi + 6 * members[:, :, None] + six).reshape(-1, n)
-            put(place[:, :, None], place[:, None, :], Q / mass)
+            put(place[:, :, None], place[:, None, :], G.transpose(0, 2, 1) @ C @ G / mass)
         owner = np.repeat(np.arange(m.bodies), m.v_size)
         first = m.v_at[owner]
         size, variable = m.v_size[owner], np.arange(m.nv)

@@ -75,7 +75,7 @@ class ImplicitRoom:
             self._factor[int(blocks) if self._woodbury is None else 0]()
             self.loops.spread()
             if self._woodbury is not None:
-                change, count, left = self._woodbury.solved(), 0, 0.0
+                change, count, left = self._woodbury.solved()
             else:
                 change, count, left = self._iterated(guess)
         self._d.x[:] = change

@@ -16,7 +16,15 @@ from knuckle.model.elements import ForceElement
 from knuckle.model.model import rest_position
 from knuckle.spatial import Transform
 
-from .element_texts import ElementText, element_code, element_size, element_text, whole_text
+from .element_texts import (
+    ElementText,
+    directions_of,
+    element_code,
+    element_size,
+    element_text,
+    slopes_size,
+    whole_text,
+)
 from .joint_texts import joint_code, joint_size, move_code
 from .placing import NUMBERS
 from .records import Descent, Factors, Tree, TreeState
@@ -43,7 +51,8 @@ class TreeTables:
         kind = [kinds.setdefault(joint.type, len(kinds)) for joint in model.joints]
         makes, rows = _elements(model)
         nv = [0, *(joint.type.nv for joint in model.joints)]
-        members = [bodies for _, _, bodies in rows]
+        members, directions = [bodies for _, _, bodies, _ in rows], [count for *_, count in rows]
+        sizes = [(len(bodies), count) for bodies, count in zip(members, directions, strict=True)]
         tree = Tree(
             bodies=1 + model.nb, nv=model.nv, parent=whole([0, *(1 + p for p in model.parents)]),
             kind=whole([0, *kind]),
@@ -54,14 +63,14 @@ class TreeTables:
             gravity=np.array(model.gravity, float), springs=_variables(model, "stiffness"),
             dampers=_variables(model, "damping"),
             rest=np.array([float(x) for joint in model.joints for x in rest_position(joint)] + [0.0]),
-            elements=len(rows), make=whole([make for make, _, _ in rows]),
-            number_at=starts(whole([len(numbers) for _, numbers, _ in rows])),
-            numbers=np.concatenate([*(numbers for _, numbers, _ in rows), np.zeros(1)]),
+            elements=len(rows), make=whole([row[0] for row in rows]),
+            number_at=starts(whole([len(row[1]) for row in rows])),
+            numbers=np.concatenate([*(row[1] for row in rows), np.zeros(1)]),
             member_at=starts(whole(map(len, members))), member_size=whole(map(len, members)),
             member=whole([1 + b for bodies in members for b in bodies]),
-            slopes_at=starts(whole([36 * len(bodies) ** 2 for bodies in members])),
+            directions=whole(directions), slopes_at=starts(whole([slopes_size(*size) for size in sizes])),
         )  # fmt: skip
-        out = max([12, *map(joint_size, kinds), *(element_size(len(bodies)) for bodies in members)])
+        out = max([12, *map(joint_size, kinds), *(element_size(*size) for size in sizes)])
         return cls(
             model, tree, [joint_code(joint) for joint in kinds], [move_code(joint) for joint in kinds], makes, out
         )
@@ -75,8 +84,9 @@ class TreeTables:
             applied=np.zeros(6 * nb), rotor=_variables(self.model, "rotor_inertia"), R=np.zeros(9 * nb),
             p=np.zeros(3 * nb), r=np.zeros(3 * nb), S=np.zeros(6 * m.nv + 6), V=np.zeros(6 * nb), c=np.zeros(6 * nb),
             I=np.zeros(NUMBERS * nb), F=np.zeros(6 * nb), W=np.zeros(6 * nb), spring=np.zeros(m.nv),
-            joint=np.zeros(self.blocks), slopes=np.zeros(int(36 * (m.member_size**2).sum()) + 1), rhs=np.zeros(m.nv),
-            out=np.zeros(self.out), near=np.zeros(max(6, 12 * count)), moving=np.zeros(max(6, 6 * count)),
+            joint=np.zeros(self.blocks), slopes=np.zeros(int(((6 * m.member_size + m.directions) * m.directions).sum()) + 1), rhs=np.zeros(m.nv),
+            out=np.zeros(self.out),
+            along=np.zeros(2 * int(m.directions.max(initial=0)) + 1), near=np.zeros(max(6, 12 * count)), moving=np.zeros(max(6, 6 * count)),
         )  # fmt: skip
         s.R[[0, 4, 8]] = 1.0
         return s
@@ -97,12 +107,13 @@ class TreeTables:
         return Descent(*(np.zeros(self.tree.nv) for _ in range(5)), left=np.zeros(2))
 
 
-def _elements(model: Model) -> tuple[list[Code], list[tuple[int, Array, tuple[int, ...]]]]:
-    """The codes of all makes, and of each element that acts on what moves its make, numbers and bodies."""
+def _elements(model: Model) -> tuple[list[Code], list[tuple[int, Array, tuple[int, ...], int]]]:
+    """The codes of all makes, and of each element that acts on what moves its make, numbers, bodies and directions."""
     frames, codes = model.frame_table, list[Code]()
     makes: dict[ElementText, int] = {}
     refused = set[ElementText]()
-    rows: list[tuple[int, Array, tuple[int, ...]]] = []
+    rows: list[tuple[int, Array, tuple[int, ...], int]] = []
+    counts: dict[ElementText, int] = {}
     for element in model.elements:
         own = tuple(frames[name] for name in element.frames)
         if all(frame.body < 0 for frame in own):
@@ -120,7 +131,9 @@ def _elements(model: Model) -> tuple[list[Code], list[tuple[int, Array, tuple[in
             if text not in makes:
                 makes[text] = len(codes)
                 codes.append(element_code(text, len(numbers)))
-        rows.append((makes[text], numbers, bodies))
+        if text not in counts:
+            counts[text] = directions_of(element)
+        rows.append((makes[text], numbers, bodies, counts[text]))
     return codes, rows
 
 

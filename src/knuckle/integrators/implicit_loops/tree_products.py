@@ -13,6 +13,28 @@ from .records import Factors, Tree, TreeState
 
 
 @routine
+def element_product(m: Tree, s: TreeState, e: int) -> None:
+    """What an element adds to the forces on its bodies: Gᵀ C G w for their motions w."""
+    count, members, d, G = m.member_size[e], m.member[m.member_at[e] :], m.directions[e], s.slopes[m.slopes_at[e] :]
+    n, u = 6 * count, s.along
+    C, y = G[n * d :], u[d:]
+    for i in range(d):
+        u[i] = 0.0
+        for k in range(count):
+            w, row = s.W[6 * members[k] :], G[n * i + 6 * k :]
+            u[i] += row[0] * w[0] + row[1] * w[1] + row[2] * w[2] + row[3] * w[3] + row[4] * w[4] + row[5] * w[5]
+    for i in range(d):
+        y[i] = 0.0
+        for j in range(d):
+            y[i] += C[d * i + j] * u[j]
+    for i in range(d):
+        for k in range(count):
+            f, row = s.F[6 * members[k] :], G[n * i + 6 * k :]
+            for j in range(6):
+                f[j] += row[j] * y[i]
+
+
+@routine
 def product(m: Tree, s: TreeState, x: Reals, y: Reals) -> None:
     """y = A x (notes 2.104-2.108)."""
     W, F = s.W, s.F
@@ -30,16 +52,7 @@ def product(m: Tree, s: TreeState, x: Reals, y: Reals) -> None:
             f[k] = 0.0
         momentum(s.I[NUMBERS * b :], own, f)
     for e in range(m.elements):
-        count, members, Q = m.member_size[e], m.member[m.member_at[e] :], s.slopes[m.slopes_at[e] :]
-        for i in range(count):
-            f = F[6 * members[i] :]
-            for j in range(count):
-                w = W[6 * members[j] :]
-                for k in range(6):
-                    row = Q[6 * (count * (6 * i + k) + j) :]
-                    f[k] += (
-                        row[0] * w[0] + row[1] * w[1] + row[2] * w[2] + row[3] * w[3] + row[4] * w[4] + row[5] * w[5]
-                    )
+        element_product(m, s, e)
     for back in range(1, m.bodies):
         b = m.bodies - back
         f, at, n, block = F[6 * b :], m.v_at[b], m.v_size[b], s.joint[m.block_at[b] :]
@@ -155,12 +168,16 @@ def factor(m: Tree, s: TreeState, g: Factors, with_elements: int) -> None:
         begin_inertia(s.I[NUMBERS * b :], g.M[36 * b :])
     if with_elements == 1:
         for e in range(m.elements):
-            count, Q = m.member_size[e], s.slopes[m.slopes_at[e] :]
-            for i in range(count):
-                M = g.M[36 * m.member[m.member_at[e] + i] :]
-                for k in range(6):
-                    for j in range(6):
-                        M[6 * k + j] += Q[6 * (count * (6 * i + k) + i) + j]
+            n, d, G = 6 * m.member_size[e], m.directions[e], s.slopes[m.slopes_at[e] :]
+            C = G[n * d :]
+            for member in range(m.member_size[e]):
+                M, own = g.M[36 * m.member[m.member_at[e] + member] :], G[6 * member :]
+                for i in range(d):
+                    for j in range(d):
+                        for k in range(6):
+                            w = C[d * i + j] * own[n * i + k]
+                            for l in range(6):
+                                M[6 * k + l] += w * own[n * j + l]
     for back in range(1, m.bodies):
         b = m.bodies - back
         M, at, n = g.M[36 * b :], m.v_at[b], m.v_size[b]

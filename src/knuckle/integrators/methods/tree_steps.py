@@ -73,9 +73,9 @@ class TreeSteps(Integrator):
         _, blocks, steps, total, most, worst = state.memory
         size = f"{self.model.nb} bodies and {len(self.model.elements)} elements"
         by = f'implicit steps by solver="{self.solver}" for {size}'
-        if self.solver == "woodbury" or not steps:
+        if not steps:
             return by
-        if self.solver == "kkt":
+        if self.solver != "pcg":
             return f"{by}: {total / steps:.1f} refinements in a step, residual {worst:.1g} at most"
         how = "with" if blocks else "without"
         return (
