@@ -4,9 +4,9 @@
     python benchmarks/implicit_trees.py --most 1000        # up to 1,000
     python benchmarks/implicit_trees.py --solver kkt       # by another solver
 
-The scenes are those of `knuckle.testing.large_mechanisms`, in steps of 10 ms from rest. "build" is `Builder` and `build`,
-"first" the first step with everything that it compiles or finds on the disk, "step" the best processor time of a step.
-"slope" is that of log time over log bodies, from one row of a scene to the next.
+The scenes are those of `knuckle.testing.large_mechanisms`, in steps of 10 ms from rest. "build" is `Builder` with
+`build`, "first" the first step with everything that it compiles or finds on the disk, "step" the best processor time of
+a step. "slope" is that of log time over log bodies, from one row of a scene to the next.
 """
 
 from __future__ import annotations
@@ -89,7 +89,8 @@ def main() -> None:
     given = parser.parse_args()
     integrator = ImplicitEuler(given.solver, tolerance=given.tolerance)
     print(
-        f"{'scene':14}{'bodies':>7}{'springs':>8}  {'solver':9}{'build s':>8}{'first s':>8}{'iterations':>11}{'most':>5}"
+        f"{'scene':14}{'bodies':>7}{'springs':>8}  {'solver':9}{'build s':>8}{'first s':>8}{'iterations':>11}"
+        f"{'most':>5}"
         f"{'residual':>9}{'step ms':>9}{'µs/body':>8}{'slope':>6}"
     )
     for scene, (make, sizes) in SCENES.items():
@@ -101,7 +102,8 @@ def main() -> None:
             slope = "" if last is None else f"{math.log(row.step / last.step) / math.log(row.bodies / last.bodies):.2f}"
             print(
                 f"{scene:14}{row.bodies:7}{row.elements:8}  {row.solver:9}{row.build:8.2f}{row.first:8.2f}"
-                f"{row.iterations:11.1f}{row.most:5}{row.residual:9.1g}{row.step:9.2f}{1e3 * row.step / row.bodies:8.2f}"
+                f"{row.iterations:11.1f}{row.most:5}{row.residual:9.1g}{row.step:9.2f}"
+                f"{1e3 * row.step / row.bodies:8.2f}"
                 f"{slope:>6}{'' if row.is_finite else '  DIVERGED'}",
                 flush=True,
             )

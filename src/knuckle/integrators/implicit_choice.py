@@ -12,8 +12,9 @@ from .loop_stabilization import Stabilization
 from .methods.implicit_euler import ImplicitEuler
 from .methods.tree_steps import TreeSteps
 
-FEW_VARIABLES = 60
-"""Velocity variables up to which all of the equations are one piece of code."""
+FEW_VARIABLES, FEW_WITH_ELEMENTS = 60, 24
+"""Velocity variables up to which all of the equations are one piece of code: more of them would take minutes to compile
+where elements or loops make them full."""
 FEW_DIRECTIONS = 18
 """Directions of elements up to which as many solutions with the tree are cheaper than iterations."""
 DIRECTIONS = 3
@@ -35,7 +36,8 @@ def implicit_steps_for(
         return integrator
     obstacle = _obstacle(model, stabilization)
     if integrator.solver == "auto":
-        is_small = model.nv <= FEW_VARIABLES or has_gains or bool(integrator.turning)
+        few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
+        is_small = model.nv <= few or has_gains or bool(integrator.turning)
         return integrator if is_small or obstacle else _steps(model, integrator, _suited(model))
     if obstacle:
         raise ModelError(f'ImplicitEuler(solver="{integrator.solver}"): {obstacle}; solver="dense" can')

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from knuckle.joints import Planar, Revolute, Spherical, Universal
 from knuckle.model import Model
@@ -45,7 +45,7 @@ def spring_tree(depth: int, stiffness: float = 1e5, damping: float = 1.0) -> Mod
                                   stiffness=1e3, damping=1.0))  # fmt: skip
             count += 1
         tips = new
-    for k, (first, second) in enumerate(zip(tips, tips[1:], strict=False)):
+    for k, (first, second) in enumerate(pairwise(tips)):
         b.spring(f"spring{k}", (first, (1.0, 0, 0)), (second, (1.0, 0, 0)), stiffness=stiffness, damping=damping)
     return b.build()
 
@@ -90,7 +90,9 @@ def cable_bridge(
     bend = 2 * CAMBER / (deck - 1)
     for k in range(deck):
         at = dict(xyz=(1.0 if k else 0.0, 0, 0), rpy=(0, bend if k else -CAMBER, 0))
-        on = b.body(f"deck{k}", on=on, joint=Revolute("y"), at=at, inertia=link, stiffness=BENDING, damping=1e-3 * BENDING)
+        on = b.body(
+            f"deck{k}", on=on, joint=Revolute("y"), at=at, inertia=link, stiffness=BENDING, damping=1e-3 * BENDING
+        )
     angles = [-CAMBER + k * bend for k in range(deck)]
     x = [0.0, *accumulate(math.cos(a) for a in angles)]
     z = [0.0, *accumulate(-math.sin(a) for a in angles)]

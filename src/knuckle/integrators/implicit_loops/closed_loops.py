@@ -12,9 +12,9 @@ from knuckle.joints import Joint
 from knuckle.model import Model
 
 from .loop_texts import loop_code
-from .records import Closing, Factors, TreeState
-from .tables import TreeTables
+from .records import Closing, TreeFactors, TreeState
 from .tree_products import joint_forces, solve
+from .tree_tables import TreeTables
 
 Array = NDArray[Any]
 
@@ -25,7 +25,7 @@ NOTHING = 1e-10
 class ClosedLoops:
     """δ, rates, biases and rows of all loops of a mechanism, and what closes them."""
 
-    def __init__(self, tables: TreeTables, s: TreeState, g: Factors) -> None:
+    def __init__(self, tables: TreeTables, s: TreeState, g: TreeFactors) -> None:
         model: Model = tables.model
         self._loops, self._s, nv = model.loops, s, tables.tree.nv
         kinds: dict[Joint, Code] = {}
@@ -104,5 +104,3 @@ def inverse(A: Array) -> Array:
 
 def _flat(X: Any) -> tuple[Any, ...]:
     return (*X.E[0], *X.E[1], *X.E[2], *X.r)
-
-

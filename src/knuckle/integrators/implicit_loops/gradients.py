@@ -10,7 +10,7 @@ from math import sqrt
 
 from knuckle.engine.routines import Reals, routine
 
-from .records import Closing, Descent, Factors, Tree, TreeState
+from .records import BodyTable, Closing, GradientRoom, TreeFactors, TreeState
 from .tree_products import product, solve
 
 
@@ -36,7 +36,7 @@ def close(n: int, c: Closing, sign: float, x: Reals) -> None:
 
 
 @routine
-def respond(m: Tree, s: TreeState, g: Factors, c: Closing, r: Reals, z: Reals) -> None:
+def respond(m: BodyTable, s: TreeState, g: TreeFactors, c: Closing, r: Reals, z: Reals) -> None:
     """z with P z = r + Kᵀλ and K z = 0; and r + Kᵀλ instead of r, so that no large forces of loops stay in it."""
     solve(m, s, g, r, z)
     for i in range(c.rows):
@@ -52,7 +52,9 @@ def respond(m: Tree, s: TreeState, g: Factors, c: Closing, r: Reals, z: Reals) -
 
 
 @routine
-def descend(m: Tree, s: TreeState, g: Factors, c: Closing, d: Descent, tolerance: float, most: int) -> int:
+def descend(
+    m: BodyTable, s: TreeState, g: TreeFactors, c: Closing, d: GradientRoom, tolerance: float, most: int
+) -> int:
     """x from the guess that is in it; how many iterations, or −1 − that where they were not enough.
 
     A residual r counts by the energy of what it moves, rᵀP⁻¹r, in parts of that of the right-hand side: no unit of a

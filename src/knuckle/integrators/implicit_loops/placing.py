@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from knuckle.engine.routines import Code, Codes, Reals, apply, routine
 
-from .records import Tree, TreeState
+from .records import BodyTable, TreeState
 
 NUMBERS = 10
 """Numbers of an inertia."""
@@ -83,7 +83,7 @@ def turned_inertia(R: Reals, I: Reals, out: Reals) -> None:
 
 
 @routine
-def place_body(m: Tree, s: TreeState, b: int, code: Code) -> None:
+def place_body(m: BodyTable, s: TreeState, b: int, code: Code) -> None:
     """A body and its joint from those of its parent."""
     a, n, at = m.parent[b], m.v_size[b], m.v_at[b]
     out, v, R, V, dt = s.out, s.v[at:], s.R[9 * b :], s.V[6 * b :], s.dt[0]
@@ -115,7 +115,7 @@ def place_body(m: Tree, s: TreeState, b: int, code: Code) -> None:
 
 
 @routine
-def place_element(m: Tree, s: TreeState, e: int, code: Code) -> None:
+def place_element(m: BodyTable, s: TreeState, e: int, code: Code) -> None:
     """The forces of an element, as they are a step ahead by its stiffness, and dt D + dt² K."""
     count, members = m.member_size[e], m.member[m.member_at[e] :]
     out, near, moving = s.out, s.near, s.moving
@@ -139,7 +139,7 @@ def place_element(m: Tree, s: TreeState, e: int, code: Code) -> None:
 
 
 @routine
-def place_bodies(m: Tree, s: TreeState, joints: Codes) -> None:
+def place_bodies(m: BodyTable, s: TreeState, joints: Codes) -> None:
     """All bodies and joints, and accelerations without those of the joints (RBDA table 5.1)."""
     A = s.W
     for k in range(3):
@@ -154,7 +154,7 @@ def place_bodies(m: Tree, s: TreeState, joints: Codes) -> None:
 
 
 @routine
-def place(m: Tree, s: TreeState, joints: Codes, elements: Codes) -> None:
+def place(m: BodyTable, s: TreeState, joints: Codes, elements: Codes) -> None:
     """Everything in its state, and dt (τ − C − dt K v) as the right-hand side (RBDA table 5.1, notes 2.73)."""
     dt, A, F = s.dt[0], s.W, s.F
     place_bodies(m, s, joints)
@@ -190,7 +190,7 @@ def place(m: Tree, s: TreeState, joints: Codes, elements: Codes) -> None:
 
 
 @routine
-def move(m: Tree, s: TreeState, change: Reals, codes: Codes) -> None:
+def move(m: BodyTable, s: TreeState, change: Reals, codes: Codes) -> None:
     """The state a step further: v + change, and q moves with that."""
     out = s.out
     for i in range(m.nv):

@@ -8,7 +8,7 @@ from knuckle.engine.routines import Reals, Record, Wholes
 
 
 @dataclass
-class Tree(Record):
+class BodyTable(Record):
     """A mechanism: body 0 is the base, and every body comes after its parent."""
 
     bodies: int
@@ -91,7 +91,7 @@ class TreeState(Record):
 
 
 @dataclass
-class Factors(Record):
+class TreeFactors(Record):
     """The inertia of articulated bodies, factored (notes, algorithm 10, lines 1-12)."""
 
     M: Reals
@@ -117,7 +117,7 @@ class Closing(Record):
 
 
 @dataclass
-class Descent(Record):
+class GradientRoom(Record):
     """Vectors of conjugate gradients."""
 
     x: Reals

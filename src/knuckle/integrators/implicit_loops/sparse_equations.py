@@ -8,6 +8,7 @@ rows of closed loops:
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from knuckle.errors import ConvergenceError
 
 from .closed_loops import ClosedLoops
 from .records import TreeState
-from .tables import TreeTables
+from .tree_tables import TreeTables
 
 Array = NDArray[Any]
 
@@ -34,8 +35,10 @@ class SparseEquations:
     """The equations of one mechanism: their pattern stays, and so does the order in which they are eliminated."""
 
     def __init__(self, tables: TreeTables, s: TreeState, loops: ClosedLoops) -> None:
-        from scipy import sparse
-
+        try:
+            from scipy import sparse
+        except ImportError:
+            raise ImportError('solver="kkt" needs SciPy, and qdldl to be fast: pip install "knuckle[sparse]"') from None
         self._sparse, self._m, self._s, self._loops = sparse, tables.tree, s, loops
         m = self._m
         self._n, nb = m.nv, m.bodies - 1
@@ -130,7 +133,7 @@ class SparseEquations:
     def _factor(self, near: Any) -> Any:
         """What solves with nearly these equations: by qdldl where it is installed, which keeps its order."""
         try:
-            import qdldl
+            qdldl: Any = importlib.import_module("qdldl")
         except ImportError:
             from scipy.sparse.linalg import splu
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from knuckle.engine.routines import Reals, routine
 
 from .placing import NUMBERS, add_force, momentum, motion_at
-from .records import Factors, Tree, TreeState
+from .records import BodyTable, TreeFactors, TreeState
 
 
 @routine
-def element_product(m: Tree, s: TreeState, e: int) -> None:
+def element_product(m: BodyTable, s: TreeState, e: int) -> None:
     """What an element adds to the forces on its bodies: Gᵀ C G w for their motions w."""
     count, members, d, G = m.member_size[e], m.member[m.member_at[e] :], m.directions[e], s.slopes[m.slopes_at[e] :]
     n, u = 6 * count, s.along
@@ -35,7 +35,7 @@ def element_product(m: Tree, s: TreeState, e: int) -> None:
 
 
 @routine
-def product(m: Tree, s: TreeState, x: Reals, y: Reals) -> None:
+def product(m: BodyTable, s: TreeState, x: Reals, y: Reals) -> None:
     """y = A x (notes 2.104-2.108)."""
     W, F = s.W, s.F
     for k in range(6):
@@ -69,7 +69,7 @@ def product(m: Tree, s: TreeState, x: Reals, y: Reals) -> None:
 
 
 @routine
-def joint_forces(m: Tree, s: TreeState, F: Reals, y: Reals) -> None:
+def joint_forces(m: BodyTable, s: TreeState, F: Reals, y: Reals) -> None:
     """y = Jᵀ F for forces on bodies, which are used up (notes 2.106-2.108)."""
     for back in range(1, m.bodies):
         b = m.bodies - back
@@ -162,7 +162,7 @@ def add_shifted(M: Reals, r: Reals, P: Reals) -> None:
 
 
 @routine
-def factor(m: Tree, s: TreeState, g: Factors, with_elements: int) -> None:
+def factor(m: BodyTable, s: TreeState, g: TreeFactors, with_elements: int) -> None:
     """Articulated inertias, with what elements do to single bodies if it is wanted (algorithm 10, lines 1-12)."""
     for b in range(1, m.bodies):
         begin_inertia(s.I[NUMBERS * b :], g.M[36 * b :])
@@ -212,7 +212,7 @@ def factor(m: Tree, s: TreeState, g: Factors, with_elements: int) -> None:
 
 
 @routine
-def solve(m: Tree, s: TreeState, g: Factors, x: Reals, y: Reals) -> None:
+def solve(m: BodyTable, s: TreeState, g: TreeFactors, x: Reals, y: Reals) -> None:
     """y = P⁻¹ x (algorithm 10, lines 14-22)."""
     B, A, u = g.B, g.A, g.u
     for k in range(6 * m.bodies):

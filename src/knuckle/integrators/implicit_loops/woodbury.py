@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .closed_loops import ClosedLoops, inverse
-from .records import Factors, TreeState
-from .tables import TreeTables
+from .records import TreeFactors, TreeState
 from .tree_products import joint_forces, product, solve
+from .tree_tables import TreeTables
 
 Array = NDArray[Any]
 
@@ -23,7 +23,7 @@ REFINED, SAME = 5, 1e-14
 class Woodbury:
     """Directions W of all elements, by which they add WᵀW to the inertia of the tree, and solutions with them."""
 
-    def __init__(self, tables: TreeTables, s: TreeState, g: Factors, loops: ClosedLoops) -> None:
+    def __init__(self, tables: TreeTables, s: TreeState, g: TreeFactors, loops: ClosedLoops) -> None:
         self._tree, self._s, self._loops = tables.tree, s, loops
         self._F, self._row, self._z = np.zeros(6 * self._tree.bodies), np.zeros(self._tree.nv), np.zeros(self._tree.nv)
         self._transposed = joint_forces.bind(self._tree, s, self._F, self._row)

@@ -42,8 +42,8 @@ class ImplicitEuler(Integrator):
       solutions as elements have directions: for few elements;
     - "pcg" are conjugate gradients with products by algorithms 5 and 6 and algorithm 10 as preconditioner;
     - "kkt" are sparse equations of all bodies and joints, solved by SciPy and, where it is installed, qdldl;
-    - "auto" is "dense" up to some sixty variables, and else what the mechanism suits. `motion.message` says which, how
-      many iterations there were and what was left.
+    - "auto" is "dense" up to 60 variables, or 24 with elements or loops, and for controllers that are kernels; else
+      what the mechanism suits. `motion.message` says which, how many iterations there were and what was left.
 
     Args:
         solver: "auto", "dense", "woodbury", "pcg" or "kkt".

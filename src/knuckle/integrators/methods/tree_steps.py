@@ -12,7 +12,7 @@ import numpy as np
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import linear
-from knuckle.integrators.implicit_loops.step_room import ImplicitRoom
+from knuckle.integrators.implicit_loops.implicit_room import ImplicitRoom
 from knuckle.integrators.system import HOLD, System
 from knuckle.model import Model
 
@@ -22,7 +22,7 @@ TRIED_AGAIN = 200
 
 @dataclass(frozen=True)
 class TreeSteps(Integrator):
-    """What `ImplicitEuler` is for a mechanism of many bodies: the same equations by one of the solvers that do not fill.
+    """What `ImplicitEuler` is for a mechanism of many bodies: the same equations, by loops over these.
 
     The memory is the change of velocity of the last step, with which the next one begins; which preconditioner it has;
     and the numbers of steps and iterations, the most iterations of a step and the largest residual so far.
@@ -53,8 +53,8 @@ class TreeSteps(Integrator):
         new = self.room.step(*args, guess, blocks, system.decay_time)
         if new.iterations < 0:
             raise ConvergenceError(
-                f'ImplicitEuler(solver="pcg") did not converge: after {-1 - new.iterations} iterations {new.left:.2g} of '
-                f"the right-hand side is left, and {self.tolerance:.1g} is asked for; take shorter steps, more "
+                f'ImplicitEuler(solver="pcg") did not converge: after {-1 - new.iterations} iterations {new.left:.2g} '
+                f"of the right-hand side is left, and {self.tolerance:.1g} is asked for; take shorter steps, more "
                 'iterations, or solver="kkt"'
             )
         most, worst = max(most, float(new.iterations)), max(worst, new.left)

@@ -13,8 +13,8 @@ from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
 from .base import ForceElement
-from .local_slopes import LocalSlopes
 from .line_points import LinePoint
+from .local_slopes import LocalSlopes
 
 
 @public_in("elements")

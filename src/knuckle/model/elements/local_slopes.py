@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class LocalSlopes(NamedTuple):
-    """Directions, each of them a force on every frame in its coordinates, and K and D along them: f' = −Gᵀ(K G x + D G v)."""
+    """Directions G, each of them a force on every frame in its coordinates, and K and D along them.
+
+    Forces change by −Gᵀ(K G x + D G v) for small motions x and v of the frames.
+    """
 
     directions: list[list[Force]]
     stiffness: Matrix

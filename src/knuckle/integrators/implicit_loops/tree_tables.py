@@ -27,7 +27,7 @@ from .element_texts import (
 )
 from .joint_texts import joint_code, joint_size, move_code
 from .placing import NUMBERS
-from .records import Descent, Factors, Tree, TreeState
+from .records import BodyTable, GradientRoom, TreeFactors, TreeState
 
 Array = NDArray[Any]
 
@@ -37,7 +37,7 @@ class TreeTables:
     """A mechanism as arrays, and the codes of its kinds of joints and makes of elements."""
 
     model: Model
-    tree: Tree
+    tree: BodyTable
     joints: list[Code]
     moves: list[Code]
     elements: list[Code]
@@ -53,7 +53,7 @@ class TreeTables:
         nv = [0, *(joint.type.nv for joint in model.joints)]
         members, directions = [bodies for _, _, bodies, _ in rows], [count for *_, count in rows]
         sizes = [(len(bodies), count) for bodies, count in zip(members, directions, strict=True)]
-        tree = Tree(
+        tree = BodyTable(
             bodies=1 + model.nb, nv=model.nv, parent=whole([0, *(1 + p for p in model.parents)]),
             kind=whole([0, *kind]),
             q_at=whole([0, *(x.start for x in model.q_slices)]), q_size=whole([0, *(j.type.nq for j in model.joints)]),
@@ -84,27 +84,33 @@ class TreeTables:
             applied=np.zeros(6 * nb), rotor=_variables(self.model, "rotor_inertia"), R=np.zeros(9 * nb),
             p=np.zeros(3 * nb), r=np.zeros(3 * nb), S=np.zeros(6 * m.nv + 6), V=np.zeros(6 * nb), c=np.zeros(6 * nb),
             I=np.zeros(NUMBERS * nb), F=np.zeros(6 * nb), W=np.zeros(6 * nb), spring=np.zeros(m.nv),
-            joint=np.zeros(self.blocks), slopes=np.zeros(int(((6 * m.member_size + m.directions) * m.directions).sum()) + 1), rhs=np.zeros(m.nv),
+            joint=np.zeros(self.blocks), slopes=np.zeros(self._slopes), rhs=np.zeros(m.nv),
             out=np.zeros(self.out),
-            along=np.zeros(2 * int(m.directions.max(initial=0)) + 1), near=np.zeros(max(6, 12 * count)), moving=np.zeros(max(6, 6 * count)),
+            along=np.zeros(2 * int(m.directions.max(initial=0)) + 1),
+            near=np.zeros(max(6, 12 * count)), moving=np.zeros(max(6, 6 * count)),
         )  # fmt: skip
         s.R[[0, 4, 8]] = 1.0
         return s
+
+    @property
+    def _slopes(self) -> int:
+        """Numbers of the slopes of all elements."""
+        return int(((6 * self.tree.member_size + self.tree.directions) * self.tree.directions).sum()) + 1
 
     @property
     def blocks(self) -> int:
         """Numbers of the square matrices of all joints."""
         return int((self.tree.v_size**2).sum()) + 1
 
-    def factors(self) -> Factors:
+    def factors(self) -> TreeFactors:
         """Room for articulated inertias."""
         nb, nv = self.tree.bodies, self.tree.nv
         sizes = 36 * nb, 6 * nv + 6, self.blocks, nv, 6 * nb, 6 * nb
-        return Factors(*map(np.zeros, sizes))
+        return TreeFactors(*map(np.zeros, sizes))
 
-    def descent(self) -> Descent:
+    def descent(self) -> GradientRoom:
         """Room for conjugate gradients."""
-        return Descent(*(np.zeros(self.tree.nv) for _ in range(5)), left=np.zeros(2))
+        return GradientRoom(*(np.zeros(self.tree.nv) for _ in range(5)), left=np.zeros(2))
 
 
 def _elements(model: Model) -> tuple[list[Code], list[tuple[int, Array, tuple[int, ...], int]]]:

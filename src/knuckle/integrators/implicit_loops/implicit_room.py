@@ -13,8 +13,8 @@ from .closed_loops import ClosedLoops
 from .gradients import descend
 from .placing import move, place, place_bodies
 from .sparse_equations import SparseEquations
-from .tables import TreeTables
 from .tree_products import factor
+from .tree_tables import TreeTables
 from .woodbury import Woodbury
 
 Array = NDArray[Any]
