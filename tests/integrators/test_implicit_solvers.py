@@ -13,7 +13,9 @@ import knuckle as kn
 from knuckle.elements import Bushing, Cable, Drag, Line, LinePoint, PointForce, Spring, TensionLaw, Wrap
 from knuckle.integrators import ImplicitEuler
 from knuckle.integrators.implicit_choice import implicit_steps_for
+from knuckle.integrators.implicit_loops.fastest_rates import fastest_rates
 from knuckle.integrators.methods.tree_steps import TreeSteps
+from knuckle.integrators.stiffness import stiffness
 from knuckle.joints import Planar, Prismatic, Revolute, Spherical, Universal
 from knuckle.model import Model, solid_box
 from knuckle.testing.large_mechanisms import cable_bridge, hanging_chain, simple_bridge, spring_tree
@@ -263,6 +265,27 @@ def test_steps_go_on_from_a_state_alone() -> None:
         warnings.simplefilter("error")
         again = other.step(system, 0.03, state, 0.01)
     assert np.array_equal(again.q, steps.step(system, 0.03, state, 0.01).q)
+
+
+def test_rates_of_large_mechanisms_are_those_of_matrices() -> None:
+    """The largest eigenvalues of H⁻¹D and H⁻¹K, which limit explicit steps: by powers, and by all of the matrices."""
+    model = machine().replace(elements=tuple(x for x in machine().elements if x.name in ("near", "far", "air")))
+    q = kn.neutral(model)
+    lengths = kn.elements.lengths(model, q)
+    eased = [replace(x, law=replace(x.law, rest=float(l))) for x, l in zip(model.elements, lengths, strict=False)]  # type: ignore[attr-defined, type-var]
+    model = model.replace(elements=(*eased, model.elements[-1]))
+    ours = fastest_rates(model, q)
+    system = kn.integrators.System(model, lambda at, t, q, v: 0 * v)
+    exact = stiffness(system, 0.0, q, np.zeros(model.nv), with_forces=False)
+    assert ours.damping == pytest.approx(exact.damping, rel=0.05)
+    assert ours.frequency == pytest.approx(exact.frequency, rel=0.05)
+
+
+def test_a_large_mechanism_needs_no_named_integrator() -> None:
+    """Its rates are found without matrices, and the steps are implicit where it is stiff."""
+    motion = kn.simulate(spring_tree(5), None, None, 0.02, dt=0.01)
+    assert motion.integrator == "implicit"
+    assert motion.reason == "finished"
 
 
 def test_a_planar_bearing_is_a_loop_of_the_bridge() -> None:

@@ -36,12 +36,17 @@ def implicit_steps_for(
         return integrator
     obstacle = _obstacle(model, stabilization)
     if integrator.solver == "auto":
-        few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
-        is_small = model.nv <= few or has_gains or bool(integrator.turning)
-        return integrator if is_small or obstacle else _steps(model, integrator, _suited(model))
+        stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
+        return integrator if stays else _steps(model, integrator, _suited(model))
     if obstacle:
         raise ModelError(f'ImplicitEuler(solver="{integrator.solver}"): {obstacle}; solver="dense" can')
     return _steps(model, integrator, integrator.solver)
+
+
+def is_large(model: Model) -> bool:
+    """Whether a mechanism is better taken by loops over bodies, and can be."""
+    few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
+    return model.nv > few and not _obstacle(model, None)
 
 
 def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
