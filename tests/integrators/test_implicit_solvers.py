@@ -283,7 +283,8 @@ def test_rates_of_large_mechanisms_are_those_of_matrices() -> None:
 
 def test_a_large_mechanism_needs_no_named_integrator() -> None:
     """Its rates are found without matrices, and the steps are implicit where it is stiff."""
-    motion = kn.simulate(spring_tree(5), None, None, 0.02, dt=0.01)
+    with pytest.warns(RuntimeWarning, match="are implicit ones"):
+        motion = kn.simulate(spring_tree(5), None, None, 0.02, dt=0.01)
     assert motion.integrator == "implicit"
     assert motion.reason == "finished"
 

@@ -195,7 +195,7 @@ def simulate(
         warn_of_error(settings, not acts, times, q_rows, v_rows)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
-        message or steps.why or settings.stepper.account(run.state),
+        message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
         steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
     ).with_frames(frames)  # fmt: skip
 

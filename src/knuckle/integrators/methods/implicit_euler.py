@@ -55,7 +55,7 @@ class ImplicitEuler(Integrator):
 
     solver: Solver = "auto"
     turning: bool | None = None
-    tolerance: float = 1e-8
+    tolerance: float = 1e-6
     iterations: int = 500
 
     evaluates_forces_once = True

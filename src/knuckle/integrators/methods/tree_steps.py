@@ -30,7 +30,7 @@ class TreeSteps(Integrator):
 
     model: Model
     solver: Literal["woodbury", "pcg", "kkt"]
-    tolerance: float = 1e-8
+    tolerance: float = 1e-6
     iterations: int = 500
 
     evaluates_forces_once = True
