@@ -27,6 +27,7 @@ from knuckle.warning import warn
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
 from .contacts.contact_notes import contact_notes
+from .contacts.starting_overlaps import warn_of_overlaps
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -138,6 +139,7 @@ def simulate(
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     method = steps_for_one_state(model, steps.integrator)
     steps = replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes))
+    warn_of_overlaps(model, steps.integrator, q)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
