@@ -22,7 +22,7 @@ DIRECTIONS = 3
 
 
 def implicit_steps_for(
-    model: Model, integrator: Integrator, stabilization: Stabilization, has_gains: bool
+    model: Model, integrator: Integrator, stabilization: Stabilization, has_gains: bool, has_stops: bool = False
 ) -> Integrator:
     """What takes the steps of `ImplicitEuler` in `simulate`: loops over bodies where its solver says so.
 
@@ -31,10 +31,11 @@ def implicit_steps_for(
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
         has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+        has_stops: whether joint limits or contacts push: these need their slopes.
     """
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
         return integrator
-    obstacle = _obstacle(model, stabilization)
+    obstacle = "stops and contacts push with forces that are not held" if has_stops else _obstacle(model, stabilization)
     if integrator.solver == "auto":
         stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
         return integrator if stays else _steps(model, integrator, _suited(model))

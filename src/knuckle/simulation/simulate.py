@@ -137,8 +137,13 @@ def simulate(
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
-    method = steps_for_one_state(model, steps.integrator)
-    steps = replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes))
+    pushes = limits is not None or rigid_contacts is not None
+
+    def for_one_state(steps: Steps) -> Steps:
+        method = steps_for_one_state(model, steps.integrator)
+        return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
+
+    steps = for_one_state(steps)
     warn_of_overlaps(model, steps.integrator, q)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
@@ -180,7 +185,7 @@ def simulate(
             is_default = integrator is None and dt is None and checkpoints is None and not acts
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
-                steps = implicit_instead(model, steps, because)
+                steps = for_one_state(implicit_instead(model, steps, because))
                 settings = settings_for(steps)
                 run = Simulator.start(settings, q, v)
                 reporter = Reporter(progress, f"simulating {model.name} again")
