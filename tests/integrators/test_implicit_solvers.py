@@ -88,7 +88,7 @@ def test_all_solvers_take_the_same_steps_of_random_trees(seed: int) -> None:
         replace(line, law=replace(line.law, rest=0.95 * float(x)))  # type: ignore[type-var]
         for line, x in zip(lines, lengths, strict=True)
     ]
-    others = Drag("d", names[1], (2.0,) * 3, (3.0,) * 3), PointForce("p", point(), (1.0, 2.0, 3.0))
+    others = Drag("d", names[1], (2.0, 2.0, 2.0), (3.0, 3.0, 3.0)), PointForce("p", point(), (1.0, 2.0, 3.0))
     soft = Bushing("b", names[0], names[-1], tuple(rng.uniform(0.1, 1, 6)), tuple(rng.uniform(0, 0.1, 6)))
     model = tree.replace(elements=(*eased, *others, soft))
     must_agree(model, state.q, 0.1 * state.v, ["dense", *LOOPS])
