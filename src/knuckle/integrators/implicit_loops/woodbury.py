@@ -16,7 +16,7 @@ Array = NDArray[Any]
 
 NONE = 1e-15
 """Directions along which an element does less than this part of what it does at most are none."""
-REFINED, SAME = 5, 1e-14
+REFINED, SAME = 5, 1e-12
 """How often a solution is refined at most, and what that has to leave of the right-hand side."""
 
 
