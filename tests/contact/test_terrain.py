@@ -96,9 +96,12 @@ def test_a_tilted_field_is_a_plane():
         np.testing.assert_allclose(found[[0, -1]], [expected[0], expected[-1]], atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [Sphere(0.1), Capsule(0.1, 0.5), Box((0.3, 0.4, 0.2)), Ellipsoid((0.1, 0.15, 0.2))])
-def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule | Box | Ellipsoid):
-    rng, ground = np.random.default_rng(5), field(rough=0.03)
+@pytest.mark.parametrize(
+    ("shape", "rough"),
+    [(Sphere(0.1), 0.03), (Capsule(0.1, 0.5), 0.03), (Box((0.3, 0.4, 0.2)), 0.03), (Ellipsoid((0.1, 0.15, 0.2)), 0.01)],
+)
+def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule | Box | Ellipsoid, rough: float):
+    rng, ground = np.random.default_rng(5), field(rough=rough)
     for _ in range(5):
         X, Y = Placement.random(rng, 0.2), Placement.random(rng, 0.05)
         Y = Placement(np.eye(3), Y.r, Y.w, Y.v)
@@ -159,7 +162,7 @@ def test_a_cylinder_stands_and_lies_as_on_a_plane_and_finds_bumps():
         np.testing.assert_allclose(found[:4], expected, atol=1e-12)
         assert min(found[4:]) > min(expected) - 1e-12
     stands = gaps(shape, Placement(np.eye(3), (0.0, 0.0, 0.9)).X, bump, here)
-    np.testing.assert_allclose(stands, [0.5, 0.5, 0.5, 0.5 + 0.8, 0.2, 0.5 + 0.4], atol=1e-12)
+    np.testing.assert_allclose(stands, [0.5, 0.5, 0.5, 0.5 + 0.8, 0.2, 0.5 + 0.05], atol=1e-12)
     lies = gaps(shape, Placement([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], (0.0, 0.0, 0.8)).X, bump, here)
     assert lies[5] == pytest.approx(0.2, abs=1e-12)
 

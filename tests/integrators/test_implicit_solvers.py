@@ -228,7 +228,7 @@ def test_what_loops_over_bodies_cannot_have_names_the_solver_that_can() -> None:
     model = b.build()
     with pytest.raises(kn.ModelError, match=r'follow others.*solver="dense"'):
         kn.simulate(model, duration=0.01, dt=0.01, integrator=ImplicitEuler("pcg"))
-    with pytest.raises(kn.ModelError, match=r'stops and contacts push.*solver="dense"'):
+    with pytest.raises(kn.ModelError, match=r'stops, contacts and muscles.*solver="dense"'):
         kn.simulate(machine(), duration=0.01, dt=0.01, integrator=ImplicitEuler("pcg"), joint_limits="rigid")
     with pytest.raises(ValueError, match="solver is one of"):
         ImplicitEuler("lu")  # type: ignore[arg-type]

@@ -31,11 +31,15 @@ def implicit_steps_for(
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
         has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
-        has_stops: whether joint limits or contacts push: these need their slopes.
+        has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
         return integrator
-    obstacle = "stops and contacts push with forces that are not held" if has_stops else _obstacle(model, stabilization)
+    obstacle = (
+        "the forces of stops, contacts and muscles with states are not held"
+        if has_stops
+        else _obstacle(model, stabilization)
+    )
     if integrator.solver == "auto":
         stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
         return integrator if stays else _steps(model, integrator, _suited(model))
@@ -63,6 +67,8 @@ def _obstacle(model: Model, stabilization: Stabilization) -> str:
     """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
     if model.couplings:
         return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if any(element.wound_on for element in model.elements):
+        return f"lines of {model.name} are wound on joints, which loops over bodies do not know"
     if model.algebra is not SPATIAL:
         return f"{model.name} is a planar model, and loops over bodies are spatial"
     if model.loops and isinstance(stabilization, Choice):

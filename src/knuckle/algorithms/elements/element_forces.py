@@ -9,8 +9,9 @@ from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Frame, Model
 from knuckle.model.elements import ForceElement
+from knuckle.model.elements.joint_lines import JointState
 from knuckle.model.elements.local_slopes import LocalSlopes
-from knuckle.scalar import ZERO
+from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Vector
 
 
@@ -29,9 +30,20 @@ def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Pla
         return
     X0, V0, named = positions(model, q), {} if v is None else velocities(model, q, v), model.frame_table
     for element in model.elements:
+        if element.wound_on:
+            element = element.on_joints([_joint_state(model, q, name) for name in element.wound_on])
         frames = tuple(named[name] for name in element.frames)
         X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
         yield PlacedElement(element, frames, X, V)
+
+
+def _joint_state(model: Model, q: PerJoint, name: str) -> JointState:
+    """The joint that carries a body, of one variable, in a state."""
+    frame = model.frame(name)
+    i = frame.body
+    joint, p = model.joints[i], model.joints[i].parent
+    s: Any = frame.X @ (joint.type.subspace(q[i]) @ Vector((ONE,)))
+    return JointState(name, model.base.name if p == ROOT else model.body_names[p], s, q[i][0])
 
 
 def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:

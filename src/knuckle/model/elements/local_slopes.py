@@ -84,9 +84,8 @@ def across(d: Vec3) -> tuple[Vec3, Vec3]:
     return (1 + side * x * x * a, side * b, -side * x), (b, side + y * y * a, -y)
 
 
-def law_slopes(law: Any, length: Any, rate: Any) -> tuple[Any, Any, Any]:
-    """T, and ∂T/∂l and ∂T/∂l̇ as far as they are not negative."""
-    tension = law.tension(length, rate)
+def law_slopes(law: Any, length: Any, rate: Any) -> tuple[Any, Any]:
+    """∂T/∂l and ∂T/∂l̇ as far as they are not negative."""
     by_length, by_rate = law.tension(Dual(length, ONE), rate), law.tension(length, Dual(rate, ONE))
-    slopes = (maximum(x.derivative, 0.0) if isinstance(x, Dual) else ZERO for x in (by_length, by_rate))
-    return tension, *slopes
+    k, d = (maximum(x.derivative, 0.0) if isinstance(x, Dual) else ZERO for x in (by_length, by_rate))
+    return k, d
