@@ -39,6 +39,7 @@ LONG = {
         "chaos.py",
         "identification.py",
         "maximal_and_reduced.py",
+        "cable_bridge.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""

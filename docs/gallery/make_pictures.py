@@ -241,6 +241,29 @@ def identification() -> None:
     keep(figure, "identification")
 
 
+def cable_bridge() -> None:
+    found = run("cable_bridge")
+    n, sag, counts, speed = found["N"], found["sag"], found["counts"], found["SPEED"]
+    figure, rows = axes(3, width_ratios=(1.7, 1.5, 0.9))
+    left, middle, right = rows
+    for side, foot in enumerate((n / 4, 3 * n / 4)):
+        left.plot([foot, foot], [0, n / 5], color=INK, lw=3)
+        for k in range(found["CABLES"] // 2):
+            left.plot([foot, side * n / 2 + (k + 0.5) * n / found["CABLES"]], [n / 5, 0], color=INK, lw=0.3)
+    x, moments = np.arange(1, n + 1), (4, 9, 14, 18)
+    for t, color in zip(moments, plt.get_cmap("viridis")(np.linspace(0, 0.85, len(moments))), strict=True):
+        at = int(speed * t)
+        left.plot(x, 1000 * sag[10 * t], color=color, lw=1.2)
+        left.plot([at], [1000 * sag[10 * t][at]], "v", color=color, ms=5)
+        middle.plot(x, 1e3 * sag[10 * t], color=color, label=f"{t} s")
+    left.set(xlabel="m", title=f"100 t on {n} links; the deck's deflection a thousand times")
+    middle.set(xlabel="m", title="deflection of the deck (mm)")
+    middle.legend(frameon=False, fontsize=8, ncols=2)
+    right.step(np.arange(len(counts)), counts, where="post", color=ORANGE)
+    right.set(xlabel="time (s)", title="iterations in a step", ylim=(0, 1.5 * max(counts)))
+    keep(figure, "cable_bridge")
+
+
 def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
     """The four-bar's pictures, with the curve of its coupler point beside them."""
     figure, curve = plt.subplots(figsize=(3.0, 3.0), layout="constrained")
@@ -256,7 +279,8 @@ def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
 
 def main(names: Sequence[str]) -> None:
     wanted = set(names)
-    for name, plot in (("chaos", chaos), ("payloads", payloads), ("identification", identification)):
+    plots = {"chaos": chaos, "payloads": payloads, "identification": identification, "cable_bridge": cable_bridge}
+    for name, plot in plots.items():
         if not wanted or name in wanted:
             plot()
     axes(1)

@@ -80,6 +80,10 @@ class Integrator(ABC):
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
 
+    def account(self, state: State) -> str:
+        """What a run of steps that ended in a state has to say of itself; nothing, unless it says otherwise."""
+        return ""
+
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         """(q, v) at t + θ dt, for θ from 0 to 1."""
         from .dense_output import hermite

@@ -17,6 +17,8 @@ from knuckle.warning import warn
 from .base import Adaptive, Integrator
 from .contact_choice import contact_integrator, must_solve_contacts
 from .contact_stiffness import contact_stiffness
+from .implicit_choice import is_large
+from .implicit_loops.fastest_rates import fastest_rates
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
@@ -171,12 +173,13 @@ def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None)
     if contacts is None and not has_springs and not model.elements:
         return Stiffness(0.0, 0.0)
     at_rest, system = np.zeros(model.nv), System(model, _nothing)
-    rates = [
-        stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False)
-        if contacts is None
-        else contact_stiffness(model, contacts, np.asarray(x, float))
-        for x in _samples(model, q)
-    ]
+
+    def at(x: Array) -> Stiffness:
+        if contacts is not None:
+            return contact_stiffness(model, contacts, x)
+        return fastest_rates(model, x) if is_large(model) else stiffness(system, 0.0, x, at_rest, with_forces=False)
+
+    rates = [at(np.asarray(x, float)) for x in _samples(model, q)]
     rates = [x for x in rates if np.isfinite(x.rate)]
     return Stiffness(max((x.damping for x in rates), default=0.0), max((x.frequency for x in rates), default=0.0))
 

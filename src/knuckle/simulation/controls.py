@@ -44,6 +44,11 @@ class Control:
         return self.function is None or isinstance(self.function, (Function, ConstantForce))
 
     @property
+    def has_slopes(self) -> bool:
+        """Whether it is a kernel of the state, whose derivatives an implicit step can have."""
+        return isinstance(self.function, Function) and bool({"q", "v"} & set(self.names))
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """The names that are not the state's."""
         return tuple(name for name in self.names if name not in self.state)

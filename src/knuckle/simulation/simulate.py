@@ -17,6 +17,7 @@ from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
+from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
 from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
@@ -145,13 +146,22 @@ def simulate(
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
-    steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
-    warn_of_overlaps(model, steps.integrator, q)
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
-        steps = replace(steps, integrator=with_muscle_states(steps.integrator))
     control, wrenches, named = forces_of(model, controller, external_forces, parameters, told.excitations.parameters)
+    pushes = limits is not None or rigid_contacts is not None or told.which is not None
+
+    def for_one_state(steps: Steps) -> Steps:
+        method = steps_for_one_state(model, steps.integrator)
+        return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
+
+    def with_muscles(steps: Steps) -> Steps:
+        return steps if told.which is None else replace(steps, integrator=with_muscle_states(steps.integrator))
+
+    steps = for_one_state(steps)
+    warn_of_overlaps(model, steps.integrator, q)
+    steps = with_muscles(steps)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
@@ -192,9 +202,7 @@ def simulate(
             is_default = integrator is None and dt is None and checkpoints is None and not acts
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
-                steps = implicit_instead(model, steps, because)
-                if told.which is not None:
-                    steps = replace(steps, integrator=with_muscle_states(steps.integrator))
+                steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
                 settings = settings_for(steps)
                 run = Simulator.start(settings, q, v)
                 reporter = Reporter(progress, f"simulating {model.name} again")
@@ -211,7 +219,8 @@ def simulate(
     elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
         warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
-        model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,
+        model, times, q_rows, v_rows, tau, tuple(run.events), reason,
+        message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
         steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
         muscle_rows=muscles,
     ).with_frames(frames)  # fmt: skip

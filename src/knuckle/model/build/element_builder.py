@@ -35,6 +35,7 @@ class ElementBuilder(ABC):
 
     def __init__(self) -> None:
         self._elements: list[ForceElement] = []
+        self._element_names: set[str] = set()
         self._at_rest: list[str] = []
 
     @abstractmethod
@@ -46,11 +47,12 @@ class ElementBuilder(ABC):
             raise ModelError(f"element needs one of kn.elements, such as Line, not {element!r}")
         if not isinstance(element.name, str) or not element.name:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"an element needs a name, not {element.name!r}")
-        if element.name in (x.name for x in self._elements):
+        if element.name in self._element_names:
             raise ModelError(f"an element is called {element.name!r} already: each name is used once")
         for frame in element.frames:
             self._frame(frame, f"what {element.name!r} acts on")
         self._elements.append(element)
+        self._element_names.add(element.name)
         return element.name
 
     def line(self, name: str, points: Iterable[Via], law: TensionLaw) -> str:

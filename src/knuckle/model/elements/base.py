@@ -14,6 +14,8 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Force, Motion, Transform
 
+from .local_slopes import LocalSlopes, differentiated
+
 E = TypeVar("E", bound="ForceElement")
 
 
@@ -46,6 +48,13 @@ class ForceElement(ABC):
             X: ᶠX_0 of each frame: from base to frame coordinates.
             V: the velocity of each frame, in its own coordinates.
         """
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """How its forces change with where its frames are and how they move, for implicit steps (notes 1.30).
+
+        By exact differentiation, of which the symmetric part is taken, unless it says otherwise.
+        """
+        return differentiated(self, X, V)
 
     def energy(self, X: Sequence[Transform]) -> Any:
         """The energy that it stores, in joules; none, unless it says otherwise. Forces at rest are its slope."""

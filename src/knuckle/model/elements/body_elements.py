@@ -13,6 +13,7 @@ from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
 from .base import ForceElement
 from .line_points import LinePoint
+from .local_slopes import LocalSlopes
 from .plain_numbers import numbers_of
 
 
@@ -42,6 +43,11 @@ class Drag(ForceElement):
 
     def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> list[Force]:
         return [Force(_against(self.angular, V[0].angular), _against(self.linear, V[0].linear))]
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """Dampers along the body's axes."""
+        dampers = zip(map(constant, (*self.angular, *self.linear)), Force.basis(), strict=True)
+        return LocalSlopes.along([(ZERO, d, [f]) for d, f in dampers if d is not ZERO])
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Drag:
         return replace(self, name=name, frame=frame(self.frame))
@@ -81,6 +87,10 @@ class PointForce(ForceElement):
         """−f · p along axes of the base."""
         return -dot(_constants(self.force), X[0].inv.point(_constants(self.point.at))) if self.axes == "base" else ZERO
 
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """None: it changes only by turning."""
+        return LocalSlopes.along([])
+
     def renamed(self, name: str, frame: Callable[[str], str]) -> PointForce:
         return replace(self, name=name, point=replace(self.point, frame=frame(self.point.frame)))
 
@@ -90,7 +100,7 @@ def _constants(x: Sequence[float]) -> Vec3:
 
 
 def _against(drag: Sequence[float], v: Vec3) -> Vec3:
-    if not any(drag):
+    if all(constant(x) is ZERO for x in drag):
         return ZERO3
     a, b, c = _constants(drag)
     return -a * v[0], -b * v[1], -c * v[2]

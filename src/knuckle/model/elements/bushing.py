@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Force, Motion, Transform, lie, rotation
 from knuckle.spatial.three import Vec3, add, cross, dot, neg
 
 from .base import ForceElement
+from .local_slopes import LocalSlopes
 from .plain_numbers import numbers_of
 
 
@@ -52,6 +53,16 @@ class Bushing(ForceElement):
         force = add(_each(kf, x), _each(df, shifting))
         pull = Force(add(moment, cross(x, force)), force)
         return [pull, -(apart @ pull)]
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """Its springs and dampers, at the origin of the second frame along axes of the first."""
+        apart, _, x = self._displaced(X)
+        rows: list[tuple[Any, Any, list[Force]]] = []
+        for k, d, e in zip(map(constant, self.stiffness), map(constant, self.damping), Force.basis(), strict=True):
+            pull = Force(add(e.angular, cross(x, e.linear)), e.linear)
+            if k is not ZERO or d is not ZERO:
+                rows.append((k, d, [pull, -(apart @ pull)]))
+        return LocalSlopes.along(rows)
 
     def energy(self, X: Sequence[Transform]) -> Any:
         _, theta, x = self._displaced(X)

@@ -8,13 +8,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import Vec3
 
 from .base import ForceElement
 from .line_pieces import pieces
 from .line_points import LinePoint, Pulley, Wrap
+from .local_slopes import LocalSlopes, law_slopes
 from .tension_laws import TensionLaw
 
 
@@ -53,6 +54,14 @@ class TensionLine(ForceElement):
         """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
         return [tension * f for f in self.taut(X)[1]]
 
+    def spring_along(self, X: Sequence[Transform], V: Sequence[Motion]) -> tuple[Any, Any, list[Force]]:
+        """k and d of the line along itself, and the forces of 1 N."""
+        length, pulls = self.taut(X)
+        return *law_slopes(self.law, length, _rate(pulls, V)), pulls
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        return LocalSlopes.along([self.spring_along(X, V)])
+
     def energy(self, X: Sequence[Transform]) -> Any:
         return self.law.energy(self.length(X))
 
@@ -87,6 +96,20 @@ class Line(TensionLine):
     @property
     def frames(self) -> tuple[str, ...]:
         return tuple(frame for entry in self.points for frame in entry.frames)
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """k and d along the line, and where it is straight and pulls, T / l across it (notes 1.50, 1.51, 1.62)."""
+        rows = [self.spring_along(X, V)]
+        tension = self.tension(X, V)
+        for piece in pieces(self.points):
+            if piece.wrap is None:
+                own, sides = piece.across(X)
+                for forces in sides:
+                    both = [Force.zero()] * len(X)
+                    for number, f in forces:
+                        both[number] = both[number] + f
+                    rows.append((maximum(tension, 0.0) / (own * piece.divisor), ZERO, both))
+        return LocalSlopes.along(rows)
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Line:
         return replace(self, name=name, points=tuple(entry.renamed(frame) for entry in self.points))

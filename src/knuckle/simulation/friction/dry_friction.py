@@ -45,6 +45,7 @@ def friction_rows(model: Model) -> tuple[int, ...]:
     rows = {
         row
         for i, joint in enumerate(model.joints)
+        if any(constant(f) is not ZERO for f in joint.friction)
         for row, f in zip(model.variables(i), joint.friction * _sources(model, i), strict=True)
         if constant(f) is not ZERO
     }

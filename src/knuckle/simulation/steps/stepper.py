@@ -135,10 +135,16 @@ class Stepper:
         own = self.integrator.carried(self.held(old), t0, self._own(old), t, self._own(new))
         return State(own.q, own.v, (*new.memory[: self.has_friction], *own.memory))
 
+    def account(self, state: State) -> str:
+        """What the steps up to a state have to say of themselves."""
+        return self.integrator.account(self._own(state))
+
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("step", self.integrator, t, state, dt)
+        if self.integrator.takes_numbers and not self.has_friction:
+            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
