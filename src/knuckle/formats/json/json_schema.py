@@ -9,6 +9,7 @@ from inspect import isabstract, isclass
 from typing import get_args
 
 import knuckle.joints
+import knuckle.model.deformables
 import knuckle.model.elements
 from knuckle.model import (
     Body,
@@ -28,6 +29,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
+from knuckle.model.deformables import Attachment, Deformable, NodeMesh
 from knuckle.model.elements import LinePoint
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
@@ -45,7 +47,7 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Body, ContactRules, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
+    Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
@@ -59,6 +61,7 @@ def _of_library() -> dict[str, type]:
             *vars(knuckle.joints).items(),
             *vars(coupling_laws).items(),
             *vars(knuckle.model.elements).items(),
+            *vars(knuckle.model.deformables).items(),
         )
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }

@@ -183,6 +183,7 @@ def _turned(
         loops=placed_loops(model.loops, places),
         couplings=renumbered(model.couplings, {i: by_name[name] for i, name in enumerate(model.joint_names)}),
         elements=on_frames(model.elements, moved),
+        deformables=on_frames(model.deformables, moved),
     )
 
 

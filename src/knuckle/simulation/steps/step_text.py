@@ -93,7 +93,7 @@ class StepText:
             return external_forces(known(at, t), t, q, v, values, wrenches)
 
         acts = external_forces.function is not None or WRENCHES in values
-        return System(moving, force, f_ext if acts else None, self.stabilization)
+        return System(moving, force, f_ext if acts else None, self.stabilization, is_text=controller.is_text)
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:
