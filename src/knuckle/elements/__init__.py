@@ -1,5 +1,17 @@
-"""Forces between bodies, as `kn.elements`: springs, cables, bushings, drag, forces at points, and what they do."""
+"""Forces between bodies, as `kn.elements`: springs, cables, bushings, drag, points, deformable bodies."""
 
+from knuckle.model.deformables import (
+    Attachment,
+    Deformable,
+    ElasticMaterial,
+    Hookean,
+    NeoHookean,
+    NodeMesh,
+    StVenantKirchhoff,
+    box_mesh,
+    chain_mesh,
+    grid_mesh,
+)
 from knuckle.model.elements import (
     Bushing,
     Cable,
@@ -20,6 +32,7 @@ from knuckle.model.elements import (
 )
 
 from .activation import activation_rate
+from .deformables.soft_bodies import SoftBodies
 from .element_terms import (
     damping,
     energies,
@@ -35,25 +48,36 @@ from .element_terms import (
 )
 
 __all__ = [
+    "Attachment",
     "Bushing",
     "Cable",
     "ConstantTension",
     "CubicMuscle",
+    "Deformable",
     "Drag",
+    "ElasticMaterial",
     "ForceElement",
+    "Hookean",
     "Line",
     "LinePoint",
     "MujocoMuscle",
     "MuscleLaw",
+    "NeoHookean",
+    "NodeMesh",
     "PointForce",
     "Pulley",
     "SlackSpring",
+    "SoftBodies",
     "Spring",
+    "StVenantKirchhoff",
     "TensionLaw",
     "Wrap",
     "activation_rate",
+    "box_mesh",
+    "chain_mesh",
     "damping",
     "energies",
+    "grid_mesh",
     "joint_forces",
     "lengths",
     "moment_arms",

@@ -75,7 +75,17 @@ class Model:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity", "keyframes", "elements", "deformables"):
+        for name in (
+            "bodies",
+            "joints",
+            "frames",
+            "loops",
+            "couplings",
+            "gravity",
+            "keyframes",
+            "elements",
+            "deformables",
+        ):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
         store(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.contact.rigid.rigid_contacts import RigidContacts
+from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
 
@@ -69,6 +70,8 @@ class Trajectory:
     """(n, 4, 4) poses of the frames that were asked for"""
     contact_record: KnownContacts | None = field(default=None, repr=False)
     """What the run noted of its contacts; `contacts` reads it"""
+    node_rows: NodeRows | None = field(default=None, repr=False)
+    """Where the nodes of deformable bodies are; `nodes` reads it"""
 
     def __post_init__(self) -> None:
         n, model = len(self.times), self.model
@@ -83,18 +86,53 @@ class Trajectory:
 
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(n,) in joules."""
-        return over_time(kinetic_energy, self.model, self.times, self.q, self.v)
+        """(n,) in joules, that of nodes of deformable bodies included."""
+        bodies = over_time(kinetic_energy, self.model, self.times, self.q, self.v)
+        return bodies if self._node_energies is None else bodies + self._node_energies[2]
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(n,) in joules: height and joint springs."""
-        return over_time(potential_energy, self.model, self.times, self.q)
+        """(n,) in joules: height, joint springs, force elements and deformable bodies."""
+        bodies = over_time(potential_energy, self.model, self.times, self.q)
+        return bodies if self._node_energies is None else bodies + self._node_energies[0] + self._node_energies[1]
 
     @property
     def energy(self) -> Array:
         """(n,) in joules: kinetic and potential together."""
         return self.kinetic_energy + self.potential_energy
+
+    # deformable bodies
+
+    def nodes(self, name: str) -> Array:
+        """(n, nodes, 3) in metres: where the nodes of a deformable body are, in base coordinates."""
+        return self._noted_nodes(name).x[:, self._node_part(name)]
+
+    def node_velocities(self, name: str) -> Array:
+        """(n, nodes, 3) in m/s: how the nodes of a deformable body move, in base coordinates."""
+        return self._noted_nodes(name).u[:, self._node_part(name)]
+
+    @property
+    def elastic_energy(self) -> Array:
+        """(n,) in joules: what deformable bodies store by their deformation."""
+        return np.zeros(len(self)) if self._node_energies is None else self._node_energies[0]
+
+    @cached_property
+    def _node_energies(self) -> tuple[Array, Array, Array] | None:
+        return None if self.node_rows is None else self.node_rows.energies(self.model)
+
+    def _noted_nodes(self, name: str) -> NodeRows:
+        self.model.deformable(name)  # says which there are
+        if self.node_rows is None:
+            raise ValueError(f"this motion of {self.model.name} has no record of nodes: kn.simulate keeps them")
+        return self.node_rows
+
+    def _node_part(self, name: str) -> slice:
+        start = 0
+        for soft in self.model.deformables:
+            if soft.name == name:
+                break
+            start += len(soft.mesh.nodes)
+        return slice(start, start + len(self.model.deformable(name).mesh.nodes))
 
     def frame(self, name: str) -> Array:
         """(n, 4, 4): where a frame is along the motion, in base coordinates."""
@@ -197,7 +235,8 @@ class Trajectory:
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
         tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
         contacts = known_rows(self.contact_record, np.searchsorted(self.times, at, side="left"), len(self))
-        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts)
+        nodes = None if self.node_rows is None else self.node_rows.at(self.times, at)
+        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts, node_rows=nodes)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
@@ -235,7 +274,10 @@ class Trajectory:
     def rows(self, which: slice | Sequence[int] | Array) -> Trajectory:
         """Some of the rows, by number: `rows(slice(None, None, 10))` is every tenth."""
         part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
-        return dataclasses.replace(part, contact_record=known_rows(self.contact_record, which, len(self)))
+        nodes = None if self.node_rows is None else self.node_rows.rows(which)
+        return dataclasses.replace(
+            part, contact_record=known_rows(self.contact_record, which, len(self)), node_rows=nodes
+        )
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (

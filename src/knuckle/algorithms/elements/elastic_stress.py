@@ -66,25 +66,30 @@ class StressTerms:
 
 
 @dataclass(frozen=True)
-class CellTerms:
-    """Forces on the nodes of a cell and the blocks of its stiffness, from the stress at one of its points, in a row.
+class ProductText:
+    """Q = w H g in a row (3 d × 3), from H = ∂²ψ/∂F² and the gradient g of a shape function.
 
-    f_a = w P g_a and K_ab = w g_a · H · g_b for nodes a ≤ b, with the gradients g of the shape functions there.
+    The block of stiffness of two nodes is K_ab = Σ_j g_a[j] Q_b[3 i + j, k], with the same `dimension`.
     """
 
-    nodes: int
     dimension: int
 
-    def __call__(self, model: Model, stress: Any, gradient: Any, weight: Any, scale: Any) -> Vector:
+    def __call__(self, model: Model, H: Any, gradient: Any, weight: Any) -> Vector:
         d = self.dimension
-        g = [[weight[0] * x for x in gradient[d * a : d * a + d]] for a in range(self.nodes)]
-        f = [[scale[0] * x for x in gradient[d * a : d * a + d]] for a in range(self.nodes)]
-        P = [stress[1 + d * i : 1 + d * i + d] for i in range(3)]
-        H = [stress[1 + 3 * d + 3 * d * i : 1 + 3 * d + 3 * d * i + 3 * d] for i in range(3 * d)]
-        forces = [sum((p * x for p, x in zip(P[i], g[a], strict=True)), ZERO) for a in range(self.nodes) for i in range(3)]
-        blocks: list[Any] = []
-        for b in range(self.nodes):
-            Q = [[sum((H[i][d * k + j] * f[b][j] for j in range(d)), ZERO) for k in range(3)] for i in range(3 * d)]
-            blocks.append([[[sum((g[a][j] * Q[d * i + j][k] for j in range(d)), ZERO) for k in range(3)] for i in range(3)] for a in range(b + 1)])
-        pairs = ((a, b) for a in range(self.nodes) for b in range(a, self.nodes))
-        return Vector([*forces, *(x for a, b in pairs for row in blocks[b][a] for x in row)])
+        g = [weight[0] * x for x in gradient]
+        return Vector(
+            sum((H[3 * d * i + d * k + j] * g[j] for j in range(d)), ZERO) for i in range(3 * d) for k in range(3)
+        )
+
+
+@dataclass(frozen=True)
+class BlockText:
+    """K_ab in a row (3 × 3), from Q of the node b and the gradient of the shape function of the node a."""
+
+    dimension: int
+
+    def __call__(self, model: Model, Q: Any, gradient: Any) -> Vector:
+        d = self.dimension
+        return Vector(
+            sum((gradient[j] * Q[3 * (d * i + j) + k] for j in range(d)), ZERO) for i in range(3) for k in range(3)
+        )

@@ -31,7 +31,12 @@ class CarrierText:
             V: Any = velocity.reference(now, q, v, frame, expressed_in="aligned")
             A: Any = acceleration.reference(now, q, v, 0 * v, frame, expressed_in="aligned", classical=True)
             J: Any = jacobian.reference(now, q, frame, expressed_in="aligned")
-            numbers += [*(x for row in T.rows[:3] for x in row), *V.components, *A.components, *(x for row in J.rows for x in row)]
+            numbers += [
+                *(x for row in T.rows[:3] for x in row),
+                *V.components,
+                *A.components,
+                *(x for row in J.rows for x in row),
+            ]
         return Vector(numbers)
 
 
@@ -58,9 +63,7 @@ class CarriedNodes:
         self._nv = model.nv
         self._code: Code | None = None
         if self._frames:
-            specialization = Specialization(
-                "carriers", CarrierText(self._frames), model, numbers=("t",), is_users=True
-            )
+            specialization = Specialization("carriers", CarrierText(self._frames), model, numbers=("t",), is_users=True)
             self._code = code_of(specialization, {"t": (), "q": (model.nq,), "v": (model.nv,)})
 
     def __call__(self, t: float, q: Array, v: Array) -> NodeMotion:
@@ -70,7 +73,7 @@ class CarriedNodes:
         frames = np.asarray(self._code(np.array([t]), np.asarray(q, float), np.asarray(v, float)))
         frames = frames.reshape(len(self._frames), -1)[self._which]
         T, V, A = frames[:, :12].reshape(-1, 3, 4), frames[:, 12:18], frames[:, 18:24]
-        J = frames[:, 24:].reshape(-1, 6, self._nv)
+        J = frames[:, 24:].reshape(len(frames), 6, self._nv)
         arm = np.einsum("nij,nj->ni", T[:, :, :3], self._points)
         turning = np.cross(V[:, :3], arm)
         return NodeMotion(

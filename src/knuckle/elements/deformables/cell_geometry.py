@@ -53,10 +53,10 @@ def cell_geometry(soft: Deformable) -> CellGeometry:
 
 
 def hinge_geometry(soft: Deformable) -> CellGeometry:
-    """Pairs of triangles at an edge, as cells of one dimension: F = Σ c_a x_a is their mean curvature vector.
+    """Pairs of triangles at an edge, as cells of one dimension: F = Σ c_a x_a is normal, and the edge times the angle.
 
-    Of flat sheets: coefficients by the cotangents of angles, so that bending without stretching has the energy of a
-    thin plate, B/2 ∫ (2 H)² (Bergou, Wardetzky and others 2006).
+    Of flat sheets: coefficients by the cotangents of angles (Bergou, Wardetzky and others 2006). Weights are such that
+    a sheet rolled to a cylinder has the energy of a thin plate, B/2 κ² per area (Seung and Nelson 1988).
     """
     X = np.array(soft.mesh.nodes, float)
     sides: dict[tuple[int, int], list[int]] = {}
@@ -77,7 +77,7 @@ def hinge_geometry(soft: Deformable) -> CellGeometry:
     c03, c04 = cotangent(x0 - x1, x2 - x1), cotangent(x0 - x1, x3 - x1)
     total = area(x1 - x0, x2 - x0) + area(x1 - x0, x3 - x0)
     c = np.stack([c03 + c04, c01 + c02, -c01 - c03, -c02 - c04], axis=-1)
-    return CellGeometry(node, c[:, None, :, None], 3.0 / total[:, None])
+    return CellGeometry(node, c[:, None, :, None], 1.0 / total[:, None])
 
 
 def node_masses(soft: Deformable, cells: CellGeometry) -> Array:

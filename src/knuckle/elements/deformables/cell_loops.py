@@ -37,7 +37,9 @@ class Cells(Record):
     F: Reals
     rate: Reals
     out: Reals
-    terms: Reals
+    part: Reals
+    product: Reals
+    block: Reals
     work: Reals
     axes: Reals
 
@@ -45,29 +47,22 @@ class Cells(Record):
 @routine
 def add_cells(c: Cells, stress: Code, x: Reals, v: Reals, force: Reals) -> float:
     """Adds the forces of cells at nodes that are at x and move with v. The energy that they store."""
-    n, m, d = c.nodes, c.points, c.dimension
+    m = c.points
     energy = 0.0
     for e in range(c.count):
         for p in range(m):
             at = e * m + p
             evaluate(c, stress, e, at, x, v)
-            w = c.weight[at]
-            energy += w * c.out[0]
-            for a in range(n):
-                node = 3 * c.node[e * n + a]
-                g = c.gradient[(at * n + a) * d :]
-                for i in range(3):
-                    total = 0.0
-                    for j in range(d):
-                        total += c.out[1 + d * i + j] * g[j]
-                    force[node + i] -= w * total
+            energy += c.weight[at] * c.out[0]
+            add_forces(c, e, at, force)
     return energy
 
 
 @routine
 def add_blocks(
-    c: Cells, stress: Code, terms: Code, x: Reals, v: Reals, force: Reals, blocks: Reals, scale: Reals, shift: float
-) -> int:
+    c: Cells, stress: Code, products: Code, block: Code, x: Reals, v: Reals, force: Reals, blocks: Reals, scale: float,
+    shift: float,
+) -> int:  # fmt: skip
     """Adds the forces of cells, and to the blocks of a matrix `scale` times their stiffness.
 
     With a shift from 0 on, what is below −shift of the eigenvalues of H = ∂²ψ/∂F² goes: the stiffness is positive but
@@ -81,21 +76,34 @@ def add_blocks(
         for p in range(m):
             at = e * m + p
             evaluate(c, stress, e, at, x, v)
-            if shift >= 0.0 and not is_positive(c.out[1 + size :], size, shift, c.work):
-                make_positive(c.out[1 + size :], size, shift, c.work, c.axes)
+            H = c.out[1 + size :]
+            if shift >= 0.0 and not is_positive(H, size, shift, c.work):
+                make_positive(H, size, shift, c.work, c.axes)
                 changed += 1
-            apply(terms, c.terms, c.out, c.gradient[at * n * d :], c.weight[at:], scale)
-            for a in range(n):
-                node = 3 * c.node[e * n + a]
-                force[node] -= c.terms[3 * a]
-                force[node + 1] -= c.terms[3 * a + 1]
-                force[node + 2] -= c.terms[3 * a + 2]
-            for k in range(pairs):
-                to = blocks[9 * c.slot[e * pairs + k] :]
-                own = c.terms[3 * n + 9 * k :]
-                for i in range(9):
-                    to[i] += own[i]
+            add_forces(c, e, at, force)
+            c.part[0] = scale * c.weight[at]
+            for b in range(n):
+                apply(products, c.product, H, c.gradient[(at * n + b) * d :], c.part)
+                for a in range(b + 1):
+                    apply(block, c.block, c.product, c.gradient[(at * n + a) * d :])
+                    to = blocks[9 * c.slot[e * pairs + a * n - a * (a - 1) // 2 + b - a] :]
+                    for i in range(9):
+                        to[i] += c.block[i]
     return changed
+
+
+@routine
+def add_forces(c: Cells, e: int, at: int, force: Reals) -> None:
+    """Adds −w P g of each node."""
+    n, d, w = c.nodes, c.dimension, c.weight[at]
+    for a in range(n):
+        to = force[3 * c.node[e * n + a] :]
+        g = c.gradient[(at * n + a) * d :]
+        for i in range(3):
+            total = 0.0
+            for j in range(d):
+                total += c.out[1 + d * i + j] * g[j]
+            to[i] -= w * total
 
 
 @routine

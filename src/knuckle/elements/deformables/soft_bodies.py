@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.algorithms.elements.elastic_stress import CellTerms, StressTerms, with_constants
+from knuckle.algorithms.elements.elastic_stress import BlockText, ProductText, StressTerms, with_constants
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.errors import ModelError
@@ -36,7 +36,8 @@ class CellGroup:
     cells: Cells
     damping: float
     stress: Code
-    terms: Code
+    products: Code
+    block: Code
 
 
 @public_in("elements")
@@ -53,7 +54,9 @@ class SoftBodies:
         self.model, self.rigid = model, model.without_deformables()
         sizes = [len(soft.mesh.nodes) for soft in model.deformables]
         starts = np.cumsum(sizes) - sizes
-        self._parts = {x.name: slice(int(a), int(a) + n) for x, a, n in zip(model.deformables, starts, sizes, strict=True)}
+        self._parts = {
+            x.name: slice(int(a), int(a) + n) for x, a, n in zip(model.deformables, starts, sizes, strict=True)
+        }
         self.count = sum(sizes)
         """nodes"""
         kinds: list[tuple[CellGeometry, ElasticMaterial, float]] = []
@@ -161,10 +164,10 @@ class SoftBodies:
         return force
 
     def _add(self, x: Array, u: Array, force: Array, scale: float, rate: float, shift: float) -> None:
-        part = np.array([scale])
         for group in self._groups:
             group.cells.viscosity[:] = group.damping, group.damping * rate
-            add_blocks(group.cells, group.stress, group.terms, x, u, force, self.matrix.blocks, part, shift)
+            codes = group.stress, group.products, group.block
+            add_blocks(group.cells, *codes, x, u, force, self.matrix.blocks, scale, shift)
 
     def _state(self, x: ArrayLike, u: ArrayLike | None) -> tuple[Array, Array]:
         where = np.array(x, float)
@@ -187,21 +190,22 @@ def _group(geometry: CellGeometry, material: ElasticMaterial, damping: float, sl
         raise ModelError(f"{type(material).__name__} has no `dissipation`, and damping is {damping}")
     size = 1 + 3 * d + 9 * d * d
     stress = code_of(
-        _specialization("stress", StressTerms(with_constants(material, np.ones(len(constants)).tolist()), d, damping > 0)),
+        _specialization(
+            "stress", StressTerms(with_constants(material, np.ones(len(constants)).tolist()), d, damping > 0)
+        ),
         {"F": (3 * d,), "rate": (3 * d,), "constants": (max(1, len(constants)),), "viscosity": (2,)},
     )
-    terms = code_of(
-        _specialization("cell terms", CellTerms(n, d)),
-        {"stress": (size,), "gradient": (n * d,), "weight": (1,), "scale": (1,)},
+    products = code_of(
+        _specialization("stiffness product", ProductText(d)), {"H": (9 * d * d,), "gradient": (d,), "weight": (1,)}
     )
-    pairs = n * (n + 1) // 2
+    block = code_of(_specialization("stiffness block", BlockText(d)), {"Q": (9 * d,), "gradient": (d,)})
     cells = Cells(
         count, n, points, d, geometry.node.reshape(-1), slot.reshape(-1), geometry.gradient.reshape(-1).copy(),
         geometry.weight.reshape(-1).copy(), np.append(constants, [0.0] * (not len(constants))), np.zeros(2),
-        np.zeros(3 * d), np.zeros(3 * d), np.zeros(size), np.zeros(3 * n + 9 * pairs), np.zeros(9 * d * d),
-        np.zeros(9 * d * d),
+        np.zeros(3 * d), np.zeros(3 * d), np.zeros(size), np.zeros(1), np.zeros(9 * d), np.zeros(9),
+        np.zeros(9 * d * d), np.zeros(9 * d * d),
     )  # fmt: skip
-    return CellGroup(cells, damping, stress, terms)
+    return CellGroup(cells, damping, stress, products, block)
 
 
 def _specialization(name: str, text: Any) -> Specialization:

@@ -18,7 +18,8 @@ from knuckle.integrators.resisting_terms import ResistingTerms
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.scalar import ZERO, constant
-from knuckle.solvers.coupled_gradients import BENT, Carriers, GradientRoom, product, solve
+from knuckle.solvers.block_matrix import multiply
+from knuckle.solvers.coupled_gradients import BENT, Carriers, GradientRoom, solve
 
 Array: TypeAlias = NDArray[Any]
 
@@ -154,8 +155,6 @@ class _SoftRun:
         return State(q, v, (x.reshape(-1), u.reshape(-1)))
 
     def _times(self, u: Array) -> Array:
-        from knuckle.solvers.block_matrix import multiply
-
         y = np.zeros_like(u)
         multiply(self.bodies.matrix, u, y)
         return y
@@ -210,15 +209,13 @@ class _SoftRun:
             part /= 2
         return np.zeros_like(change)
 
-    def _moved(
-        self, t: float, q: Array, v: Array, x: Array, u: Array, change: Array, dt: float
-    ) -> tuple[Array, Array]:
+    def _moved(self, t: float, q: Array, v: Array, x: Array, u: Array, change: Array, dt: float) -> tuple[Array, Array]:
         """Nodes at the end of a step with a change of velocities, and their velocities."""
         nv, bodies = len(v), self.bodies
         moving = u + change[nv:].reshape(-1, 3)
         here = x + dt * moving
         faster = v + change[:nv]
-        J = self.carriers.J[: 3 * len(bodies.carried) * nv].reshape(-1, 3, nv)
+        J = self.carriers.J[: 3 * len(bodies.carried) * nv].reshape(len(bodies.carried), 3, nv)
         here[bodies.carried] = bodies.carriers(t + dt, np.asarray(self.system.moved(q, dt * faster)), faster).x
         moving[bodies.carried] = u[bodies.carried] + J @ change[:nv]
         return here.reshape(-1), moving.reshape(-1)
@@ -232,13 +229,25 @@ class _SoftRun:
         here, moving = self._moved(t, q, v, x, u, change, dt)
         mass = np.repeat(bodies.masses, 3)
         slowed = dt * np.repeat(bodies.drag, 3) * mass * moving
-        right = dt * bodies.forces(here, moving).reshape(-1) + pushed.reshape(-1) - slowed - mass * (moving - u.reshape(-1))
+        right = (
+            dt * bodies.forces(here, moving).reshape(-1) + pushed.reshape(-1) - slowed - mass * (moving - u.reshape(-1))
+        )
         self._set(rest - R @ change[:nv], right)
         b = self.room.b
         left = b[nv:].reshape(-1, 3)[bodies.is_free == 1]
         free = bodies.masses[bodies.is_free == 1, None]
         joints = b[:nv] @ np.linalg.solve(R, b[:nv]) if nv else 0.0
         return float((left * left / free).sum() + joints)
+
+
+def must_know_deformables(model: Model, integrator: Integrator) -> None:
+    """An error where a mechanism has deformable bodies and an integrator does not know them."""
+    if model.deformables and not integrator.solves_deformables:
+        names = ", ".join(repr(soft.name) for soft in model.deformables[:3])
+        raise ModelError(
+            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate without "
+            "integrator= takes steps that do; model.without_deformables() has none"
+        )
 
 
 def must_be_known(model: Model) -> None:

@@ -55,20 +55,32 @@ class Deformable:
         if not isinstance(self.mesh, NodeMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"mesh is a kn.elements.NodeMesh, not {self.mesh!r}", element=self.name)
         if not isinstance(self.material, ElasticMaterial):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise ModelError(f"material is one of kn.elements, such as NeoHookean, not {self.material!r}", element=self.name)
+            raise ModelError(
+                f"material is one of kn.elements, such as NeoHookean, not {self.material!r}", element=self.name
+            )
         if self.mesh.dimension not in self.material.dimensions:
             text = f"{type(self.material).__name__} is no material of {self.mesh.kind}"
             raise ModelError(text, element=self.name)
-        for name, least in (("density", True), ("section", True), ("damping", False), ("drag", False), ("bending", False)):
+        for name, least in (
+            ("density", True),
+            ("section", True),
+            ("damping", False),
+            ("drag", False),
+            ("bending", False),
+        ):
             x = getattr(self, name)
             if not math.isfinite(x) or x < 0 or (least and not x):
-                raise ModelError(f"{name}={x!r} is a finite number {'above zero' if least else 'from 0 on'}", element=self.name)
+                raise ModelError(
+                    f"{name}={x!r} is a finite number {'above zero' if least else 'from 0 on'}", element=self.name
+                )
         if self.bending and self.mesh.dimension != 2:
             raise ModelError(f"bending is of triangles, and the mesh has {self.mesh.kind}", element=self.name)
         seen: set[int] = set()
         for part in self.attachments:
             if len(part.nodes) != len(part.points):
-                raise ModelError(f"{len(part.nodes)} nodes on {part.frame!r}, and {len(part.points)} points", element=self.name)
+                raise ModelError(
+                    f"{len(part.nodes)} nodes on {part.frame!r}, and {len(part.points)} points", element=self.name
+                )
             for k in part.nodes:
                 if not 0 <= k < len(self.mesh.nodes):
                     raise ModelError(f"node {k} does not exist: there are {len(self.mesh.nodes)}", element=self.name)

@@ -121,7 +121,7 @@ class Hookean(ElasticMaterial):
 
 @dataclass(frozen=True)
 class Bend(ElasticMaterial):
-    """How sheets resist bending: ψ = B/2 |F|² of the mean curvature vector F at an edge between two triangles."""
+    """How sheets resist bending: ψ = B/2 |F|², where F is the angle of two triangles times their edge, and normal."""
 
     B: float
     dimensions = (1,)

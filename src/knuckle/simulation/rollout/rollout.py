@@ -14,6 +14,7 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
+from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
@@ -102,6 +103,11 @@ def rollout(
     controls = controls_of(
         {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}, named, time_varying
     )
+    if model.deformables:
+        raise ModelError(
+            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
+            "model.without_deformables() has none"
+        )
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
