@@ -225,11 +225,10 @@ def test_what_does_not_know_them_says_so() -> None:
     for options in ({"contacts": True}, {"joint_limits": "rigid"}, {"contacts": kn.contact.CompliantContacts()}):
         with pytest.raises(ValueError, match="contacts|joint_limits"):
             kn.simulate(model, **options)
+    b = kn.Builder("rubbing")
+    b.body("arm", joint=kn.joints.Revolute("y"), inertia=kn.model.point_mass(1.0, at=(0, 0, -1)), friction=0.1)
+    b.deformable("chain", E.chain_mesh(1.0, 2), material=E.Hookean(1.0), density=1.0)
     with pytest.raises(kn.ModelError, match="dry friction"):
-        b = kn.Builder("rubbing")
-        b.body("arm", joint=kn.joints.Revolute("y"), inertia=kn.model.point_mass(1.0, at=(0, 0, -1)), friction=0.1)
-        mesh = E.chain_mesh(1.0, 2)
-        b.deformable("chain", mesh, material=E.Hookean(1.0), density=1.0)
         kn.simulate(b.build())
     for wrong in ({"iterations": 0}, {"tolerance": 2.0}, {"most": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.model import edit
 
 E = kn.elements
 
@@ -61,13 +62,13 @@ def test_attached_points_are_where_the_mesh_was() -> None:
 
 def test_they_go_along_with_edits() -> None:
     model = arm()
-    renamed = kn.model.rename(model, bodies={"tool": "hand"}, elements={"pad": "tip"})
+    renamed = edit.rename(model, bodies={"tool": "hand"}, elements={"pad": "tip"})
     assert renamed.deformables[0].name == "tip"
     assert renamed.deformables[0].frames == ("hand", "base")
-    both = kn.model.merge(model, arm(), "upper", (1, 0, 0), prefix="second_")
+    both = edit.merge(model, arm(), "upper", (1, 0, 0), prefix="second_")
     assert [x.name for x in both.deformables] == ["pad", "second_pad"]
     assert both.deformables[1].on == "second_tool"
-    part = kn.model.submodel(model, "upper")
+    part = edit.submodel(model, "upper")
     assert not part.deformables  # it holds on to the base
     assert any(note.element == "pad" for note in part.provenance.notes)
     motion = kn.simulate(model, None, None, 0.02, dt=0.005)
@@ -118,13 +119,17 @@ def test_builders_say_what_is_wrong(options: dict[str, Any], what: str) -> None:
     given: dict[str, Any] = {"material": E.NeoHookean(1.0), "density": 1.0, "mesh": E.box_mesh((1, 1, 1), (1, 1, 1))}
     given |= options
     with pytest.raises(kn.ModelError, match=what):
-        b.deformable("block", given.pop("mesh"), **given)
-        b.build()
+        _build(b, **given)
+
+
+def _build(b: kn.Builder, mesh: Any, **options: Any) -> kn.Model:
+    b.deformable("block", mesh, **options)
+    return b.build()
 
 
 def test_materials_say_what_is_wrong() -> None:
     for wrong in ((0.0, 0.3), (1.0, 0.5), (1.0, -0.1)):
-        with pytest.raises(ValueError, match="Young|Poisson"):
+        with pytest.raises(ValueError, match=r"Young|Poisson"):
             E.NeoHookean(*wrong)
     with pytest.raises(ValueError, match="E="):
         E.Hookean(-1.0)

@@ -23,8 +23,8 @@ Array = NDArray[Any]
 class RunSettings:
     """A mechanism, what takes its steps, how long they are, how many of them make a row, and what interrupts them.
 
-    `notes` are of its contacts or deformable bodies, where it has some. Switches are called in this order. The policy, the switches and the
-    notes have a state of their own: settings are for one run.
+    `notes` are of its contacts or deformable bodies, where it has some. Switches are called in this order. The policy,
+    the switches and the notes have a state of their own: settings are for one run.
     """
 
     model: Model

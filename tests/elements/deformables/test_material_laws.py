@@ -11,7 +11,7 @@ import pytest
 import knuckle as kn
 from knuckle.algorithms.elements.elastic_stress import StressTerms, slopes
 from knuckle.elements.deformables.cell_geometry import cell_geometry, hinge_geometry
-from knuckle.model.deformables.elastic_materials import Bend
+from knuckle.model.deformables.elastic_materials import HingeBending
 from knuckle.spatial import Matrix, Vector
 
 E = kn.elements
@@ -61,7 +61,7 @@ def total_energy(bodies: Any, x: Any) -> Any:
     """The energy of all cells, straight from the materials, on any numbers."""
     (soft,) = bodies.model.deformables
     parts = [(cell_geometry(soft), soft.material)]
-    parts += [(hinge_geometry(soft), Bend(soft.bending))] if soft.bending else []
+    parts += [(hinge_geometry(soft), HingeBending(soft.bending))] if soft.bending else []
     total = 0.0
     for geometry, material in parts:
         for cell, gradients, weights in zip(geometry.node, geometry.gradient, geometry.weight, strict=True):
@@ -159,7 +159,7 @@ def test_damping_is_linear_positive_and_blind_to_turning(name: str) -> None:
     assert np.allclose(viscous.ravel(), -D @ u.ravel(), rtol=1e-10, atol=1e-10 * np.abs(viscous).max())
     assert np.linalg.eigvalsh(D).min() > -1e-10 * np.abs(D).max()
     if not bodies.model.deformables[0].bending:
-        turning = np.cross([0.3, -0.7, 1.1], x) + [1.0, 2.0, 3.0]
+        turning = np.cross([0.3, -0.7, 1.1], x) + np.array([1.0, 2.0, 3.0])
         assert np.abs(D @ turning.ravel()).max() < 1e-11 * np.abs(D).max()
     rest, _ = bodies.start([], [])
     beta = bodies.model.deformables[0].damping

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -31,20 +29,12 @@ def slopes(f: Callable[[Vector], Any], x: Vector) -> tuple[Any, list[Any], list[
     return value, first, second
 
 
-def with_constants(material: ElasticMaterial, constants: Any) -> ElasticMaterial:
-    """The material with other numbers in its fields, in their order; nothing is checked."""
-    new = copy.copy(material)
-    for field, x in zip(dataclasses.fields(material), constants, strict=True):  # type: ignore[arg-type]
-        object.__setattr__(new, field.name, x)
-    return new
-
-
 @dataclass(frozen=True)
 class StressTerms:
     """ψ, ∂ψ/∂F and ∂²ψ/∂F² of a kind of material in a row, F being given by rows; with damping those of both stresses.
 
     `constants` are the numbers of the material, so that all of its kind share the code. `viscosity` is (β, β/h): stress
-    has β ∂φ/∂Ḟ added, and the second slope β/h ∂²φ/∂Ḟ² of the dissipation φ, which is what a step of the length h feels.
+    has β ∂φ/∂Ḟ added, and the second slope β/h ∂²φ/∂Ḟ² of the dissipation φ, as a step of the length h feels it.
     """
 
     material: ElasticMaterial
@@ -52,7 +42,7 @@ class StressTerms:
     is_damped: bool
 
     def __call__(self, model: Model, F: Any, rate: Any, constants: Any, viscosity: Any) -> Vector:
-        material, n = with_constants(self.material, constants), self.dimension
+        material, n = self.material.with_constants(constants), self.dimension
 
         def matrix(x: Vector) -> Matrix:
             return Matrix([[x[n * i + k] for k in range(n)] for i in range(3)])

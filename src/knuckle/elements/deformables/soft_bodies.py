@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.algorithms.elements.elastic_stress import BlockText, ProductText, StressTerms, with_constants
+from knuckle.algorithms.elements.elastic_stress import BlockText, ProductText, StressTerms
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.errors import ModelError
 from knuckle.model import Model
-from knuckle.model.deformables import Deformable, ElasticMaterial
-from knuckle.model.deformables.elastic_materials import Bend
+from knuckle.model.deformables import ElasticMaterial
+from knuckle.model.deformables.elastic_materials import HingeBending
 from knuckle.public_names import public_in
 from knuckle.solvers.block_matrix import BlockMatrix
+from knuckle.spatial import Matrix
 
 from .carrier_terms import CarriedNodes
 from .cell_geometry import CellGeometry, cell_geometry, hinge_geometry, node_masses
@@ -66,7 +66,7 @@ class SoftBodies:
             masses.append(node_masses(soft, geometry))
             kinds.append((_moved(geometry, int(start)), soft.material, soft.damping))
             if soft.bending:
-                kinds.append((_moved(hinge_geometry(soft), int(start)), Bend(soft.bending), soft.damping))
+                kinds.append((_moved(hinge_geometry(soft), int(start)), HingeBending(soft.bending), soft.damping))
         self.masses: Array = np.concatenate(masses)
         """(n,) in kg"""
         self.drag: Array = np.repeat([soft.drag for soft in model.deformables], sizes)
@@ -185,14 +185,12 @@ def _moved(geometry: CellGeometry, start: int) -> CellGeometry:
 
 def _group(geometry: CellGeometry, material: ElasticMaterial, damping: float, slot: NDArray[np.int64]) -> CellGroup:
     count, points, n, d = geometry.gradient.shape
-    constants = np.array([float(getattr(material, field.name)) for field in _fields(material)])
+    constants = np.array([float(getattr(material, name)) for name in material.constant_names])
     if damping and material.dissipation(*(_unit(d),) * 2) is None:
         raise ModelError(f"{type(material).__name__} has no `dissipation`, and damping is {damping}")
     size = 1 + 3 * d + 9 * d * d
     stress = code_of(
-        _specialization(
-            "stress", StressTerms(with_constants(material, np.ones(len(constants)).tolist()), d, damping > 0)
-        ),
+        _specialization("stress", StressTerms(material.with_constants([1.0] * len(constants)), d, damping > 0)),
         {"F": (3 * d,), "rate": (3 * d,), "constants": (max(1, len(constants)),), "viscosity": (2,)},
     )
     products = code_of(
@@ -212,13 +210,5 @@ def _specialization(name: str, text: Any) -> Specialization:
     return Specialization(name, text, _NOTHING, is_users=True)
 
 
-def _fields(material: ElasticMaterial) -> tuple[Any, ...]:
-    if not dataclasses.is_dataclass(material):
-        raise ModelError(f"{type(material).__name__} is no dataclass: a material is one, of numbers")
-    return dataclasses.fields(material)
-
-
-def _unit(d: int) -> Any:
-    from knuckle.spatial import Matrix
-
+def _unit(d: int) -> Matrix:
     return Matrix([[1.0 if i == k else 0.0 for k in range(d)] for i in range(3)])

@@ -47,7 +47,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, NodeMesh, Note, PlanarInertia,
+    Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint,
+    Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""

@@ -1,4 +1,4 @@
-"""Steps of mechanisms with deformable bodies: one system of joints and nodes, implicit (notes 1.30, 2.75, 2.80-2.88)."""
+"""Steps of mechanisms with deformable bodies: joints and nodes in one implicit system (notes 1.30, 2.75, 2.88)."""
 
 from __future__ import annotations
 
@@ -245,8 +245,8 @@ def must_know_deformables(model: Model, integrator: Integrator) -> None:
     if model.deformables and not integrator.solves_deformables:
         names = ", ".join(repr(soft.name) for soft in model.deformables[:3])
         raise ModelError(
-            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate without "
-            "integrator= takes steps that do; model.without_deformables() has none"
+            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate "
+            "without integrator= takes steps that do; model.without_deformables() has none"
         )
 
 

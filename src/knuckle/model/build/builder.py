@@ -26,7 +26,8 @@ from .spanning_tree import Connection, spanning
 
 
 class Builder(DeformableBuilder):
-    """Collects bodies, joints, frames, loops, couplings, surfaces, force elements and deformable bodies, and builds a `Model` of them.
+    """Collects bodies, joints, frames, loops, couplings, surfaces, force elements and deformable bodies,
+    and builds a `Model` of them.
 
     Bodies are added from the base outward, and keep that order:
 

@@ -45,7 +45,7 @@ class Deformable:
     section: float = 1.0
     """what cells have besides their extent: the thickness of triangles in m, the area of edges in m²"""
     damping: float = 0.0
-    """β in seconds: stress of a strain rate is β times that of the strain (Rayleigh's βK, which turning does not feel)"""
+    """β in seconds: stress of a strain rate is β times that of the strain (Rayleigh's βK, but turning is free)"""
     drag: float = 0.0
     """α in 1/s: force against velocity is α times mass (Rayleigh's αM)"""
     bending: float = 0.0

@@ -6,11 +6,15 @@ one for edges. Stress and stiffness are its slopes, by dual numbers.
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
+from knuckle.errors import ModelError
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, sqrt
 from knuckle.spatial import Matrix
@@ -37,6 +41,20 @@ class ElasticMaterial(ABC):
         It sees strain alone, so that turning is not damped. None, unless a material says otherwise.
         """
         return None
+
+    def with_constants(self, constants: Sequence[Any]) -> Self:
+        """The same kind of material with other numbers, or symbols, in its fields, in their order; unchecked."""
+        new = copy.copy(self)
+        for name, x in zip(self.constant_names, constants, strict=True):
+            object.__setattr__(new, name, x)
+        return new
+
+    @property
+    def constant_names(self) -> tuple[str, ...]:
+        """The names of its fields."""
+        if not dataclasses.is_dataclass(self):
+            raise ModelError(f"{type(self).__name__} is no dataclass: a material is one, of numbers")
+        return tuple(field.name for field in dataclasses.fields(self))
 
 
 @dataclass(frozen=True)
@@ -120,7 +138,7 @@ class Hookean(ElasticMaterial):
 
 
 @dataclass(frozen=True)
-class Bend(ElasticMaterial):
+class HingeBending(ElasticMaterial):
     """How sheets resist bending: ψ = B/2 |F|², where F is the angle of two triangles times their edge, and normal."""
 
     B: float
