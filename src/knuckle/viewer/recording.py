@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
 from knuckle.model import Model
 from knuckle.simulation.rollout.rollout_result import Rollout
@@ -18,6 +19,7 @@ from knuckle.trajectory.trajectory import over_time
 
 from .scene.force_arrows import ForceArrows, force_arrows
 from .scene.poses import poses
+from .scene.soft_skin import node_places
 from .scene.triangles import Array
 
 MOST = 32
@@ -33,6 +35,8 @@ class Recording:
     q: Array
     v: Array | None = None
     contacts: KnownContacts | None = None
+    nodes: NodeRows | None = None
+    """Where the nodes of deformable bodies are"""
 
     def __post_init__(self) -> None:
         times, q = np.asarray(self.times, float), np.asarray(self.q, float)
@@ -61,14 +65,15 @@ class Recording:
         """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
         when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
         if len(self.times) == 1:
-            return Recording(self.model, when[:1], self.q, self.v, self.contacts)
+            return Recording(self.model, when[:1], self.q, self.v, self.contacts, self.nodes)
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
         s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
         q = np.asarray(integrate(self.model, self.q[i], s * difference(self.model, self.q[i], self.q[i + 1])))
         v = None if self.v is None else (1 - s) * self.v[i] + s * self.v[i + 1]
         next_rows = np.searchsorted(self.times, when - 1e-9 * self.duration, side="left")
-        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)))
+        nodes = None if self.nodes is None else self.nodes.at(self.times, when)
+        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)), nodes)
 
     def thinned(self, rate: float) -> Recording:
         """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
@@ -84,6 +89,10 @@ class Recording:
         """(n, 1 + nb, 4, 4): where the base and the bodies are."""
         return self._along(poses, self.q)
 
+    def node_places(self) -> Array | None:
+        """(n, nodes, 3): where the nodes of deformable bodies are; None where there are none."""
+        return node_places(self.model, self.q, self.nodes)
+
     def arrows(self, size: float) -> ForceArrows | None:
         """The forces of its contacts, drawn by the size of what moves; None where contacts are not known."""
         if self.contacts is None:
@@ -93,9 +102,11 @@ class Recording:
     def energies(self) -> dict[str, Array]:
         """Potential energy over time and, where velocities are known, kinetic energy and the sum, in joules."""
         potential = self._along(potential_energy, self.q)
+        elastic, height, moving = (0.0, 0.0, 0.0) if self.nodes is None else self.nodes.energies(self.model)
+        potential = potential + elastic + height
         if self.v is None:
             return {"potential": potential}
-        kinetic = self._along(kinetic_energy, self.q, self.v)
+        kinetic = self._along(kinetic_energy, self.q, self.v) + moving
         return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
 
     def joint_values(self) -> list[tuple[str, str, Array]]:
@@ -120,7 +131,8 @@ def recording(source: Any) -> Recording:
         return Recording(*source)
     if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
         contacts = getattr(source, "contact_record", None)
-        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts)
+        nodes = getattr(source, "node_rows", None)
+        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts, nodes)
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 
 
