@@ -38,7 +38,7 @@ class System:
     sticking: Any = None
     """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
     is_text: bool = False
-    """Whether the force can be part of compiled code, so that its slopes are known"""
+    """Whether the force is a function of the state that can be part of compiled code, so that its slopes are known"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
         """v̇ under the forces at this instant: one piece of code, however often a step asks for it."""

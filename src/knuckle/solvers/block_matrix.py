@@ -61,22 +61,24 @@ class BlockMatrix(Record):
 @routine
 def multiply(A: BlockMatrix, x: Reals, y: Reals) -> None:
     """y = A x."""
-    for i in range(3 * A.size):
+    size, first, column, blocks = A.size, A.first, A.column, A.blocks
+    for i in range(3 * size):
         y[i] = 0.0
-    for row in range(A.size):
+    for row in range(size):
         u = x[3 * row :]
         u0 = u[0]
         u1 = u[1]
         u2 = u[2]
-        at = A.first[row]
-        b = A.blocks[9 * at :]
+        at = first[row]
+        b = blocks[9 * at :]
         y0 = b[0] * u0 + b[1] * u1 + b[2] * u2
         y1 = b[3] * u0 + b[4] * u1 + b[5] * u2
         y2 = b[6] * u0 + b[7] * u1 + b[8] * u2
-        for k in range(at + 1, A.first[row + 1]):
-            b = A.blocks[9 * k :]
-            w = x[3 * A.column[k] :]
-            z = y[3 * A.column[k] :]
+        for k in range(at + 1, first[row + 1]):
+            b = blocks[9 * k :]
+            at = 3 * column[k]
+            w = x[at:]
+            z = y[at:]
             y0 += b[0] * w[0] + b[1] * w[1] + b[2] * w[2]
             y1 += b[3] * w[0] + b[4] * w[1] + b[5] * w[2]
             y2 += b[6] * w[0] + b[7] * w[1] + b[8] * w[2]

@@ -12,6 +12,7 @@ from math import sqrt
 from knuckle.engine.routines import Reals, Record, Wholes, routine
 
 from .block_matrix import BlockMatrix, multiply
+from .incomplete_factor import IncompleteFactor, factorize, substitute
 
 BENT = -1
 """What is returned where a direction has no positive curvature: the matrix is not positive."""
@@ -29,8 +30,6 @@ class Carriers(Record):
     """(count, 3, nv): their velocities, by those of the mechanism; zero for pins"""
     R: Reals
     """(nv, nv)"""
-    is_free: Wholes
-    """(nodes,): 1 where a node moves by itself"""
 
 
 @dataclass(frozen=True)
@@ -48,8 +47,6 @@ class GradientRoom(Record):
     y: Reals
     u: Reals
     w: Reals
-    inverse: Reals
-    """(nodes, 3, 3): of the blocks on the diagonal"""
     L: Reals
     """(nv, nv): the lower factor of the mechanism's block"""
 
@@ -57,14 +54,14 @@ class GradientRoom(Record):
 @routine
 def spread(c: Carriers, nodes: int, z: Reals, u: Reals) -> None:
     """u = T z: the velocities of all nodes."""
-    n = c.nv
+    n, node, J = c.nv, c.node, c.J
     own = z[n:]
     for i in range(3 * nodes):
         u[i] = own[i]
     for a in range(c.count):
-        at = 3 * c.node[a]
+        at = 3 * node[a]
         for i in range(3):
-            row = c.J[(3 * a + i) * n :]
+            row = J[(3 * a + i) * n :]
             total = 0.0
             for k in range(n):
                 total += row[k] * z[k]
@@ -74,16 +71,16 @@ def spread(c: Carriers, nodes: int, z: Reals, u: Reals) -> None:
 @routine
 def gather(c: Carriers, nodes: int, w: Reals, y: Reals) -> None:
     """y = Tᵀ w: forces on nodes as the mechanism and the free nodes feel them."""
-    n = c.nv
+    n, node, J = c.nv, c.node, c.J
     own = y[n:]
     for i in range(3 * nodes):
         own[i] = w[i]
     for k in range(n):
         y[k] = 0.0
     for a in range(c.count):
-        at = 3 * c.node[a]
+        at = 3 * node[a]
         for i in range(3):
-            row = c.J[(3 * a + i) * n :]
+            row = J[(3 * a + i) * n :]
             f = w[at + i]
             for k in range(n):
                 y[k] += row[k] * f
@@ -106,124 +103,101 @@ def product(A: BlockMatrix, c: Carriers, m: GradientRoom, z: Reals, y: Reals) ->
 
 
 @routine
-def factor(A: BlockMatrix, c: Carriers, m: GradientRoom) -> bool:
-    """The inverses of the blocks on the diagonal, and the factor of R + Jᵀ A J by its blocks there: the preconditioner.
+def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom) -> bool:
+    """The preconditioner: incomplete factors of free nodes, and the factor of R + Jᵀ A J by the blocks on the diagonal.
 
-    Whether all of them are positive.
+    Whether all of it is positive.
     """
-    for row in range(A.size):
-        b = A.blocks[9 * A.first[row] :]
-        to = m.inverse[9 * row :]
-        c00 = b[4] * b[8] - b[5] * b[7]
-        c01 = b[5] * b[6] - b[3] * b[8]
-        c02 = b[3] * b[7] - b[4] * b[6]
-        det = b[0] * c00 + b[1] * c01 + b[2] * c02
-        if not (b[0] > 0.0 and b[0] * b[4] - b[1] * b[3] > 0.0 and det > 0.0):
-            return False
-        to[0] = c00 / det
-        to[1] = (b[2] * b[7] - b[1] * b[8]) / det
-        to[2] = (b[1] * b[5] - b[2] * b[4]) / det
-        to[3] = c01 / det
-        to[4] = (b[0] * b[8] - b[2] * b[6]) / det
-        to[5] = (b[2] * b[3] - b[0] * b[5]) / det
-        to[6] = c02 / det
-        to[7] = (b[1] * b[6] - b[0] * b[7]) / det
-        to[8] = (b[0] * b[4] - b[1] * b[3]) / det
-    n = c.nv
+    if not factorize(A, f):
+        return False
+    n, L, J = c.nv, m.L, c.J
     for i in range(n * n):
-        m.L[i] = c.R[i]
+        L[i] = c.R[i]
     for a in range(c.count):
         b = A.blocks[9 * A.first[c.node[a]] :]
         for i in range(3):
             for j in range(3):
-                first = c.J[(3 * a + i) * n :]
-                second = c.J[(3 * a + j) * n :]
+                first = J[(3 * a + i) * n :]
+                second = J[(3 * a + j) * n :]
                 for k in range(n):
                     part = b[3 * i + j] * first[k]
-                    for l in range(k + 1):
-                        m.L[n * k + l] += part * second[l]
+                    for o in range(k + 1):
+                        L[n * k + o] += part * second[o]
     for k in range(n):
-        for l in range(k):
-            total = m.L[n * k + l]
-            for j in range(l):
-                total -= m.L[n * k + j] * m.L[n * l + j]
-            m.L[n * k + l] = total / m.L[n * l + l]
-        total = m.L[n * k + k]
+        for o in range(k):
+            total = L[n * k + o]
+            for j in range(o):
+                total -= L[n * k + j] * L[n * o + j]
+            L[n * k + o] = total / L[n * o + o]
+        total = L[n * k + k]
         for j in range(k):
-            total -= m.L[n * k + j] * m.L[n * k + j]
+            total -= L[n * k + j] * L[n * k + j]
         if not total > 0.0:
             return False
-        m.L[n * k + k] = sqrt(total)
+        L[n * k + k] = sqrt(total)
     return True
 
 
 @routine
-def precondition(A: BlockMatrix, c: Carriers, m: GradientRoom, r: Reals, z: Reals) -> None:
+def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, r: Reals, z: Reals) -> None:
     """z = M⁻¹ r."""
-    n = c.nv
-    for row in range(A.size):
-        b = m.inverse[9 * row :]
-        u = r[n + 3 * row :]
-        to = z[n + 3 * row :]
-        r0 = u[0]
-        r1 = u[1]
-        r2 = u[2]
-        to[0] = b[0] * r0 + b[1] * r1 + b[2] * r2
-        to[1] = b[3] * r0 + b[4] * r1 + b[5] * r2
-        to[2] = b[6] * r0 + b[7] * r1 + b[8] * r2
+    n, L = c.nv, m.L
+    substitute(A, f, r[n:], z[n:])
     for k in range(n):
         total = r[k]
         for j in range(k):
-            total -= m.L[n * k + j] * z[j]
-        z[k] = total / m.L[n * k + k]
+            total -= L[n * k + j] * z[j]
+        z[k] = total / L[n * k + k]
     for i in range(n):
         k = n - 1 - i
         total = z[k]
         for j in range(k + 1, n):
-            total -= m.L[n * j + k] * z[j]
-        z[k] = total / m.L[n * k + k]
+            total -= L[n * j + k] * z[j]
+        z[k] = total / L[n * k + k]
 
 
 @routine
-def solve(A: BlockMatrix, c: Carriers, m: GradientRoom, tolerance: float, most: int) -> int:
+def solve(
+    A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, tolerance: float, most: int
+) -> int:
     """x of (Tᵀ A T + R) x = b, to a part of b in the norm of the preconditioner.
 
     How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not positive.
     """
-    if not factor(A, c, m):
+    if not factor(A, f, c, m):
         return BENT
-    n = m.size
+    n, x, r, z, p, y, b = m.size, m.x, m.r, m.z, m.p, m.y, m.b
     for i in range(n):
-        m.x[i] = 0.0
-        m.r[i] = m.b[i]
+        x[i] = 0.0
+        r[i] = b[i]
     for a in range(c.count):
         for i in range(3):
-            m.r[c.nv + 3 * c.node[a] + i] = 0.0
-    precondition(A, c, m, m.r, m.z)
+            r[c.nv + 3 * c.node[a] + i] = 0.0
+    precondition(A, f, c, m, r, z)
     rho = 0.0
     for i in range(n):
-        m.p[i] = m.z[i]
-        rho += m.r[i] * m.z[i]
+        p[i] = z[i]
+        rho += r[i] * z[i]
     goal = tolerance * tolerance * rho
     for k in range(most):
         if rho <= goal:
             return k
-        product(A, c, m, m.p, m.y)
+        product(A, c, m, p, y)
         curved = 0.0
         for i in range(n):
-            curved += m.p[i] * m.y[i]
+            curved += p[i] * y[i]
         if not curved > 0.0:
             return BENT
         part = rho / curved
         for i in range(n):
-            m.x[i] += part * m.p[i]
-            m.r[i] -= part * m.y[i]
-        precondition(A, c, m, m.r, m.z)
+            x[i] += part * p[i]
+            r[i] -= part * y[i]
+        precondition(A, f, c, m, r, z)
         old = rho
         rho = 0.0
         for i in range(n):
-            rho += m.r[i] * m.z[i]
+            rho += r[i] * z[i]
         part = rho / old
         for i in range(n):
-            m.p[i] = m.z[i] + part * m.p[i]
+            p[i] = z[i] + part * p[i]
     return most if rho <= goal else most + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -17,6 +18,7 @@ from knuckle.model.deformables import ElasticMaterial
 from knuckle.model.deformables.elastic_materials import HingeBending
 from knuckle.public_names import public_in
 from knuckle.solvers.block_matrix import BlockMatrix
+from knuckle.solvers.incomplete_factor import IncompleteFactor
 from knuckle.spatial import Matrix
 
 from .carrier_terms import CarriedNodes
@@ -88,6 +90,11 @@ class SoftBodies:
         self.carriers = CarriedNodes(self.rigid, places)
         resting = [(x.on, np.array(x.mesh.nodes, float)) for x in self.model.deformables]
         self._resting = CarriedNodes(self.rigid, resting)
+
+    @cached_property
+    def factor(self) -> IncompleteFactor:
+        """Room for incomplete factors of `matrix`, without nodes that bodies carry."""
+        return IncompleteFactor.of(self.matrix, self.is_free)
 
     def part(self, name: str) -> slice:
         """The rows of a deformable body, by its name."""

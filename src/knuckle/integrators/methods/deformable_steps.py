@@ -115,11 +115,11 @@ class _SoftRun:
         self.gravity = np.array(bodies.model.gravity, float)
         self.carriers = Carriers(
             nv, len(bodies.carried), bodies.carried, np.zeros(max(1, 3 * len(bodies.carried) * nv)),
-            np.zeros(max(1, nv * nv)), bodies.is_free,
+            np.zeros(max(1, nv * nv)),
         )  # fmt: skip
         size = nv + 3 * n
         self.room = GradientRoom(
-            size, *(np.zeros(size) for _ in range(6)), np.zeros(3 * n), np.zeros(3 * n), np.zeros(9 * n),
+            size, *(np.zeros(size) for _ in range(6)), np.zeros(3 * n), np.zeros(3 * n),
             np.zeros(max(1, nv * nv)),
         )  # fmt: skip
 
@@ -176,7 +176,8 @@ class _SoftRun:
         return self.room.x.copy()
 
     def _conjugate(self, settings: DeformableSteps) -> int:
-        return solve(self.bodies.matrix, self.carriers, self.room, float(settings.tolerance), int(settings.most))
+        limits = float(settings.tolerance), int(settings.most)
+        return solve(self.bodies.matrix, self.bodies.factor, self.carriers, self.room, *limits)
 
     def _set(self, rest: Array, right: Array) -> None:
         """b: what joints feel, of their own forces and of those on attached nodes; what free nodes feel."""

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.engine.calls.function import Function
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import System
@@ -93,7 +94,7 @@ class StepText:
             return external_forces(known(at, t), t, q, v, values, wrenches)
 
         acts = external_forces.function is not None or WRENCHES in values
-        return System(moving, force, f_ext if acts else None, self.stabilization, is_text=controller.is_text)
+        return System(moving, force, f_ext if acts else None, self.stabilization, is_text=isinstance(controller.function, Function))
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:
