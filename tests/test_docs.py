@@ -34,6 +34,7 @@ LONG = {
         "arm_reaching.py",
         "humanoid_walk.py",
         "quadruped_push.py",
+        "soft_block.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""

@@ -11,7 +11,7 @@ import knuckle as kn
 
 E = kn.elements
 Steps = kn.integrators.DeformableSteps
-EXACT = Steps(tolerance=1e-13)
+EXACT = Steps(iterations=1, tolerance=1e-13)
 
 
 def pendulum(cells: Any = (1, 1, 2), young: float = 2e4, damping: float = 0.0, **options: Any) -> kn.Model:
@@ -74,7 +74,7 @@ def test_backward_euler_with_damping_loses_energy() -> None:
     mesh = E.box_mesh((0.1, 0.1, 0.3), (1, 1, 3))
     b.deformable("block", mesh, material=E.NeoHookean(1e4, 0.3), density=1000.0, damping=0.002)
     model = b.build()
-    steps = Steps(iterations=30, tolerance=1e-10)
+    steps = Steps(iterations=30, enough=0.0, tolerance=1e-10)
     system = kn.integrators.System(model, lambda model, t, q, v: 0 * v)
     bodies = steps.bodies(model)
     for dt in (0.002, 0.02):
@@ -230,7 +230,7 @@ def test_what_does_not_know_them_says_so() -> None:
     b.deformable("chain", E.chain_mesh(1.0, 2), material=E.Hookean(1.0), density=1.0)
     with pytest.raises(kn.ModelError, match="dry friction"):
         kn.simulate(b.build())
-    for wrong in ({"iterations": 0}, {"tolerance": 2.0}, {"most": 0}):
+    for wrong in ({"iterations": 0}, {"tolerance": 2.0}, {"enough": 1.0}, {"most": 0}):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             Steps(**wrong)
 

@@ -70,7 +70,7 @@ def test_they_go_along_with_edits() -> None:
     assert both.deformables[1].on == "second_tool"
     part = edit.submodel(model, "upper")
     assert not part.deformables  # it holds on to the base
-    assert any(note.element == "pad" for note in part.provenance.notes)
+    assert any(note.subject == "pad" for note in part.provenance.notes)
     motion = kn.simulate(model, None, None, 0.02, dt=0.005)
     again = kn.simulate(renamed, None, None, 0.02, dt=0.005)
     assert np.allclose(motion.nodes("pad"), again.nodes("tip"), atol=1e-12)

@@ -69,7 +69,8 @@ class CarriedNodes:
     def __call__(self, t: float, q: Array, v: Array) -> NodeMotion:
         """Where the nodes are in a state, and how they move."""
         if self._code is None:
-            return NodeMotion(*(np.zeros((0, 3)) for _ in range(3)), np.zeros((0, 3, self._nv)))
+            nothing = np.zeros((0, 3))
+            return NodeMotion(nothing, nothing, nothing, np.zeros((0, 3, self._nv)))
         frames = np.asarray(self._code(np.array([t]), np.asarray(q, float), np.asarray(v, float)))
         frames = frames.reshape(len(self._frames), -1)[self._which]
         T, V, A = frames[:, :12].reshape(-1, 3, 4), frames[:, 12:18], frames[:, 18:24]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
 from knuckle.model.deformables import Deformable
+from knuckle.model.deformables.hinges import hinge_coefficients
 from knuckle.model.deformables.node_mesh import MIDDLES
 
 Array: TypeAlias = NDArray[Any]
@@ -55,33 +56,17 @@ def cell_geometry(soft: Deformable) -> CellGeometry:
 def hinge_geometry(soft: Deformable) -> CellGeometry:
     """Pairs of triangles at an edge, as cells of one dimension: F = Σ c_a x_a is normal, and the edge times the angle.
 
-    Of flat sheets: coefficients by the cotangents of angles (Bergou, Wardetzky and others 2006). Weights are such that
-    a sheet rolled to a cylinder has the energy of a thin plate, B/2 κ² per area (Seung and Nelson 1988).
+    Weights are such that a sheet rolled to a cylinder has the energy of a thin plate, B/2 κ² per area (Seung and Nelson
+    1988).
     """
-    X = np.array(soft.mesh.nodes, float)
-    sides: dict[tuple[int, int], list[int]] = {}
-    for a, b, c in soft.mesh.cells:
-        for p, q, r in ((a, b, c), (b, c, a), (c, a, b)):
-            sides.setdefault((min(p, q), max(p, q)), []).append(r)
-    hinges = [(p, q, *across) for (p, q), across in sides.items() if len(across) == 2]
-    node = np.array(hinges, np.int64).reshape(-1, 4)
-    x0, x1, x2, x3 = (X[node[:, k]] for k in range(4))
-
-    def cotangent(u: Array, v: Array) -> Array:
-        return (u * v).sum(-1) / np.linalg.norm(np.cross(u, v), axis=-1)
-
-    def area(u: Array, v: Array) -> Array:
-        return np.linalg.norm(np.cross(u, v), axis=-1) / 2
-
-    c01, c02 = cotangent(x1 - x0, x2 - x0), cotangent(x1 - x0, x3 - x0)
-    c03, c04 = cotangent(x0 - x1, x2 - x1), cotangent(x0 - x1, x3 - x1)
-    total = area(x1 - x0, x2 - x0) + area(x1 - x0, x3 - x0)
-    c = np.stack([c03 + c04, c01 + c02, -c01 - c03, -c02 - c04], axis=-1)
-    return CellGeometry(node, c[:, None, :, None], 1.0 / total[:, None])
+    node, c, area = hinge_coefficients(np.array(soft.mesh.nodes, float), np.array(soft.mesh.cells))
+    return CellGeometry(node, c[:, None, :, None], 1.0 / area[:, None])
 
 
 def node_masses(soft: Deformable, cells: CellGeometry) -> Array:
     """(nodes,) in kg: the mass of each cell, shared among its nodes; of quadratic ones as their own inertias are."""
+    if soft.masses:
+        return np.array(soft.masses)
     mass = np.zeros(len(soft.mesh.nodes))
     shares = np.full(cells.node.shape[1], 1.0 / cells.node.shape[1])
     if len(shares) == 10:

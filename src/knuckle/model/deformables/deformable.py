@@ -51,6 +51,9 @@ class Deformable:
     bending: float = 0.0
     """the flexural rigidity of triangles in N m, E t³ / 12 (1 − ν²) of a plate; none for cloth that drapes freely"""
 
+    masses: tuple[float, ...] = ()
+    """of all nodes in kg, where these are not those of the cells"""
+
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, NodeMesh):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"mesh is a kn.elements.NodeMesh, not {self.mesh!r}", element=self.name)
@@ -75,6 +78,8 @@ class Deformable:
                 )
         if self.bending and self.mesh.dimension != 2:
             raise ModelError(f"bending is of triangles, and the mesh has {self.mesh.kind}", element=self.name)
+        if self.masses and len(self.masses) != len(self.mesh.nodes):
+            raise ModelError(f"{len(self.masses)} masses, and {len(self.mesh.nodes)} nodes", element=self.name)
         seen: set[int] = set()
         for part in self.attachments:
             if len(part.nodes) != len(part.points):
@@ -87,6 +92,9 @@ class Deformable:
                 if k in seen:
                     raise ModelError(f"node {k} is attached twice", element=self.name)
                 seen.add(k)
+        for k, mass in enumerate(self.masses):
+            if not (math.isfinite(mass) and (mass > 0 or (mass == 0 and k in seen))):
+                raise ModelError(f"masses[{k}] is {mass!r}; nodes that move freely have some", element=self.name)
 
     @property
     def frames(self) -> tuple[str, ...]:
