@@ -61,7 +61,13 @@ def main() -> None:
     print("| tetrahedra | E [Pa] | dt [ms] | tolerance | ms per step | of it assembly | steps per second |")
     print("|---:|---:|---:|---:|---:|---:|---:|")
     for cells in ((4, 4, 8), (10, 10, 20), (14, 14, 28)):
-        for young, dt, tolerance in ((5e4, 2e-3, 1e-6), (5e4, 5e-3, 1e-6), (5e4, 1e-2, 1e-6), (5e5, 5e-3, 1e-6), (5e4, 5e-3, 1e-4)):
+        for young, dt, tolerance in (
+            (5e4, 2e-3, 1e-6),
+            (5e4, 5e-3, 1e-6),
+            (5e4, 1e-2, 1e-6),
+            (5e5, 5e-3, 1e-6),
+            (5e4, 5e-3, 1e-4),
+        ):
             model = arm(cells, young, 0.002)
             found = measured(model, dt, options.steps, tolerance)
             step = found["step"]

@@ -30,9 +30,15 @@ for name, side in (("left", -1), ("right", 1)):
     b.body(f"{name} tip", on=f"{name} bone", at=(0, 0, -BONE), joint=kn.joints.Revolute("y"), inertia=bone,
            damping=3e-4, stiffness=0.6, visuals=shape)  # fmt: skip
     inside = -side * 0.9 * RADIUS  # the tendon comes from the middle of the palm, to the inner side of the finger
-    b.line(f"{name} tendon", [("palm", (3 * inside + x, 0, 0.0)), (f"{name} bone", (inside, 0, -0.8 * BONE))], ConstantTension(0.0))
+    b.line(
+        f"{name} tendon",
+        [("palm", (3 * inside + x, 0, 0.0)), (f"{name} bone", (inside, 0, -0.8 * BONE))],
+        ConstantTension(0.0),
+    )
     sides[f"{name} tip"] = mesh.where(lambda x, y, z, side=side: side * x > WIDTH / 2 - 1e-9)
-b.deformable("block", mesh, material=NeoHookean(3e3, 0.42), density=600.0, damping=1e-3, at=(0, 0, -1.5 * BONE), attach=sides)
+b.deformable(
+    "block", mesh, material=NeoHookean(3e3, 0.42), density=600.0, damping=1e-3, at=(0, 0, -1.5 * BONE), attach=sides
+)
 model = b.build()
 
 
@@ -54,8 +60,12 @@ width = np.linalg.norm(right - left, axis=1)  # between the middles of the two s
 height = np.ptp(nodes[:, :, 2], axis=1)
 tightest = int(np.argmin(width))
 print(f"{len(mesh.cells)} tetrahedra, {len(mesh.nodes)} nodes, {model.nv} joints; {len(motion) - 1} steps")
-print(f"squeezed to {1e3 * width[tightest]:.1f} mm of {1e3 * WIDTH:.0f} mm at {motion.times[tightest]:.2f} s, and {1e3 * height[tightest]:.1f} mm high")
-print(f"elastic energy up to {1e3 * motion.elastic_energy.max():.1f} mJ, at the end {1e3 * motion.elastic_energy[-1]:.1f} mJ")
+print(
+    f"squeezed to {1e3 * width[tightest]:.1f} mm of {1e3 * WIDTH:.0f} mm at {motion.times[tightest]:.2f} s, and {1e3 * height[tightest]:.1f} mm high"
+)
+print(
+    f"elastic energy up to {1e3 * motion.elastic_energy.max():.1f} mJ, at the end {1e3 * motion.elastic_energy[-1]:.1f} mJ"
+)
 drift = np.abs(np.einsum("tn,n->t", nodes[:, :, 0], masses)).max() / masses.sum()
 print(f"its middle stays between the fingers, to {1e6 * drift:.2g} µm")
 

@@ -157,9 +157,7 @@ def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRo
 
 
 @routine
-def solve(
-    A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, tolerance: float, most: int
-) -> int:
+def solve(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, tolerance: float, most: int) -> int:
     """x of (Tᵀ A T + R) x = b, to a part of b in the norm of the preconditioner.
 
     How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not positive.

@@ -225,7 +225,8 @@ def _opened(
     rows = [None] * len(models) if motion is None else [one.nodes for one in motion[0]]
     soft = [node_places(one, q.reshape(-1, one.nq), x) for one, q, x in zip(models, positions, rows, strict=True)]
     drawn = [
-        replace(figure(model, _MOST_FACES // len(models)), reach=reach(x)) for model, x in zip(models, soft, strict=True)
+        replace(figure(model, _MOST_FACES // len(models)), reach=reach(x))
+        for model, x in zip(models, soft, strict=True)
     ]
     figures = [with_slopes(one, q) for one, q in zip(drawn, samples, strict=True)]
     on = stage(figures, samples, spacing)

@@ -22,6 +22,9 @@ Array: TypeAlias = NDArray[Any]
 HALVINGS = 6
 """How often a step of Newton's is halved at most, where it leads away."""
 
+INEXACT = 0.1
+"""How much better than `enough` the equations of Newton's further steps are solved."""
+
 
 @dataclass(frozen=True)
 class Effort:
@@ -123,6 +126,9 @@ class CoupledStep:
     def _newton(self, at: Beginning, change: Array, effort: Effort) -> Array:
         """The change of velocities of backward Euler, improved until enough of its equations is solved."""
         first = self._size(at)
+        size = self._residual(at, change)
+        if size > effort.enough**2 * first:
+            change = self._shortened(at, change, size)
         for _ in range(effort.iterations - 1):
             size = self._residual(at, change)
             if size <= effort.enough**2 * first:
@@ -133,12 +139,22 @@ class CoupledStep:
                 break
         return change
 
+    def _shortened(self, at: Beginning, change: Array, size: float) -> Array:
+        """As much of the first step as leaves no more of the equations than no change at all does."""
+        nothing = self._residual(at, 0 * change)
+        for _ in range(HALVINGS):
+            if size <= nothing:
+                return change
+            change = change / 2
+            size = self._residual(at, change)
+        return 0 * change
+
     def _improved(self, at: Beginning, change: Array, size: float, effort: Effort) -> Array:
         """One more step of Newton's for what is left in b, as much of it as leads nearer."""
         here, moving = self._moved(at, change)
         for positive in (False, True):
             self.bodies.assemble(here, moving, at.dt, positive=positive)
-            taken = self._conjugate(effort)
+            taken = self._conjugate(effort, INEXACT * effort.enough)
             if 0 <= taken <= effort.most:
                 break
         else:
@@ -181,9 +197,9 @@ class CoupledStep:
         self._room.b[:nv] = rest + self._jacobian.T @ right.reshape(-1, 3)[carried].reshape(-1)
         self._room.b[nv:] = right
 
-    def _conjugate(self, effort: Effort) -> int:
-        """Solves for b; how many iterations that took."""
-        limits = float(effort.tolerance), int(effort.most)
+    def _conjugate(self, effort: Effort, rough: float = 0.0) -> int:
+        """Solves for b, no better than to the part `rough` of it; how many iterations that took."""
+        limits = max(float(effort.tolerance), rough), int(effort.most)
         return solve(self.bodies.matrix, self.bodies.factor, self._carriers, self._room, *limits)
 
     @property

@@ -38,8 +38,8 @@ class DeformableSteps(Integrator):
     """
 
     iterations: int = 12
-    enough: float = 0.1
-    tolerance: float = 1e-6
+    enough: float = 0.6
+    tolerance: float = 1e-5
     most: int = 20_000
 
     evaluates_forces_once = True

@@ -94,7 +94,13 @@ class StepText:
             return external_forces(known(at, t), t, q, v, values, wrenches)
 
         acts = external_forces.function is not None or WRENCHES in values
-        return System(moving, force, f_ext if acts else None, self.stabilization, is_text=isinstance(controller.function, Function))
+        return System(
+            moving,
+            force,
+            f_ext if acts else None,
+            self.stabilization,
+            is_text=isinstance(controller.function, Function),
+        )
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:

@@ -188,7 +188,10 @@ class Live:
         return np.zeros(self.model.nv)
 
     def _remember(self) -> None:
-        kinetic, potential = float(kinetic_energy(self.model, self.q, self.v)), float(potential_energy(self.model, self.q))
+        kinetic, potential = (
+            float(kinetic_energy(self.model, self.q, self.v)),
+            float(potential_energy(self.model, self.q)),
+        )
         if isinstance(self.memory, SoftMemory):
             kinetic, potential = kinetic + self.memory.kinetic_energy, potential + self.memory.potential_energy
         self.history.append((self.time, self.q.copy(), kinetic, potential))

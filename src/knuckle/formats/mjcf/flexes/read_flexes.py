@@ -114,9 +114,13 @@ def _material(m: Any, f: int, x: Array, cells: Array) -> tuple[ElasticMaterial, 
     if at < 0:
         raise _UnknownFlexError("it has no elasticity")
     table = np.array(m.flex_stiffness[at : min(others, default=len(m.flex_stiffness))]).reshape(count, -1)
-    edges = np.array(m.flex_edge).reshape(-1, 2)[
-        int(m.flex_edgeadr[f]) + np.array(m.flex_elemedge[int(m.flex_elemedgeadr[f]) :][: count * _edges(cells)])
-    ].reshape(count, -1, 2)
+    edges = (
+        np.array(m.flex_edge)
+        .reshape(-1, 2)[
+            int(m.flex_edgeadr[f]) + np.array(m.flex_elemedge[int(m.flex_elemedgeadr[f]) :][: count * _edges(cells)])
+        ]
+        .reshape(count, -1, 2)
+    )
     moduli = np.array([_moduli(x, *each) for each in zip(cells, edges, table, strict=True)])
     lam, mu = moduli[0]
     if np.abs(moduli - moduli[0]).max() > _SAME * max(abs(lam), abs(mu)) or not mu > 0:
@@ -153,7 +157,9 @@ def _moduli(x: Array, cell: Array, edges: Array, numbers: Array) -> tuple[float,
     ways = [place[int(b)] - place[int(a)] for a, b in edges]
     strain = np.linalg.inv([[a[i] * a[k] * (1 + (i != k)) for i, k in pairs] for a in ways]) / 2
     trace = sum((row for row, (i, k) in zip(strain, pairs, strict=True) if i == k), np.zeros(len(ways)))
-    B = sum((np.outer(row, row) * (1 + (i != k)) for row, (i, k) in zip(strain, pairs, strict=True)), 0 * np.eye(len(ways)))
+    B = sum(
+        (np.outer(row, row) * (1 + (i != k)) for row, (i, k) in zip(strain, pairs, strict=True)), 0 * np.eye(len(ways))
+    )
     upper = np.triu_indices(len(ways))
     terms = 2 * volume * np.stack([np.outer(trace, trace)[upper], 2 * B[upper]], axis=1)
     known = numbers[: len(upper[0])]
