@@ -2,8 +2,9 @@
 
 Run it with `python examples/soft_block.py`, or with `--view` to see it in the browser.
 
-Each finger has two bones, and a tendon that bends it towards the other; the tip gives way. The block is a solid of tetrahedra, glued
-to the tips by two of its sides: fingers deform it, it pushes fingers back, and joints and nodes are one system.
+Each finger has two bones, and a tendon that bends it towards the other; the tip gives way. The block is a solid of
+tetrahedra, glued to the tips by two of its sides: fingers deform it, it pushes them back, and joints and nodes are one
+system.
 """
 
 import sys
@@ -60,12 +61,8 @@ width = np.linalg.norm(right - left, axis=1)  # between the middles of the two s
 height = np.ptp(nodes[:, :, 2], axis=1)
 tightest = int(np.argmin(width))
 print(f"{len(mesh.cells)} tetrahedra, {len(mesh.nodes)} nodes, {model.nv} joints; {len(motion) - 1} steps")
-print(
-    f"squeezed to {1e3 * width[tightest]:.1f} mm of {1e3 * WIDTH:.0f} mm at {motion.times[tightest]:.2f} s, and {1e3 * height[tightest]:.1f} mm high"
-)
-print(
-    f"elastic energy up to {1e3 * motion.elastic_energy.max():.1f} mJ, at the end {1e3 * motion.elastic_energy[-1]:.1f} mJ"
-)
+print(f"squeezed to {1e3 * width[tightest]:.1f} mm of {1e3 * WIDTH:.0f} mm at {motion.times[tightest]:.2f} s,")
+print(f"where it is {1e3 * height[tightest]:.1f} mm high, and stores {1e3 * motion.elastic_energy.max():.1f} mJ")
 drift = np.abs(np.einsum("tn,n->t", nodes[:, :, 0], masses)).max() / masses.sum()
 print(f"its middle stays between the fingers, to {1e6 * drift:.2g} µm")
 

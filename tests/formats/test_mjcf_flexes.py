@@ -46,6 +46,7 @@ def test_their_forces_are_mujocos() -> None:
     assert model.deformable("rope").damping == pytest.approx(1.0 / 100.0)
 
 
+@pytest.mark.slow
 def test_they_swing_as_in_mujoco() -> None:
     """The rope, let go with both ends free and stretched: the same motion, to the error of the steps."""
     xml = XML.replace('elastic2d="both"', 'elastic2d="stretch"')

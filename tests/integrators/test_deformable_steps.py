@@ -95,6 +95,7 @@ def test_backward_euler_with_damping_loses_energy() -> None:
         assert energies[-1] < 0.9 * energies[0]
 
 
+@pytest.mark.slow
 def test_steps_are_of_the_first_order() -> None:
     model = pendulum()
     ends = [kn.simulate(model, [0.8], None, 0.08, dt=dt, integrator=EXACT) for dt in (0.002, 0.001, 0.0005)]
@@ -103,12 +104,14 @@ def test_steps_are_of_the_first_order() -> None:
     assert 0.85 < np.log2(errors[0] / errors[1]) < 1.2
 
 
+@pytest.mark.slow
 def test_energy_is_kept_in_the_limit() -> None:
     model = pendulum()
     lost = [np.ptp(kn.simulate(model, [0.8], None, 0.06, dt=dt, integrator=EXACT).energy) for dt in (0.002, 0.001)]
     assert lost[1] < 0.6 * lost[0]
 
 
+@pytest.mark.slow
 def test_a_stiff_block_is_a_rigid_body() -> None:
     """Its inertia is felt at the joint through the nodes that the arm carries, and nothing of it is lost."""
     soft = pendulum(cells=(1, 1, 1), young=1e9)
@@ -156,6 +159,7 @@ def test_a_net_of_nodes_is_point_masses_with_springs() -> None:
     assert np.allclose(a.energy - a.energy[0], c.energy - c.energy[0], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_net_on_a_hinge_is_the_same_in_the_limit() -> None:
     """Turning Jacobians are those of the beginning of a step (notes 2.75): a difference that goes with the step."""
     soft, bodies = chain_twice(kn.joints.Revolute("y"))
@@ -192,6 +196,7 @@ def test_a_controller_that_is_a_kernel_may_be_stiff() -> None:
     assert held.reason == "finished"
 
 
+@pytest.mark.slow
 def test_external_forces_and_elements_act() -> None:
     b = kn.Builder("both", gravity=(0, 0, 0))
     mesh = E.box_mesh((0.1, 0.1, 0.1), (1, 1, 1))
@@ -204,6 +209,7 @@ def test_external_forces_and_elements_act() -> None:
     assert motion.v[-1, 0] == pytest.approx((5.0 - 30.0 * 0.1) * 0.02 / mass, rel=0.02)
 
 
+@pytest.mark.slow
 def test_events_cut_steps_and_nodes_go_on() -> None:
     """A step that an event divides ends where it ends without, but for the error of the step."""
     model = pendulum(damping=0.01)
@@ -223,7 +229,7 @@ def test_what_does_not_know_them_says_so() -> None:
     with pytest.raises(kn.ModelError, match="rollouts know no deformable bodies"):
         kn.rollout(model, [[0.0]], [[0.0]], None, 1e-3, steps=2)
     for options in ({"contacts": True}, {"joint_limits": "rigid"}, {"contacts": kn.contact.CompliantContacts()}):
-        with pytest.raises(ValueError, match="contacts|joint_limits"):
+        with pytest.raises(ValueError, match=r"contacts|joint_limits"):
             kn.simulate(model, **options)
     b = kn.Builder("rubbing")
     b.body("arm", joint=kn.joints.Revolute("y"), inertia=kn.model.point_mass(1.0, at=(0, 0, -1)), friction=0.1)

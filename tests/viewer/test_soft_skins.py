@@ -49,7 +49,8 @@ def test_replays_have_them_at_every_moment(tmp_path: Any) -> None:
     (recording,) = recordings(motion)
     assert np.allclose(recording.energies()["total"], motion.energy, rtol=1e-12)
     half = recording.at([0.0, 0.025])
-    assert half.nodes is not None and half.nodes.x.shape[0] == 2
+    assert half.nodes is not None
+    assert half.nodes.x.shape[0] == 2
 
 
 def test_they_live() -> None:

@@ -1,6 +1,6 @@
 """Incomplete factors of symmetric matrices of blocks: A ≈ (D + Uᵀ) D⁻¹ (D + U), on the pattern of A itself.
 
-Where the factors are not positive, they are those of symmetric Gauss-Seidel, which always are: D and U of A as they are.
+Where the factors are not positive, they are those of symmetric Gauss-Seidel, which always are: with D and U of A.
 """
 
 from __future__ import annotations

@@ -109,6 +109,7 @@ def hanging(n: int) -> float:
     return abs((x[0, 2] - x[n // 2, 2]) - sag)
 
 
+@pytest.mark.slow
 def test_a_hanging_chain_is_a_catenary() -> None:
     """To the second order of its links, which is better than the first."""
     errors = [hanging(n) for n in (10, 20)]
@@ -155,6 +156,7 @@ def test_a_cantilever_bends_and_swings_as_a_beam() -> None:
     assert frequency == pytest.approx(1.0, abs=0.02)
 
 
+@pytest.mark.slow
 def test_linear_tetrahedra_lock() -> None:
     """As coarse as that, linear ones are far too stiff, which is why there are quadratic ones; finer is softer."""
     coarse, _ = cantilever((6, 1, 1), quadratic=False)
@@ -184,6 +186,7 @@ def test_a_bar_that_is_pulled_grows_thinner() -> None:
         assert np.abs(f[:, 1:]).max() < 1e-5 * np.abs(f[:, 0]).max()
 
 
+@pytest.mark.slow
 def test_a_membrane_that_is_pulled_is_in_plane_stress() -> None:
     mesh = E.grid_mesh((1.0, 0.5), (2, 2))
     for material in (E.StVenantKirchhoff(200.0, 0.25), E.NeoHookean(200.0, 0.25)):

@@ -13,10 +13,9 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import code_of
 from knuckle.functions import bias_force, joint_passive_force, mass_matrix
 from knuckle.functions.dual_jacobians import slopes_of
+from knuckle.integrators.system import Force, System
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
-
-from knuckle.integrators.system import Force, System
 
 Array: TypeAlias = NDArray[Any]
 
@@ -26,7 +25,7 @@ LEAST = 0.1
 
 @dataclass(frozen=True)
 class ResistingText:
-    """H, H + h D + h² K and −h (C + h K v) in a row, D and K being those of joints, elements and a force that is a text.
+    """H, H + h D + h² K and −h (C + h K v) in a row, D and K being those of joints, elements and forces that are texts.
 
     The force τ, and forces on bodies, are added by whoever knows them.
     """

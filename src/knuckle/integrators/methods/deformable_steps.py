@@ -12,8 +12,8 @@ import numpy as np
 from knuckle.elements.deformables.soft_bodies import SoftBodies
 from knuckle.errors import ModelError
 from knuckle.integrators.base import DenseOutput, Integrator, State
-from knuckle.integrators.dense_output import linear
 from knuckle.integrators.deformable.coupled_step import CoupledStep, Effort
+from knuckle.integrators.dense_output import linear
 from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.scalar import ZERO, constant

@@ -1,8 +1,8 @@
 """MuJoCo's flexes as deformable bodies.
 
 MuJoCo moves every vertex of a flex by a body of its own on three slides. Where a flex is one of ours, these bodies are
-left out, and its vertices are nodes with the masses of their bodies. Its elasticity is that of St. Venant and Kirchhoff;
-the compiled model has it as a matrix for each element, from which the moduli are found again.
+left out, and its vertices are nodes with the masses of their bodies. Its elasticity is that of St. Venant and
+Kirchhoff; the compiled model has it as a matrix for each element, from which the moduli are found again.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
+from knuckle.formats.mjcf.mjcf_source import MjcfSource
 from knuckle.model.deformables import Attachment, Deformable, ElasticMaterial, Hookean, NodeMesh, StVenantKirchhoff
 from knuckle.model.deformables.hinges import hinge_coefficients
-
-from knuckle.formats.mjcf.mjcf_source import MjcfSource
 
 Array: TypeAlias = NDArray[Any]
 
