@@ -10,7 +10,7 @@ import knuckle as kn
 from knuckle.contact.colliders import LIBRARIES, collider
 from knuckle.contact.shape_collider import candidates_at
 from knuckle.joints import Free
-from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Sphere
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Plane, Sphere
 from knuckle.model.parts import Shape
 
 from .placed_shapes import DRAWN, Placement, gaps
@@ -144,8 +144,8 @@ def test_what_cannot_be_computed_is_named():
         kn.contact.contact_pairs(scene(Mesh("a.stl"), Sphere(0.1)))
     b = kn.Builder("terrain")
     b.terrain([[0.0, 0.0], [0.0, 0.0]], spacing=1.0)
-    b.body("can", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Cylinder(1, 1))
-    with pytest.raises(kn.ModelError, match="a heightfield of 'base' and a cylinder of 'can' cannot be computed: give"):
+    b.body("sheet", joint=Free(), mass=1.0, inertia=(1, 1, 1), collisions=Plane((1.0, 1.0)))
+    with pytest.raises(kn.ModelError, match="a heightfield of 'base' and a plane of 'sheet' cannot be computed: give"):
         kn.contact.ShapeCollider.of(b.build())
 
 

@@ -151,6 +151,21 @@ def test_springs_of_friction_store_energy_and_dampers_take_it():
     assert errors[1] < 1e-6
 
 
+@pytest.mark.parametrize("law", ["featherstone", "hunt-crossley"])
+def test_springs_that_grow_stiffer_give_no_energy(law: str):
+    """A ball is thrown along and onto a floor to which it sticks: with all that is stored, energy falls and falls."""
+    contacts = CompliantContacts(law)
+    model = bead(1.3, damping=0.0, friction=20.0)
+    motion = run(model, [0, 0, 1e-3], [0.5, 0.2, -2.0], 0.15, contacts, 1e-4)
+    springs = kn.contact.friction_springs(model, motion.times, motion.q, motion.v, contacts)
+    depth = np.maximum(0.0, -kn.contact.gaps(model, motion.q)[:, 0])
+    assert depth.max() > 5 * contacts.depth
+    energy = kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
+    energy = energy + K * depth**2.5 / contacts.depth**0.5 / 2.5
+    energy = energy + K * np.sqrt(depth / contacts.depth) * (springs**2).sum(axis=1) / 2
+    assert np.diff(energy).max() < 1e-5 * energy[0]
+
+
 @pytest.mark.slow
 def test_a_closed_loop_lands_softly():
     """A four-bar linkage falls on a knob: every integrator finds the same end, and the loop stays closed."""

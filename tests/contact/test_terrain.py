@@ -8,8 +8,11 @@ from scipy.interpolate import CubicHermiteSpline
 
 import knuckle as kn
 from knuckle.algorithms.contact.pairs.terrain_surface import TerrainSurface
+from knuckle.algorithms.contact.plane_gaps import cylinder_on_plane, ellipsoid_on_plane
 from knuckle.joints import Free
-from knuckle.model import Box, Capsule, HeightField, Sphere, solid_box, solid_sphere
+from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Sphere, solid_box, solid_sphere
+from knuckle.spatial import Transform, rotation
+from knuckle.spatial.three import scale
 
 from .placed_shapes import Placement, gaps, places
 
@@ -93,9 +96,12 @@ def test_a_tilted_field_is_a_plane():
         np.testing.assert_allclose(found[[0, -1]], [expected[0], expected[-1]], atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", [Sphere(0.1), Capsule(0.1, 0.5), Box((0.3, 0.4, 0.2))])
-def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule | Box):
-    rng, ground = np.random.default_rng(5), field(rough=0.03)
+@pytest.mark.parametrize(
+    ("shape", "rough"),
+    [(Sphere(0.1), 0.03), (Capsule(0.1, 0.5), 0.03), (Box((0.3, 0.4, 0.2)), 0.03), (Ellipsoid((0.1, 0.15, 0.2)), 0.01)],
+)
+def test_gaps_close_with_the_velocity_along_the_normal(shape: Sphere | Capsule | Box | Ellipsoid, rough: float):
+    rng, ground = np.random.default_rng(5), field(rough=rough)
     for _ in range(5):
         X, Y = Placement.random(rng, 0.2), Placement.random(rng, 0.05)
         Y = Placement(np.eye(3), Y.r, Y.w, Y.v)
@@ -119,6 +125,64 @@ def test_a_box_finds_the_bump_below_it():
     X = Placement(np.eye(3), (0.0, 0.0, 0.5))
     found = gaps(Box((0.6, 0.8, 0.2)), X.X, HeightField(rows, (0.1, 0.1)), Placement(np.eye(3), (0, 0, 0)).X)
     np.testing.assert_allclose(found, [0.4, 0.4, 0.4, 0.4, 0.1], atol=1e-12)
+
+
+def test_an_ellipsoid_touches_where_the_normals_are_one():
+    """As a ball if it is one; on a slope as on a plane; and on rough ground no other point of it is nearer."""
+    rng, ground, flat = np.random.default_rng(8), field(rough=0.02), HeightField(((0.0, 0.4),) * 2, (4.0, 4.0))
+    here = Placement(np.eye(3), (0, 0, 0)).X
+    for _ in range(4):
+        X = Placement.random(rng, 0.2)
+        np.testing.assert_allclose(
+            gaps(Ellipsoid((0.1, 0.1, 0.1)), X.X, ground, here), gaps(Sphere(0.1), X.X, ground, here), atol=1e-12
+        )
+        shape = Ellipsoid((0.1, 0.15, 0.2))
+        plane = Transform.of((*rotation.perpendicular((-0.1, 0, 1)), scale(1.01**-0.5, (-0.1, 0.0, 1.0))), (0, 0, 0.2))
+        on_plane = float(ellipsoid_on_plane(shape, X.X, plane)[0].gap)
+        np.testing.assert_allclose(gaps(shape, X.X, flat, here), [on_plane], atol=1e-12)
+        raised = Placement(X.R, X.r + np.array([0, 0, 0.3]))
+        (least,) = gaps(shape, raised.X, ground, here)
+        way = rng.normal(size=(200, 3))
+        way /= np.linalg.norm(way, axis=1)[:, None]
+        points = raised.r + (way * shape.radii) @ raised.R.T
+        nearest = min(float(TerrainSurface.of(ground).gap(tuple(p))[0]) for p in points[points[:, 2].argsort()[:40]])
+        assert least <= nearest + 1e-12
+        assert least > nearest - 0.02
+
+
+def test_a_cylinder_stands_and_lies_as_on_a_plane_and_finds_bumps():
+    rows = tuple(tuple(0.3 if (i, k) == (5, 10) else 0.0 for k in range(21)) for i in range(11))
+    bump, here = HeightField(rows, (0.1, 0.1)), Placement(np.eye(3), (0, 0, 0)).X
+    level = HeightField(((0.0,) * 21,) * 21, (0.2, 0.2))
+    shape, rng = Cylinder(0.3, 0.8), np.random.default_rng(9)
+    for _ in range(5):
+        X = Placement.random(rng, 0.1)
+        expected = [float(x.gap) for x in cylinder_on_plane(shape, X.X, here)]
+        found = gaps(shape, X.X, level, here)
+        np.testing.assert_allclose(found[:4], expected, atol=1e-12)
+        assert min(found[4:]) > min(expected) - 1e-12
+    stands = gaps(shape, Placement(np.eye(3), (0.0, 0.0, 0.9)).X, bump, here)
+    np.testing.assert_allclose(stands, [0.5, 0.5, 0.5, 0.5 + 0.8, 0.2, 0.5 + 0.05], atol=1e-12)
+    lies = gaps(shape, Placement([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], (0.0, 0.0, 0.8)).X, bump, here)
+    assert lies[5] == pytest.approx(0.2, abs=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", [Cylinder(0.1, 0.2), Ellipsoid((0.15, 0.1, 0.08))])
+def test_round_bodies_come_to_rest_in_a_bowl(shape: Cylinder | Ellipsoid):
+    x = 0.1 * np.arange(-15, 16)
+    b = kn.Builder("bowl")
+    b.terrain(0.2 * (x[:, None] ** 2 + x**2), spacing=0.1)
+    b.body("stone", joint=Free(), inertia=solid_box(1.0, (0.2, 0.2, 0.2)), collisions=shape)
+    model = b.build()
+    q = kn.neutral(model)
+    q[4:] = 0.2, 0.1, 0.4
+    motion = kn.simulate(model, q, None, 2.0)
+    overlap = -kn.contact.gaps(model, motion.q).min()
+    assert overlap < 2e-3
+    assert np.diff(motion.energy).max() < 9.81 * overlap / 5  # a fifth of it is taken back in a step
+    assert kn.contact.gaps(model, motion.q[-1]).min() < 1e-3
+    assert motion.energy[-1] < motion.energy[0] - 1.0
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ from typing import Any
 from knuckle.algorithms.contact.pairs.box_gaps import box_on_box
 from knuckle.algorithms.contact.pairs.capsule_gaps import capsule_on_box, capsule_on_capsule
 from knuckle.algorithms.contact.pairs.hull_gaps import hull_on_plane, hull_on_terrain
+from knuckle.algorithms.contact.pairs.round_on_terrain import cylinder_on_terrain, ellipsoid_on_terrain
 from knuckle.algorithms.contact.pairs.terrain_gaps import box_on_terrain, capsule_on_terrain, sphere_on_terrain
 from knuckle.algorithms.contact.plane_gaps import (
     Places,
@@ -37,6 +38,8 @@ _ON_TERRAIN: dict[type, Callable[..., Places]] = {
     Sphere: sphere_on_terrain,
     Capsule: capsule_on_terrain,
     Box: box_on_terrain,
+    Cylinder: cylinder_on_terrain,
+    Ellipsoid: ellipsoid_on_terrain,
     Mesh: hull_on_terrain,
 }
 _PAIRS: dict[Kinds, Callable[..., Places]] = {

@@ -4,22 +4,29 @@ Within a step that began at t₀ a spring has moved by ∫ s dt, s being the vel
 the cubic through both states with their velocities, by Simpson's rule: its error is of the fifth order in the step, so
 that a spring that sticks keeps the order of an integrator up to the fourth, and any integrator has it as a function of
 its own state. Springs are in the axes of the second body.
+
+Where the stiffness across grows with the depth, what a spring stores would grow with it, out of nothing. So a contact
+that is pressed deeper keeps the force of its spring, not the way (Mindlin and Deresiewicz 1953): K x moves with K ẋ.
+One that gets shallower keeps the way.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from knuckle.algorithms.contact.soft_laws import carried_over, relaxed
+from knuckle.algorithms.contact.soft_laws import LAWS, carried_over, relaxed, squeezed
 from knuckle.engine.calls.function import kernel
 from knuckle.functions.configuration import alongside, difference, difference_rate, has_charts, integrate
 from knuckle.model import Model
-from knuckle.scalar import less, select
+from knuckle.scalar import less, minimum, select
 from knuckle.spatial import Vector
 from knuckle.spatial.three import Vec3, add, matvec, scale
 
 from .compliant_contacts import CompliantContacts
 from .soft_contact import Touch, force_at, has_spring, joint_forces, places_in, springs_of
+
+CLOSED = 1e-12
+"""The part of the depth at the end of a step that stands for the moment when the gap closed."""
 
 
 @kernel
@@ -88,11 +95,29 @@ def _followed(
     for k, (mid, end) in enumerate(both):
         gap, normal = start[7 * k], end.normal
         before = _three(start, 7 * k + 1)
-        moved = add(carried_over(_three(start, 7 * k + 4), before, normal), end.carried)
-        moved = add(scale(time, moved), scale(4.0, carried_over(mid.carried, mid.normal, normal)))
+        kept = _parts_kept(contacts, end, gap, mid.at.place.gap)
+        moved = add(scale(kept[0], carried_over(_three(start, 7 * k + 4), before, normal)), end.carried)
+        moved = add(scale(time, moved), scale(4 * kept[1], carried_over(mid.carried, mid.normal, normal)))
         part = _part_in_touch(gap, end.at.place.gap)
-        new += add(carried_over(_three(springs, 3 * k), before, normal), scale(part / 6, moved))
+        new += add(scale(kept[0], carried_over(_three(springs, 3 * k), before, normal)), scale(part / 6, moved))
     return Vector(new)
+
+
+def _parts_kept(contacts: CompliantContacts, end: Touch, first: Any, middle: Any) -> tuple[Any, Any]:
+    """What is left at the end of a step of the way of springs at its beginning and in its middle: less than all where
+    they became stiffer, so that their force is the same. Of a gap that closes, the part in touch counts."""
+    last = end.at.place.gap
+    closes = select(less(first, 0.0), 0.0, 1.0)
+    gaps = select(less(0.5, closes), CLOSED * last, first), select(less(0.5, closes), last / 2, middle)
+
+    def share(gap: Any) -> Any:
+        return squeezed(LAWS[contacts.law], end.surface, gap, 0.0).share
+
+    at_end = share(last)
+    touches = less(0.0, at_end)
+    safe = select(touches, at_end, 1.0)
+    before, halfway = (select(touches, minimum(share(gap) / safe, 1.0), 1.0) for gap in gaps)
+    return before, halfway
 
 
 def _part_in_touch(before: Any, after: Any) -> Any:

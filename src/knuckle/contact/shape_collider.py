@@ -31,7 +31,7 @@ PLACES = 5
 COUNTS: dict[tuple[type, type], int] = {
     (Sphere, Plane): 1, (Capsule, Plane): 2, (Box, Plane): 4, (Cylinder, Plane): 4, (Ellipsoid, Plane): 1,
     (Mesh, Plane): 4, (Sphere, HeightField): 1, (Capsule, HeightField): 3, (Box, HeightField): 5,
-    (Mesh, HeightField): 5, (Capsule, Box): 2, (Box, Box): 4,
+    (Cylinder, HeightField): 6, (Ellipsoid, HeightField): 1, (Mesh, HeightField): 5, (Capsule, Box): 2, (Box, Box): 4,
 }  # fmt: skip
 """The places of two shapes that have a text; others of them have one."""
 TILT = 1e-3

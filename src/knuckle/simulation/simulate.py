@@ -26,6 +26,7 @@ from knuckle.warning import warn
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
 from .contacts.contact_notes import ContactNotes, contact_notes
+from .contacts.starting_overlaps import warn_of_overlaps
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -138,6 +139,7 @@ def simulate(
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
     steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
+    warn_of_overlaps(model, steps.integrator, q)
     control, wrenches, named = forces_of(model, controller, external_forces, parameters)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)

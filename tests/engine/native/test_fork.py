@@ -27,6 +27,7 @@ def fresh(mass):
     kn.forward_dynamics(model, [0.0], [0.0], [0.0])
     kn.bind(model).mass_matrix(kn.neutral(model))
 
+fresh(0.5)  # what is imported on the way is there: a fork in the middle of an import would be Python's own affair
 stop = []
 
 def busy(number):

@@ -13,7 +13,7 @@ import pytest
 from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.arrays.result_layout import Single
 from knuckle.engine.emit import Lanes
-from knuckle.engine.emit.llvm.call_form import Offsets
+from knuckle.engine.emit.llvm.python_calls.call_form import Offsets
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import fast_call, machine_code, python_abi
 from knuckle.engine.native.fast_call import ArrayInput, FastCall, Form, Option

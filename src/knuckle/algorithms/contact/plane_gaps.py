@@ -71,7 +71,14 @@ def lower_face(box: Box, X: Transform, n: Vec3) -> tuple[Vec3, Vec3, Vec3]:
 
 def cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Places:
     """Three points of the lower rim, the lowest one first, and the lowest point of the upper rim."""
-    n, axis = plane.E[2], X.E[2]
+    rim, upper, _ = cylinder_rims(cylinder, X, plane.E[2])
+    return [_above(plane, point) for point in (*rim, upper)]
+
+
+def cylinder_rims(cylinder: Cylinder, X: Transform, n: Vec3) -> tuple[list[Vec3], Vec3, tuple[Vec3, Vec3, Vec3]]:
+    """Three points of the rim that is lower along n, the lowest point of the other, and the middle of the lower end
+    with the directions along it, the first of them the way down."""
+    axis = X.E[2]
     rise = dot(n, axis)
     up = scale(select(less(rise, 0), -1.0, 1.0), axis)
     slope = sub(scale(rise, axis), n)
@@ -83,14 +90,17 @@ def cylinder_on_plane(cylinder: Cylinder, X: Transform, plane: Transform) -> Pla
     lower, upper = sub(X.r, half), add(X.r, half)
     ways = [(1.0, 0.0), (-0.5, 0.75**0.5), (-0.5, -(0.75**0.5))]
     rim = [add(lower, scale(r, add(scale(c, steepest), scale(s, across)))) for c, s in ways]
-    return [_above(plane, point) for point in (*rim, add(upper, scale(r, steepest)))]
+    return rim, add(upper, scale(r, steepest)), (lower, steepest, across)
 
 
 def ellipsoid_on_plane(ellipsoid: Ellipsoid, X: Transform, plane: Transform) -> Places:
     """The point whose normal is that of the plane."""
-    n = plane.E[2]
+    return [_above(plane, lowest_of_ellipsoid(ellipsoid, X, plane.E[2]))]
+
+
+def lowest_of_ellipsoid(ellipsoid: Ellipsoid, X: Transform, n: Vec3) -> Vec3:
+    """The point whose normal is −n."""
     m = matvec(X.E, n)
     a, b, c = (r * r * x for r, x in zip(ellipsoid.radii, m, strict=True))
     reach = sqrt(dot(m, (a, b, c)))
-    lowest = sub(X.r, scale(1 / reach, tmatvec(X.E, (a, b, c))))
-    return [_above(plane, lowest)]
+    return sub(X.r, scale(1 / reach, tmatvec(X.E, (a, b, c))))

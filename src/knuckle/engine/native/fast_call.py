@@ -1,6 +1,6 @@
 """Function objects of Python that go straight to native code: a call takes about as long as making its result.
 
-A `FastCall` knows forms: ways to write a call for which there is code (`emit.llvm.python_entry`). A call of a known
+A `FastCall` knows forms: ways to write a call for which there is code (`emit.llvm.python_calls`). A call of a known
 form does not come to Python at all; every other one goes, as it came, to a general callable, which may then add a form.
 """
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.result_layout import Layout, Several, Single
-from knuckle.engine.emit.llvm.call_form import (
+from knuckle.engine.emit.llvm.python_calls.call_form import (
     ARRAY,
     EQUAL,
     FLOAT,

@@ -1,6 +1,6 @@
 """How CPython and NumPy lay out their objects: what an entry from Python into native code rests on.
 
-`python_abi` compares every place with what Python itself says, and then tries the entry (`emit.llvm.python_entry`);
+`python_abi` compares every place with what Python itself says, and then tries the entry (`emit.llvm.python_calls`);
 where anything is not as expected (another interpreter, a build without the interpreter lock, another layout) there is
 no such entry, and all calls go through Python.
 """
@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.emit.llvm.call_form import Offsets
-from knuckle.engine.emit.llvm.python_entry import SYMBOLS, entry_to_llvm
+from knuckle.engine.emit.llvm.python_calls.call_form import Offsets
+from knuckle.engine.emit.llvm.python_calls.python_entry import SYMBOLS, entry_to_llvm
 
 from . import disk_cache, machine_code
 

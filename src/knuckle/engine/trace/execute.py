@@ -28,7 +28,7 @@ def trace(
         arguments: the shape of each argument.
         unpack: takes the result apart into scalars and their shape.
         gain: the simplifier goes on for as long as a pass saves more than this share of the operations; 0 for the
-            fixed point.
+            fixed point. A pass over a long program has to save more.
     """
     return simplify(inlined(record(text, arguments, unpack)), gain)
 

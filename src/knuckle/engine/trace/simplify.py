@@ -22,6 +22,8 @@ SUM, PRODUCT = frozenset(("add", "sub", "neg")), frozenset(("mul",))
 
 ARITHMETIC = {"add": Graph.add, "sub": Graph.sub, "mul": Graph.mul}
 
+LONG, DEARER = 5_000, 10
+"""Of a program of more operations than this, a pass must save so many times the share that is asked for."""
 DEEPEST = 40
 """How far sums within sums are followed."""
 
@@ -42,7 +44,7 @@ def simplify(program: Program, gain: float = 0.0) -> Program:
         saved = before - better.count().total
         if saved > 0:
             program = better
-        if saved <= gain * before:
+        if saved <= gain * before * (DEARER if before > LONG else 1):
             return program
 
 

@@ -80,7 +80,7 @@ class Driven(Unfree):
 
     def transform(self, q: Vector) -> NoReturn:
         kind = type(self.joint).__name__
-        raise ModelError(f"a driven {kind} joint has a place only at a time: use model.at(t), or joint.at(t)")
+        raise ModelError(f"a driven {kind} joint has a place only at a time: use model.at_time(t), or joint.at_time(t)")
 
     def motion(self, q: Vector, v: Vector) -> NoReturn:
         self.transform(q)

@@ -21,6 +21,7 @@ from knuckle.engine.trace import Block, Node, Program
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .block_texts import BlockTexts
+from .long_code import CROSSING, LENGTH, Segments
 from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
 from .vector_lanes import Lanes
 from .vector_moves import moves
@@ -114,6 +115,9 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
+    longest = 20_000
+    """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
+
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
         self.program, self.lanes, self.body = program, lanes, BasicBlock(lanes)
         self.blocks = blocks or BlockTexts(lanes)
@@ -122,6 +126,7 @@ class Printer:
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
         self.sums: dict[str, tuple[str, float]] = {}
+        self.marks: list[int] = []
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -257,15 +262,31 @@ class Printer:
 
     def nodes(self) -> None:
         """Prints all nodes, in order."""
-        for node in self.program.nodes:
+        for i, node in enumerate(self.program.nodes):
             self.names.append(self.node(node))
+            self.mark(i)
+
+    def mark(self, i: int) -> None:
+        """Where a segment may end: after every so many nodes, and the last."""
+        if (i + 1) % LENGTH == 0 or i + 1 == len(self.program.nodes):
+            self.marks.append(len(self.body.lines))
+
+    def inside(self, name: str) -> str:
+        """All lines so far; calls of segments, where they are many."""
+        lines = self.body.lines
+        if len(self.program.nodes) > self.longest:
+            segments = Segments(lines, self.marks, self.lanes.vector, f"{name}_segment", self.rooms.keys() - {"turned"})
+            self._room(CROSSING, segments.room)
+            self.blocks.add(segments.texts())
+            lines = segments.around()
+        return "\n  ".join(lines)
 
     def text(self, name: str) -> str:
         self.nodes()
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
         for i, place in places.items():
             self.store(place, self.names[i])
-        return self._around("\n  ".join(self.body.lines), places, name)
+        return self._around(self.inside(name), places, name)
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         """The loop over the batch, with what is moved in and out."""

@@ -44,7 +44,7 @@ class BlockPrinter(Printer):
         self.nodes()
         for place, i in enumerate(self.program.outputs):
             self.store(place, self.names[i])
-        inside = "\n  ".join(self.body.lines)
+        inside = self.inside(name)
         rounds = self._rounds(inside) if isinstance(self.block, Repeated) else f"  {inside}\n  ret void"
         return f"""
 define internal void @{name}(ptr noalias %taken, ptr noalias %given) "stackrealign" alignstack(64) {{

@@ -22,6 +22,10 @@ class BlockTexts:
             self._texts.append(self.printed(block, self._names[block]))
         return self._names[block]
 
+    def add(self, texts: list[str]) -> None:
+        """More functions of the same module."""
+        self._texts += texts
+
     def texts(self) -> list[str]:
         """All functions so far, those that others call among them."""
         return self._texts

@@ -67,7 +67,7 @@ class LoopPrinter(Printer):
         self.nodes()
         for place, i in enumerate(self.program.outputs):  # every input has been read by now
             self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot('gathered', place)}")
-        return self._through_time("\n  ".join(self.body.lines), feedback, name)
+        return self._through_time(self.inside(name), feedback, name)
 
     def _through_time(self, inside: str, feedback: Feedback, name: str) -> str:
         """The two loops, over trajectories and steps, with what is moved in and out."""

@@ -40,6 +40,7 @@ class SideBySide(Printer):
     """Prints for single numbers, with `wide` vectors for the angles."""
 
     wide: Lanes
+    longest = 3_000  # single numbers wait in memory for nothing
 
     def beside(self, wide: Lanes) -> None:
         """Begins, with these vectors."""
@@ -121,6 +122,7 @@ class SideBySide(Printer):
         for i, node in enumerate(self.program.nodes):
             if not self.names[i]:
                 self.names[i] = self.node(node)
+            self.mark(i)
         self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
 
 
@@ -173,7 +175,7 @@ class SingleStatePrinter(SideBySide):
             f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}"
             for k in range(len(self.program.arguments))
         )
-        inside = "\n  ".join(self.body.lines)
+        inside = self.inside(name)
         blocks = "".join(self.blocks.texts())
         return f"""{self.declarations()}
 {blocks}define void @{name}(ptr %inputs, ptr noalias %out) {{
