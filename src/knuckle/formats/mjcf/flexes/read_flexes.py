@@ -80,14 +80,15 @@ def _flex(source: MjcfSource, f: int, name: str) -> tuple[Deformable, set[int]]:
     local = np.array(m.flex_vert[vertices])
     soft = Deformable(
         name, mesh, material, 1.0, _body_name(source, parent),
-        tuple(
-            Attachment(_body_name(source, b), tuple(nodes), tuple(tuple(float(y) for y in local[k]) for k in nodes))
-            for b, nodes in attached.items()
-        ),
+        tuple(Attachment(_body_name(source, b), tuple(nodes), _points(local[nodes])) for b, nodes in attached.items()),
         damping=damping, bending=_bending(m, f, places, cells) if width == 3 else 0.0,
         masses=tuple(float(m.body_mass[b]) if b in own else 0.0 for b in bodies),
     )  # fmt: skip
     return soft, own
+
+
+def _points(rows: Array) -> tuple[tuple[float, float, float], ...]:
+    return tuple((float(x), float(y), float(z)) for x, y, z in rows)
 
 
 def _is_vertex(m: Any, b: int, bodies: list[int]) -> bool:
