@@ -199,7 +199,8 @@ def test_every_public_function_is_here():
     others = {name: f for name, f in everything(kn).items() if callable(f) and name not in EVERYTHING}
     settings = {f"compilation.{name}" for name in ("get_threads", "set_kernel_limit", "set_policy", "set_threads")}
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
-    assert plain == settings | {"constraints.joint_limits", "elements.activation_rate", "save"}
+    meshes = {f"elements.{name}_mesh" for name in ("box", "chain", "grid")}
+    assert plain == settings | meshes | {"constraints.joint_limits", "elements.activation_rate", "save"}
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}

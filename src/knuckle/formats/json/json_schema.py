@@ -9,7 +9,6 @@ from inspect import isabstract, isclass
 from typing import get_args
 
 import knuckle.joints
-import knuckle.model.deformables
 import knuckle.model.elements
 from knuckle.model import (
     Body,
@@ -29,7 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
-from knuckle.model.deformables import Attachment, Deformable, NodeMesh
+from knuckle.model.deformables import Attachment, Deformable, NodeMesh, elastic_materials
 from knuckle.model.elements import LinePoint
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
@@ -62,7 +61,7 @@ def _of_library() -> dict[str, type]:
             *vars(knuckle.joints).items(),
             *vars(coupling_laws).items(),
             *vars(knuckle.model.elements).items(),
-            *vars(knuckle.model.deformables).items(),
+            *vars(elastic_materials).items(),
         )
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }
