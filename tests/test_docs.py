@@ -31,6 +31,7 @@ LONG = {
         "satellite.py",
         "quadruped_turning.py",
         "bouncing_arm.py",
+        "muscle_arm.py",
         "arm_reaching.py",
         "humanoid_walk.py",
         "quadruped_push.py",

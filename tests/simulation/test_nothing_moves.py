@@ -200,7 +200,8 @@ def test_every_public_function_is_here():
     settings = {f"compilation.{name}" for name in ("get_threads", "set_kernel_limit", "set_policy", "set_threads")}
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
     meshes = {f"elements.{name}_mesh" for name in ("box", "chain", "grid")}
-    assert plain == settings | meshes | {"constraints.joint_limits", "elements.activation_rate", "save"}
+    known = {"constraints.joint_limits", "elements.activation_rate", "elements.with_activations", "save"}
+    assert plain == settings | meshes | known
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}

@@ -19,6 +19,8 @@ from knuckle.model.elements import (
     CubicMuscle,
     Drag,
     ForceElement,
+    HillMuscle,
+    JointLine,
     Line,
     LinePoint,
     MujocoMuscle,
@@ -28,10 +30,11 @@ from knuckle.model.elements import (
     SlackSpring,
     Spring,
     TensionLaw,
+    Winding,
     Wrap,
+    activation_rate,
 )
 
-from .activation import activation_rate
 from .deformables.soft_bodies import SoftBodies
 from .element_terms import (
     damping,
@@ -46,6 +49,7 @@ from .element_terms import (
     tensions,
     wrenches,
 )
+from .muscle_terms import fiber_equilibrium, fiber_rates, with_activations
 
 __all__ = [
     "Attachment",
@@ -57,7 +61,9 @@ __all__ = [
     "Drag",
     "ElasticMaterial",
     "ForceElement",
+    "HillMuscle",
     "Hookean",
+    "JointLine",
     "Line",
     "LinePoint",
     "MujocoMuscle",
@@ -71,12 +77,15 @@ __all__ = [
     "Spring",
     "StVenantKirchhoff",
     "TensionLaw",
+    "Winding",
     "Wrap",
     "activation_rate",
     "box_mesh",
     "chain_mesh",
     "damping",
     "energies",
+    "fiber_equilibrium",
+    "fiber_rates",
     "grid_mesh",
     "joint_forces",
     "lengths",
@@ -86,5 +95,6 @@ __all__ = [
     "rates",
     "stiffness",
     "tensions",
+    "with_activations",
     "wrenches",
 ]

@@ -23,6 +23,7 @@ from .contacts.contact_sums import Axes, contact_force
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
+from .muscle_rows import MuscleRows, WithMuscles, potential_energy_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,7 +41,7 @@ class Instant(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trajectory:
+class Trajectory(WithMuscles):
     """A motion of a mechanism: n rows of time, position and velocity, and how it came to its end.
 
     Times never decrease. Where the state jumps (an impact, an event that changes it) there are two rows of one time:
@@ -72,6 +73,8 @@ class Trajectory:
     """What the run noted of its contacts; `contacts` reads it"""
     node_rows: NodeRows | None = field(default=None, repr=False)
     """Where the nodes of deformable bodies are; `nodes` reads it"""
+    muscle_rows: MuscleRows | None = field(default=None, repr=False)
+    """States of muscles, where they have some; `activations` and `fiber_lengths` are read from it"""
 
     def __post_init__(self) -> None:
         n, model = len(self.times), self.model
@@ -92,8 +95,10 @@ class Trajectory:
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(n,) in joules: height, joint springs, force elements and deformable bodies."""
-        bodies = over_time(potential_energy, self.model, self.times, self.q)
+        """(n,) in joules: height, joint springs, elements, deformables; active fibers of excited muscles store none."""
+        rows = self.muscle_rows
+        stored = potential_energy if rows is None else lambda model, q: potential_energy_with(model, q, rows)
+        bodies = over_time(stored, self.model, self.times, self.q)
         return bodies if self._node_energies is None else bodies + self._node_energies[0] + self._node_energies[1]
 
     @property
@@ -216,7 +221,7 @@ class Trajectory:
         """The same motion at other times: those given, or every `dt` seconds from the first row to the last.
 
         Positions and velocities follow a cubic on the manifold of positions between rows: errors of O(h⁴) and O(h³) for
-        rows h apart. τ is taken linearly between rows, and contacts are those of the next row.
+        rows h apart. τ and the states of muscles are taken linearly between rows, contacts are those of the next row.
         """
         if (times is None) == (dt is None):
             raise TypeError("resample takes either times or dt")
@@ -235,8 +240,14 @@ class Trajectory:
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
         tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
         contacts = known_rows(self.contact_record, np.searchsorted(self.times, at, side="left"), len(self))
+
+        def between(x: Array) -> Array:
+            return np.array([np.interp(at, self.times, column) for column in x.T]).reshape(x.shape[-1], len(at)).T
+
+        muscles = self.muscle_rows and self.muscle_rows.each(between)
         nodes = None if self.node_rows is None else self.node_rows.at(self.times, at)
-        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts, node_rows=nodes)
+        part = self._changed(at, q, v, tau)
+        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles, node_rows=nodes)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
@@ -274,10 +285,10 @@ class Trajectory:
     def rows(self, which: slice | Sequence[int] | Array) -> Trajectory:
         """Some of the rows, by number: `rows(slice(None, None, 10))` is every tenth."""
         part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
+        contacts = known_rows(self.contact_record, which, len(self))
+        muscles = self.muscle_rows and self.muscle_rows.each(lambda x: x[which])
         nodes = None if self.node_rows is None else self.node_rows.rows(which)
-        return dataclasses.replace(
-            part, contact_record=known_rows(self.contact_record, which, len(self)), node_rows=nodes
-        )
+        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles, node_rows=nodes)
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (
@@ -325,8 +336,8 @@ class Trajectory:
         """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
         With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau", "energy" and "contact"; `joints` the joints; `title` and `size` (inches) do what they
-        say.
+        some of "q", "v", "tau", "activation", "energy" and "contact"; `joints` the joints; `title` and `size` (inches)
+        do what they say.
         """
         from .trajectory_plot import plot
 

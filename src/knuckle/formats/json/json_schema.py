@@ -29,7 +29,7 @@ from knuckle.model import (
     coupling_laws,
 )
 from knuckle.model.deformables import Attachment, Deformable, NodeMesh, elastic_materials
-from knuckle.model.elements import LinePoint
+from knuckle.model.elements import LinePoint, Winding
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
 FORMAT = "knuckle"
@@ -49,6 +49,7 @@ PLAIN = (
     Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint,
     Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
+    Winding,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
 

@@ -38,6 +38,7 @@ class Player:
             moving_size(panel.view.figure, motion.q[0]) for panel, motion in zip(panels, self.motions, strict=True)
         )
         self.arrows = [motion.arrows(size) for motion, size in zip(self.motions, sizes, strict=True)]
+        self.lines = [motion.lines(panel.view.size) for motion, panel in zip(self.motions, panels, strict=True)]
         self.first = min(float(motion.times[0]) for motion in motions)
         self.last = max(float(motion.times[-1]) for motion in motions)
         self.time, self.speed, self.playing = self.first, float(speed), False
@@ -117,8 +118,8 @@ class Player:
 
     def show(self) -> None:
         """Puts every robot where its motion has it now."""
-        for motion, T, panel, arrows, nodes in zip(
-            self.motions, self.poses, self.panels, self.arrows, self.nodes, strict=True
+        for motion, T, panel, arrows, lines, nodes in zip(
+            self.motions, self.poses, self.panels, self.arrows, self.lines, self.nodes, strict=True
         ):
             k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
             panel.q = motion.q[k]
@@ -127,6 +128,8 @@ class Player:
                 panel.view.show_nodes(nodes[k])
             if arrows is not None:
                 panel.view.show_forces(*arrows.at(k))
+            if lines is not None:
+                panel.view.show_lines(*lines.at(k))
 
     def draw(self) -> None:
         """Marks the present in the plots."""
