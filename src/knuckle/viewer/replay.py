@@ -99,7 +99,8 @@ def replay_page(
     sizes = [moving_size(drawn, one.q[0]) for one, drawn in zip(motions, figures, strict=True)]
     arrows = [one.arrows(size) for one, size in zip(motions, sizes, strict=True)]
     lines = [one.lines(size) for one, size in zip(motions, sizes, strict=True)]
-    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, arrows, lines, nodes, strict=True)]
+    shown = zip(motions, figures, on.placements, arrows, lines, strict=True)
+    robots = [_robot(*each, x, blob) for each, x in zip(shown, nodes, strict=True)]
     name = title or ", ".join(dict.fromkeys(one.model.name for one in motions))
     header = {
         "title": name,

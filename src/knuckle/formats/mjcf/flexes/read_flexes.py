@@ -71,7 +71,7 @@ def _flex(source: MjcfSource, f: int, name: str) -> tuple[Deformable, set[int]]:
     start = int(m.flex_elemdataadr[f])
     cells = np.array(m.flex_elem[start : start + width * int(m.flex_elemnum[f])]).reshape(-1, width)
     places = (x - p) @ R
-    mesh = NodeMesh(places, cells)
+    mesh = NodeMesh(_points(places), tuple(tuple(cell) for cell in cells.tolist()))
     material, damping = _material(m, f, places, cells)
     attached: dict[int, list[int]] = {}
     for k, b in enumerate(bodies):
