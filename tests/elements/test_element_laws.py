@@ -15,10 +15,11 @@ from knuckle.model import Model
 from knuckle.model.elements.lines import TensionLine
 from knuckle.testing import random_state
 
+from ..seeds import seeds
 from .elements_on_trees import random_with_elements
 
 STEP = 1e-30
-SEEDS = range(4)
+SEEDS = seeds(4, quick=2)
 
 
 def along(function: Any, model: Model, q: np.ndarray, *rest: np.ndarray) -> np.ndarray:

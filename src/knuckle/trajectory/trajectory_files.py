@@ -86,7 +86,7 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
         "model": model_text(trajectory.model),
         "content": trajectory.model.content_hash,
         "events": [(o.name, o.kind) for o in trajectory.events],
-        "contacts": contacts and {"bodies": contacts.bodies, "shapes": contacts.shapes},
+        "contacts": None if contacts is None else {"bodies": contacts.bodies, "shapes": contacts.shapes},
         **{name: getattr(trajectory, name) for name in ("reason", "message", "integrator", "dt")},
     }
     return arrays, facts

@@ -51,7 +51,7 @@ def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
         "content": rollout.model.content_hash,
         "model_fn": model_fn and getattr(model_fn.function, "__name__", "model_fn"),
         "shapes": {name: x.shape for name, x in inputs.items()},
-        "contacts": rollout.contact_rows and rollout.contact_rows.facts(),
+        "contacts": None if rollout.contact_rows is None else rollout.contact_rows.facts(),
         "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
         **{name: getattr(rollout, name) for name in ("integrator", "dt")},
     }

@@ -116,7 +116,7 @@ class Rollout(WithMuscles):
         record = self._contact_record(model)
         return Trajectory(
             model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt,  # pyright: ignore[reportArgumentType]
-            contact_record=record and record.rows(slice(rows), len(self.times)),
+            contact_record=None if record is None else record.rows(slice(rows), len(self.times)),
             muscle_rows=self._all_muscle_rows(rows),
         )  # fmt: skip
 
