@@ -35,6 +35,7 @@ LONG = {
         "arm_reaching.py",
         "humanoid_walk.py",
         "quadruped_push.py",
+        "soft_block.py",
         "double_pendulum.py",
         "chaos.py",
         "identification.py",

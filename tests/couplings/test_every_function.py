@@ -27,6 +27,7 @@ WITHOUT_MODEL = {
     "contact.CompliantContacts", "contact.ContactMotion", "contact.ContactPair", "contact.ContactStep",
     "contact.Impact", "contact.JointBearing", "contact.RigidContacts", "identification.BaseParameters",
     *(f"elements.{name}" for name in kn.elements.__all__ if name[0].isupper()), "elements.activation_rate",
+    "elements.box_mesh", "elements.chain_mesh", "elements.grid_mesh",
     "loops.Actuation", "loops.Assembly", "loops.DegreesOfFreedom",
     "loops.with_closure_function", "constraints.joint_limits",
     *(f"constraints.{name}" for name in kn.constraints.__all__ if name[0].isupper()),

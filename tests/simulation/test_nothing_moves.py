@@ -206,8 +206,9 @@ def test_every_public_function_is_here():
     others = {name: f for name, f in everything(kn).items() if callable(f) and name not in EVERYTHING}
     settings = {f"compilation.{name}" for name in ("get_threads", "set_kernel_limit", "set_policy", "set_threads")}
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
+    meshes = {f"elements.{name}_mesh" for name in ("box", "chain", "grid")}
     known = {"constraints.joint_limits", "elements.activation_rate", "elements.with_activations", "save"}
-    assert plain == settings | known
+    assert plain == settings | meshes | known
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}

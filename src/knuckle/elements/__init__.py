@@ -1,5 +1,17 @@
-"""Forces between bodies, as `kn.elements`: springs, cables, bushings, drag, forces at points, and what they do."""
+"""Forces between bodies, as `kn.elements`: springs, cables, bushings, drag, points, deformable bodies."""
 
+from knuckle.model.deformables import (
+    Attachment,
+    Deformable,
+    ElasticMaterial,
+    Hookean,
+    NeoHookean,
+    NodeMesh,
+    StVenantKirchhoff,
+    box_mesh,
+    chain_mesh,
+    grid_mesh,
+)
 from knuckle.model.elements import (
     Bushing,
     Cable,
@@ -24,6 +36,7 @@ from knuckle.model.elements import (
     activation_rate,
 )
 
+from .deformables.soft_bodies import SoftBodies
 from .element_terms import (
     damping,
     energies,
@@ -40,31 +53,42 @@ from .element_terms import (
 from .muscle_terms import fiber_equilibrium, fiber_rates, with_activations
 
 __all__ = [
+    "Attachment",
     "Bushing",
     "Cable",
     "ConstantTension",
     "CubicMuscle",
+    "Deformable",
     "Drag",
+    "ElasticMaterial",
     "ForceElement",
     "HillMuscle",
+    "Hookean",
     "JointLine",
     "JointSpring",
     "Line",
     "LinePoint",
     "MujocoMuscle",
     "MuscleLaw",
+    "NeoHookean",
+    "NodeMesh",
     "PointForce",
     "Pulley",
     "SlackSpring",
+    "SoftBodies",
     "Spring",
+    "StVenantKirchhoff",
     "TensionLaw",
     "Winding",
     "Wrap",
     "activation_rate",
+    "box_mesh",
+    "chain_mesh",
     "damping",
     "energies",
     "fiber_equilibrium",
     "fiber_rates",
+    "grid_mesh",
     "joint_forces",
     "lengths",
     "moment_arms",

@@ -7,6 +7,7 @@ from .default_steps import Steps, default_steps
 from .methods.bdf import BDF1, BDF2
 from .methods.collider_steps import ColliderSteps
 from .methods.contact_steps import ContactSteps
+from .methods.deformable_steps import DeformableSteps
 from .methods.dormand_prince import DormandPrince
 from .methods.implicit_euler import ImplicitEuler
 from .methods.newton import Iterative, Newton
@@ -26,6 +27,7 @@ __all__ = [
     "ColliderSteps",
     "ContactSteps",
     "ConvergenceError",
+    "DeformableSteps",
     "DenseOutput",
     "DormandPrince",
     "Heun",

@@ -39,6 +39,9 @@ class Integrator(ABC):
     solves_contacts: ClassVar[bool] = False
     """Whether contacts are part of its equations: otherwise bodies pass through each other."""
 
+    solves_deformables: ClassVar[bool] = False
+    """Whether nodes of deformable bodies are part of its equations: otherwise it takes no mechanism that has some."""
+
     takes_numbers: ClassVar[bool] = False
     """Whether its step is for numbers only, so that it cannot be part of compiled code."""
 

@@ -19,6 +19,7 @@ from .contact_choice import contact_integrator, must_solve_contacts
 from .contact_stiffness import contact_stiffness
 from .implicit_choice import is_large
 from .implicit_loops.fastest_rates import fastest_rates
+from .methods.deformable_steps import DeformableSteps, must_know_deformables
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
@@ -68,8 +69,9 @@ def default_steps(
 
     Contact steps of a millisecond where something may touch the ground, else RK4. Where dampers and springs at the
     joints, or soft contacts, are too stiff for that, and no dt is given, RK4 in parts of a millisecond; where these
-    would be too many, or dt is given, implicit steps. A warning says where a given integrator is explicit and its steps
-    are too long for soft contacts.
+    would be too many, or dt is given, implicit steps. With deformable bodies there are
+    `DeformableSteps` only. A warning says where a given integrator is explicit and its steps are too long for soft
+    contacts.
 
     Args:
         model: the mechanism.
@@ -81,6 +83,11 @@ def default_steps(
         one_state: whether it is one motion, as in `simulate`, which can have contacts of any shapes, or a rollout.
     """
     positions = neutral(model) if q is None else q
+    if model.deformables:
+        method = DeformableSteps() if integrator is None else integrator_of(integrator)
+        must_know_deformables(model, method)
+        must_solve_contacts(model, None if isinstance(contacts, CompliantContacts) else contacts, method)
+        return Steps(method, "deformable" if integrator is None else name_of(integrator), dt or DEFAULT_STEP)
     if isinstance(contacts, CompliantContacts):
         return _soft_steps(model, dt, positions, integrator, contacts)
     if integrator is not None:

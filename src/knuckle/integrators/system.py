@@ -54,6 +54,8 @@ class System:
     """What keeps loops closed"""
     sticking: Any = None
     """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
+    is_text: bool = False
+    """Whether the force is a function of the state that can be part of compiled code, so that its slopes are known"""
     muscles: MuscleDrive | None = None
     """What muscles with states of their own are told"""
     states: Any = None

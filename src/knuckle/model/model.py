@@ -16,6 +16,7 @@ from . import reduction
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
+from .deformables import Deformable
 from .elements import ForceElement
 from .keyframes import carried
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
@@ -33,7 +34,8 @@ def _derived(doc: str) -> Any:
 
 @dataclass(frozen=True, repr=False)
 class Model:
-    """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames, force elements and gravity.
+    """A mechanism: a spanning tree of bodies, joints that close loops, couplings, frames, force elements,
+    deformable bodies and gravity.
 
     Bodies are numbered so that each comes after its parent; joint i connects body i to `parents[i]`. The state has
     `nq` position and `nv` velocity variables: those of the joints in order, without the joints that follow others.
@@ -52,6 +54,7 @@ class Model:
     keyframes: tuple[Keyframe, ...] = ()
     contact: ContactRules = field(default_factory=ContactRules)
     elements: tuple[ForceElement, ...] = ()
+    deformables: tuple[Deformable, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -72,7 +75,17 @@ class Model:
             for name, value in values.items():
                 object.__setattr__(self, name, value)
 
-        for name in ("bodies", "joints", "frames", "loops", "couplings", "gravity", "keyframes", "elements"):
+        for name in (
+            "bodies",
+            "joints",
+            "frames",
+            "loops",
+            "couplings",
+            "gravity",
+            "keyframes",
+            "elements",
+            "deformables",
+        ):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
         store(
@@ -232,6 +245,10 @@ class Model:
         own = {b: Frame(b, i, here) for i, b in enumerate(self.body_names)}
         return {self.base.name: Frame(self.base.name, ROOT, here), **own, **{f.name: f for f in self.frames}}
 
+    def deformable(self, name: str) -> Deformable:
+        """A deformable body by name."""
+        return _find(name, {x.name: x for x in self.deformables}, "deformable")
+
     def keyframe(self, name: str) -> Keyframe:
         """A keyframe by name."""
         return _find(name, {key.name: key for key in self.keyframes}, "keyframe")
@@ -276,6 +293,10 @@ class Model:
         """Without its force elements."""
         return self.replace(elements=())
 
+    def without_deformables(self) -> Model:
+        """Without its deformable bodies."""
+        return self.replace(deformables=())
+
     def with_scalars(self, number: Callable[[Any], Any]) -> Model:
         """The same model with its inertias, lengths and coefficients as numbers of another kind.
 
@@ -309,6 +330,7 @@ class Model:
             self.base,
             self.contact,
             self.elements,
+            self.deformables,
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 

@@ -9,6 +9,7 @@ from knuckle.errors import ModelError, near, printable
 from knuckle.spatial import SPATIAL
 
 from .coupling import check_couplings
+from .deformables import Deformable
 from .elements import ForceElement
 from .parts import ROOT
 
@@ -43,6 +44,7 @@ def check(model: Model) -> None:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
     _check_elements(model)
+    _check_deformables(model)
     _check_keyframes(model)
     _check_contact(model)
 
@@ -66,6 +68,23 @@ def _check_elements(model: Model) -> None:
     if model.elements and model.algebra is not SPATIAL:
         names = ", ".join(element.name for element in model.elements)
         raise ModelError(f"a planar model has no force elements ({names}): model.without_elements()")
+
+
+def _check_deformables(model: Model) -> None:
+    known, seen = set(model.frame_names), set[str]()
+    for x in model.deformables:
+        if not isinstance(x, Deformable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"deformables are kn.elements.Deformable, and one is {x!r}")
+        check_name(x.name, "deformable")
+        if x.name in seen:
+            raise ModelError(f"two deformables are called {x.name!r}", element=x.name)
+        seen.add(x.name)
+        for frame in x.frames:
+            if frame not in known:
+                raise ModelError(f"no body or frame is called {frame!r}{near(frame, known)}", element=x.name)
+    if model.deformables and model.algebra is not SPATIAL:
+        names = ", ".join(x.name for x in model.deformables)
+        raise ModelError(f"a planar model has no deformables ({names}): model.without_deformables()")
 
 
 def _check_contact(model: Model) -> None:

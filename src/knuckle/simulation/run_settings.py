@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from knuckle.integrators.base import State
 from knuckle.model import Model
 
-from .contacts.contact_notes import ContactNotes
 from .mode_switch import ModeSwitch
+from .row_notes import RowNotes
 from .steps.step_policy import StepPolicy
 from .steps.stepper import Stepper
 
@@ -23,8 +23,8 @@ Array = NDArray[Any]
 class RunSettings:
     """A mechanism, what takes its steps, how long they are, how many of them make a row, and what interrupts them.
 
-    `notes` are of its contacts, where it has some. Switches are called in this order. The policy, the switches and the
-    notes have a state of their own: settings are for one run.
+    `notes` are of its contacts or deformable bodies, where it has some. Switches are called in this order. The policy,
+    the switches and the notes have a state of their own: settings are for one run.
     """
 
     model: Model
@@ -32,7 +32,7 @@ class RunSettings:
     policy: StepPolicy
     save_every: int
     switches: tuple[ModeSwitch, ...] = ()
-    notes: ContactNotes | None = None
+    notes: RowNotes | None = None
 
     @property
     def duration(self) -> float:

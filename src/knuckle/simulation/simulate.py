@@ -27,7 +27,7 @@ from knuckle.warning import warn
 
 from .accuracy import warn_of_error
 from .contacts.contact_events import contact_events
-from .contacts.contact_notes import contact_notes
+from .contacts.contact_notes import ContactNotes, contact_notes
 from .contacts.starting_overlaps import warn_of_overlaps
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
@@ -40,6 +40,7 @@ from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
 from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
+from .row_notes import NodeNotes
 from .run_settings import RunSettings
 from .simulator import Simulator
 from .steps.step_policy import step_policy
@@ -143,6 +144,8 @@ def simulate(
     closing = stabilization_of(stabilization)
     must_be_closed(model, q, v, closing)
 
+    if model.deformables:
+        _must_be_simple(model, contacts, limits, checkpoint)
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
@@ -177,7 +180,7 @@ def simulate(
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
-        notes = contact_notes(steps.integrator, stepper, switches)
+        notes = NodeNotes() if model.deformables else contact_notes(steps.integrator, stepper, switches)
         return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches), notes)
 
     settings = settings_for(steps)
@@ -221,9 +224,24 @@ def simulate(
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
         message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
-        steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
+        steps.name, steps.dt,
+        contact_record=settings.notes.record(model) if isinstance(settings.notes, ContactNotes) else None,
+        node_rows=settings.notes.record() if isinstance(settings.notes, NodeNotes) else None,
         muscle_rows=muscles,
     ).with_frames(frames)  # fmt: skip
+
+
+def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
+    """An error for what steps with deformable bodies do not know."""
+    for name, value, instead in (
+        ("contacts", contacts if not isinstance(contacts, bool) else None, "contacts=False"),
+        ("joint_limits", limits if isinstance(limits, RigidStops) else None, "CompliantStops"),
+        ("checkpoint", checkpoint, "none"),
+    ):
+        if value is not None:
+            raise ValueError(
+                f"{name}: {model.name} has deformable bodies, whose steps do not know it; what they know is {instead}"
+            )
 
 
 def _to_the_end(
@@ -267,7 +285,7 @@ def _from_checkpoint(
     checkpoints = Checkpoints(folder, there, every)
     saved = checkpoints.read(settings.model, settings.stepper.muscles.count if settings.stepper.muscles else 0)
     for notes in saved.contacts:
-        assert settings.notes is not None
+        assert isinstance(settings.notes, ContactNotes)
         settings.notes.log.add(notes)
     if saved.state is None:
         return Simulator.start(settings, q, v), checkpoints, None

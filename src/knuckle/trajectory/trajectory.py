@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.contact.rigid.rigid_contacts import RigidContacts
+from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
 
@@ -70,6 +71,8 @@ class Trajectory(WithMuscles):
     """(n, 4, 4) poses of the frames that were asked for"""
     contact_record: KnownContacts | None = field(default=None, repr=False)
     """What the run noted of its contacts; `contacts` reads it"""
+    node_rows: NodeRows | None = field(default=None, repr=False)
+    """Where the nodes of deformable bodies are; `nodes` reads it"""
     muscle_rows: MuscleRows | None = field(default=None, repr=False)
     """States of muscles, where they have some; `activations` and `fiber_lengths` are read from it"""
 
@@ -86,21 +89,55 @@ class Trajectory(WithMuscles):
 
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(n,) in joules."""
-        return over_time(kinetic_energy, self.model, self.times, self.q, self.v)
+        """(n,) in joules, that of nodes of deformable bodies included."""
+        bodies = over_time(kinetic_energy, self.model, self.times, self.q, self.v)
+        return bodies if self._node_energies is None else bodies + self._node_energies[2]
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(n,) in joules: height, joint springs, force elements; active fibers of excited muscles store none."""
-        if self.muscle_rows is not None:
-            rows = self.muscle_rows
-            return over_time(lambda model, q: potential_energy_with(model, q, rows), self.model, self.times, self.q)
-        return over_time(potential_energy, self.model, self.times, self.q)
+        """(n,) in joules: height, joint springs, elements, deformables; active fibers of excited muscles store none."""
+        rows = self.muscle_rows
+        stored = potential_energy if rows is None else lambda model, q: potential_energy_with(model, q, rows)
+        bodies = over_time(stored, self.model, self.times, self.q)
+        return bodies if self._node_energies is None else bodies + self._node_energies[0] + self._node_energies[1]
 
     @property
     def energy(self) -> Array:
         """(n,) in joules: kinetic and potential together."""
         return self.kinetic_energy + self.potential_energy
+
+    # deformable bodies
+
+    def nodes(self, name: str) -> Array:
+        """(n, nodes, 3) in metres: where the nodes of a deformable body are, in base coordinates."""
+        return self._noted_nodes(name).x[:, self._node_part(name)]
+
+    def node_velocities(self, name: str) -> Array:
+        """(n, nodes, 3) in m/s: how the nodes of a deformable body move, in base coordinates."""
+        return self._noted_nodes(name).u[:, self._node_part(name)]
+
+    @property
+    def elastic_energy(self) -> Array:
+        """(n,) in joules: what deformable bodies store by their deformation."""
+        return np.zeros(len(self)) if self._node_energies is None else self._node_energies[0]
+
+    @cached_property
+    def _node_energies(self) -> tuple[Array, Array, Array] | None:
+        return None if self.node_rows is None else self.node_rows.energies(self.model)
+
+    def _noted_nodes(self, name: str) -> NodeRows:
+        self.model.deformable(name)  # says which there are
+        if self.node_rows is None:
+            raise ValueError(f"this motion of {self.model.name} has no record of nodes: kn.simulate keeps them")
+        return self.node_rows
+
+    def _node_part(self, name: str) -> slice:
+        start = 0
+        for soft in self.model.deformables:
+            if soft.name == name:
+                break
+            start += len(soft.mesh.nodes)
+        return slice(start, start + len(self.model.deformable(name).mesh.nodes))
 
     def frame(self, name: str) -> Array:
         """(n, 4, 4): where a frame is along the motion, in base coordinates."""
@@ -208,7 +245,9 @@ class Trajectory(WithMuscles):
             return np.array([np.interp(at, self.times, column) for column in x.T]).reshape(x.shape[-1], len(at)).T
 
         muscles = self.muscle_rows and self.muscle_rows.each(between)
-        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts, muscle_rows=muscles)
+        nodes = None if self.node_rows is None else self.node_rows.at(self.times, at)
+        part = self._changed(at, q, v, tau)
+        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles, node_rows=nodes)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
@@ -248,7 +287,8 @@ class Trajectory(WithMuscles):
         part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
         contacts = known_rows(self.contact_record, which, len(self))
         muscles = self.muscle_rows and self.muscle_rows.each(lambda x: x[which])
-        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles)
+        nodes = None if self.node_rows is None else self.node_rows.rows(which)
+        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles, node_rows=nodes)
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.errors import ModelError
 from knuckle.model import Model
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 FORMAT = "knuckle trajectory 1"
 INSTALL = "pip install xarray netCDF4"
-_FRAME, _CONTACT = "frame:", "contact:"
+_FRAME, _CONTACT, _NODES = "frame:", "contact:", "nodes:"
 
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
@@ -78,6 +79,8 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
     arrays |= event_arrays(trajectory.events, trajectory.model)
     contacts = None if trajectory.contact_record is None else trajectory.contacts
     arrays |= contact_arrays(contacts)
+    if trajectory.node_rows is not None:
+        arrays |= {_NODES + name: getattr(trajectory.node_rows, name) for name in ("x", "u")}
     facts = {
         "format": FORMAT,
         "model": model_text(trajectory.model),
@@ -102,6 +105,7 @@ def together(
         **{name: facts[name] for name in ("reason", "message", "integrator", "dt")},
         frames={name.removeprefix(_FRAME): poses for name, poses in arrays.items() if name.startswith(_FRAME)},
         contact_record=contacts_from_arrays(arrays, facts.get("contacts")),
+        node_rows=NodeRows(arrays[_NODES + "x"], arrays[_NODES + "u"]) if _NODES + "x" in arrays else None,
         muscle_rows=MuscleRows.from_named(arrays),
     )
 
@@ -179,6 +183,8 @@ def to_xarray(trajectory: Trajectory) -> Any:
     for name, array in arrays.items():
         if name.startswith(_CONTACT):
             data[name] = (("contact", "axis")[: array.ndim], array)
+        if name.startswith(_NODES):
+            data[name] = (("time", "node", "axis"), array)
     return dataset(trajectory.model, arrays["times"], data, facts)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
 from knuckle.model import Model
 from knuckle.simulation.rollout.rollout_result import Rollout
@@ -20,6 +21,7 @@ from knuckle.trajectory.trajectory import over_time
 from .scene.element_lines import ElementLines, element_lines
 from .scene.force_arrows import ForceArrows, force_arrows
 from .scene.poses import poses
+from .scene.soft_skin import node_places
 from .scene.triangles import Array
 
 MOST = 32
@@ -37,6 +39,8 @@ class Recording:
     v: Array | None = None
     contacts: KnownContacts | None = None
     muscles: MuscleRows | None = None
+    nodes: NodeRows | None = None
+    """Where the nodes of deformable bodies are"""
 
     def __post_init__(self) -> None:
         times, q = np.asarray(self.times, float), np.asarray(self.q, float)
@@ -65,7 +69,7 @@ class Recording:
         """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
         when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
         if len(self.times) == 1:
-            return Recording(self.model, when[:1], self.q, self.v, self.contacts, self.muscles)
+            return Recording(self.model, when[:1], self.q, self.v, self.contacts, self.muscles, self.nodes)
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
         s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
@@ -73,7 +77,9 @@ class Recording:
         v = None if self.v is None else (1 - s) * self.v[i] + s * self.v[i + 1]
         next_rows = np.searchsorted(self.times, when - 1e-9 * self.duration, side="left")
         muscles = self.muscles and self.muscles.each(lambda x: (1 - s) * x[i] + s * x[i + 1])
-        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)), muscles)
+        nodes = None if self.nodes is None else self.nodes.at(self.times, when)
+        contacts = known_rows(self.contacts, next_rows, len(self.times))
+        return Recording(self.model, when, q, v, contacts, muscles, nodes)
 
     def thinned(self, rate: float) -> Recording:
         """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
@@ -88,6 +94,10 @@ class Recording:
     def poses(self) -> Array:
         """(n, 1 + nb, 4, 4): where the base and the bodies are."""
         return self._along(poses, self.q)
+
+    def node_places(self) -> Array | None:
+        """(n, nodes, 3): where the nodes of deformable bodies are; None where there are none."""
+        return node_places(self.model, self.q, self.nodes)
 
     def arrows(self, size: float) -> ForceArrows | None:
         """The forces of its contacts, drawn by the size of what moves; None where contacts are not known."""
@@ -104,9 +114,11 @@ class Recording:
         rows = self.muscles
         stored = potential_energy if rows is None else lambda model, q: potential_energy_with(model, q, rows)
         potential = self._along(stored, self.q)
+        elastic, height, moving = (0.0, 0.0, 0.0) if self.nodes is None else self.nodes.energies(self.model)
+        potential = potential + elastic + height
         if self.v is None:
             return {"potential": potential}
-        kinetic = self._along(kinetic_energy, self.q, self.v)
+        kinetic = self._along(kinetic_energy, self.q, self.v) + moving
         return {"kinetic": kinetic, "potential": potential, "total": kinetic + potential}
 
     def joint_values(self) -> list[tuple[str, str, Array]]:
@@ -131,8 +143,8 @@ def recording(source: Any) -> Recording:
         return Recording(*source)
     if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
         contacts = getattr(source, "contact_record", None)
-        muscles = getattr(source, "muscle_rows", None)
-        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts, muscles)
+        muscles, nodes = getattr(source, "muscle_rows", None), getattr(source, "node_rows", None)
+        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts, muscles, nodes)
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 
 

@@ -8,6 +8,7 @@ import json
 import warnings
 import zlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,6 +22,7 @@ from .scene.figure import Figure, Part, figure
 from .scene.force_arrows import SLIP_COLOR, STICK_COLOR, ForceArrows, moving_size, scale_of
 from .scene.poses import quaternions
 from .scene.slopes import with_slopes
+from .scene.soft_skin import SoftSkin, reach, soft_skins
 from .scene.stage import ELEVATION, stage
 from .scene.triangles import Array
 
@@ -87,7 +89,9 @@ def replay_page(
     """The text of the page."""
     motions = [one.thinned(rate) for one in recordings(trajectory)]
     samples = [one.q[:: max(1, len(one.q) // 200)] for one in motions]
-    figures = [with_slopes(figure(one.model, most_faces), q) for one, q in zip(motions, samples, strict=True)]
+    nodes = [one.node_places() for one in motions]
+    drawn = (replace(figure(one.model, most_faces), reach=reach(x)) for one, x in zip(motions, nodes, strict=True))
+    figures = [with_slopes(one, q) for one, q in zip(drawn, samples, strict=True)]
     for problem in dict.fromkeys(problem for drawn in figures for problem in drawn.problems):
         warnings.warn(problem, stacklevel=3)
     on = stage(figures, samples, spacing)
@@ -95,7 +99,8 @@ def replay_page(
     sizes = [moving_size(drawn, one.q[0]) for one, drawn in zip(motions, figures, strict=True)]
     arrows = [one.arrows(size) for one, size in zip(motions, sizes, strict=True)]
     lines = [one.lines(size) for one, size in zip(motions, sizes, strict=True)]
-    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, arrows, lines, strict=True)]
+    shown = zip(motions, figures, on.placements, arrows, lines, strict=True)
+    robots = [_robot(*each, x, blob) for each, x in zip(shown, nodes, strict=True)]
     name = title or ", ".join(dict.fromkeys(one.model.name for one in motions))
     header = {
         "title": name,
@@ -161,15 +166,18 @@ def _robot(
     placement: Array,
     arrows: ForceArrows | None,
     lines: ElementLines | None,
+    nodes: Array | None,
     blob: _Blob,
 ) -> dict[str, Any]:
     model = motion.model
+    skins = soft_skins(model) if nodes is not None else []
     T = placement @ motion.poses()
+    T = np.concatenate([T, np.broadcast_to(placement, (len(T), len(skins), 4, 4))], axis=1)
     rows = np.concatenate([_continuous(quaternions(T[..., :3, :3])), T[..., :3, 3]], axis=-1)
     energies = motion.energies()
     return {
         "name": model.name,
-        "bodies": [model.base.name, *model.body_names],
+        "bodies": [model.base.name, *model.body_names, *(skin.name for skin in skins)],
         "times": blob.add(motion.times - motion.times[0], "f4"),
         "poses": blob.add(rows, "f4"),
         "joints": [
@@ -182,7 +190,10 @@ def _robot(
         ],
         "arrows": None if arrows is None or not len(arrows.tail) else _arrows(arrows, placement, blob),
         "lines": None if lines is None else _lines(lines, placement, blob),
-        "parts": [_part(part, blob) for part in drawn.parts if len(part.surface.faces)],
+        "parts": [
+            *(_part(part, blob) for part in drawn.parts if len(part.surface.faces)),
+            *(_skin(skin, model.nb + 1 + k, nodes, blob) for k, skin in enumerate(skins) if nodes is not None),
+        ],
     }
 
 
@@ -228,17 +239,27 @@ def _continuous(p: Array) -> Array:
 
 def _part(part: Part, blob: _Blob) -> dict[str, Any]:
     """A surface with its vertices as 16-bit fractions of its box: exact to a sixty-thousandth of its size."""
-    low, high = part.surface.bounds
+    surface = part.surface
+    return _surface(part.body - ROOT, part.color, surface.vertices, surface.faces, len(surface.vertices), blob)
+
+
+def _skin(skin: SoftSkin, body: int, nodes: Array, blob: _Blob) -> dict[str, Any]:
+    """A deformable surface, with its vertices at every moment, one after the other."""
+    vertices = skin.vertices(nodes)
+    part = _surface(body, skin.color, vertices.reshape(-1, 3), skin.faces, len(skin.node), blob)
+    return {**part, "moments": len(vertices)}
+
+
+def _surface(body: int, color: Any, vertices: Array, faces: Array, count: int, blob: _Blob) -> dict[str, Any]:
+    low, high = vertices.min(axis=0), vertices.max(axis=0)
     step = np.where(high > low, high - low, 1.0) / 65535
-    vertices = np.round((part.surface.vertices - low) / step)
-    small = len(vertices) <= 65536
     return {
-        "body": part.body - ROOT,
-        "color": [round(float(x), 4) for x in part.color],
+        "body": body,
+        "color": [round(float(x), 4) for x in color],
         "low": low.tolist(),
         "step": step.tolist(),
         "middle": ((low + high) / 2).tolist(),
         "radius": float(np.linalg.norm(high - low)) / 2,
-        "vertices": blob.add(vertices, "u2"),
-        "faces": blob.add(part.surface.faces, "u2" if small else "u4"),
+        "vertices": blob.add(np.round((vertices - low) / step), "u2"),
+        "faces": blob.add(faces, "u2" if count <= 65536 else "u4"),
     }

@@ -10,6 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
 from .scene.slopes import with_slopes
+from .scene.soft_skin import node_places, reach
 from .scene.stage import Stage, stage
 from .scene.triangles import Array
 
@@ -220,7 +222,12 @@ def _opened(
 ) -> Viewer:
     server = _server(port, host)
     samples = [q[:: max(1, len(q) // 200)] if q.ndim > 1 else q for q in positions]
-    drawn = [figure(model, _MOST_FACES // len(models)) for model in models]
+    rows = [None] * len(models) if motion is None else [one.nodes for one in motion[0]]
+    soft = [node_places(one, q.reshape(-1, one.nq), x) for one, q, x in zip(models, positions, rows, strict=True)]
+    drawn = [
+        replace(figure(model, _MOST_FACES // len(models)), reach=reach(x))
+        for model, x in zip(models, soft, strict=True)
+    ]
     figures = [with_slopes(one, q) for one, q in zip(drawn, samples, strict=True)]
     on = stage(figures, samples, spacing)
     _scenery(server, on, room=1.2 if motion is None else 1.0)

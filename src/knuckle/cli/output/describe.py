@@ -41,6 +41,10 @@ def describe(model: Model) -> dict[str, Any]:
         "joints": [_joint(model, i) for i in range(model.nb)],
         "loops": [_loop(model, loop) for loop in model.loops],
         "elements": [{"name": x.name, "type": type(x).__name__, "frames": list(x.frames)} for x in model.elements],
+        "deformables": [
+            {"name": x.name, "nodes": len(x.mesh.nodes), "cells": len(x.mesh.cells), "frames": list(x.frames)}
+            for x in model.deformables
+        ],
         "frames": [{"name": frame.name, "body": _body(model, frame.body)} for frame in model.frames],
         "shapes": {
             "visual": sum(len(body.visuals) for body in (model.base, *model.bodies)),

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
 from knuckle.model import ROOT, Body, ContactRules, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
+from knuckle.model.deformables import Deformable
 from knuckle.model.elements import ForceElement
 from knuckle.spatial import PLANAR, SPATIAL
 
@@ -31,6 +32,7 @@ _PARTS: dict[str, Any] = {
     "keyframes": tuple[Keyframe, ...],
     "contact": ContactRules,
     "elements": tuple[ForceElement, ...],
+    "deformables": tuple[Deformable, ...],
     "provenance": Provenance,
 }
 
@@ -42,7 +44,7 @@ def read_json(data: bytes | str, *, file: str | None = None, joint_types: Iterab
         data: the document, as `to_json` writes it.
         file: its path, for errors.
         joint_types: classes of your own that the document names: joints, laws of driven joints and of couplings, force
-            elements and laws of tension.
+            elements, laws of tension and elastic materials.
 
     Raises:
         ModelError: the document cannot be used; the message has the JSON path of the place.

@@ -28,6 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
+from knuckle.model.deformables import Attachment, Deformable, NodeMesh, elastic_materials
 from knuckle.model.elements import LinePoint, Winding
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
@@ -45,7 +46,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Body, ContactRules, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
+    Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint,
+    Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
     Winding,
 )  # fmt: skip
@@ -60,6 +62,7 @@ def _of_library() -> dict[str, type]:
             *vars(knuckle.joints).items(),
             *vars(coupling_laws).items(),
             *vars(knuckle.model.elements).items(),
+            *vars(elastic_materials).items(),
         )
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }

@@ -14,6 +14,7 @@ from knuckle.errors import ModelError, printable
 from knuckle.formats.xml import shorten
 from knuckle.joints import Joint, Law
 from knuckle.model import CouplingLaw, Geometry, Limits
+from knuckle.model.deformables import ElasticMaterial
 from knuckle.model.elements import ForceElement, TensionLaw
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import PLANAR, SPATIAL, Algebra, Inertia, Matrix, Transform, Vector
@@ -209,7 +210,7 @@ class Decoder:
             if not callable(law):
                 raise self.error(path, f"found {type(law).__name__}; expected a law of time")
             return law
-        if issubclass(cls, (Joint, CouplingLaw, ForceElement, TensionLaw)):
+        if issubclass(cls, (Joint, CouplingLaw, ForceElement, TensionLaw, ElasticMaterial)):
             part = self.named(value, path, cls)
             if not isinstance(part, cls):
                 raise self.error(path, f"found {type(part).__name__}; expected a {cls.__name__}")

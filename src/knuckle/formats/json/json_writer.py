@@ -13,6 +13,7 @@ from knuckle.errors import ModelError
 from knuckle.formats.files import write_text
 from knuckle.joints import Joint
 from knuckle.model import ContactRules, CouplingLaw, FunctionLaw, Limits, Model, TreeJoint
+from knuckle.model.deformables import ElasticMaterial
 from knuckle.model.elements import ForceElement, TensionLaw
 from knuckle.model.joint_position import neutral_position
 from knuckle.scalar import ONE, ZERO
@@ -21,7 +22,7 @@ from knuckle.spatial import Matrix, Vector
 from .json_schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
 _TOP = ("name", "gravity", "base", "bodies", "joints", "frames", "loops", "couplings")
-_RARE: dict[str, Any] = {"keyframes": (), "contact": ContactRules(), "elements": ()}
+_RARE: dict[str, Any] = {"keyframes": (), "contact": ContactRules(), "elements": (), "deformables": ()}
 """What is left out where there is none."""
 
 
@@ -90,7 +91,7 @@ class _Encoder:
             raise ModelError(text, element=path)
         if dataclasses.is_dataclass(type(value)):
             return self._fields(value, path)
-        if isinstance(value, (Joint, CouplingLaw, ForceElement, TensionLaw)):
+        if isinstance(value, (Joint, CouplingLaw, ForceElement, TensionLaw, ElasticMaterial)):
             text = f"JSON needs joints, laws and elements to be dataclasses; {type(value).__name__} is not"
             raise ModelError(text, element=path)
         kind = "a function" if callable(value) else f"{type(value).__module__}.{type(value).__qualname__}"

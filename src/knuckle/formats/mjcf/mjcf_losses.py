@@ -69,6 +69,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         if joint.type.nv != 1 and any(map(math.isfinite, (*limits.lower, *limits.upper, *limits.effort))):
             yield joint.name, "limits of a joint with several freedoms"
     yield from lost_elements(model)
+    for soft in model.deformables:
+        yield soft.name, "a deformable body"
     for key in model.keyframes:
         if any(key.ctrl):
             yield key.name, "inputs of actuators in a keyframe"

@@ -15,6 +15,7 @@ from knuckle.spatial import Inertia
 
 from .equality import constraints
 from .file_bounds import check_bounds
+from .flexes.read_flexes import flexes
 from .geoms.exclusions import exclusions
 from .geoms.read_shapes import shapes
 from .mjcf_keyframes import keyframes
@@ -69,6 +70,7 @@ def from_mujoco(
     """
     check_base(base)
     source = MjcfSource(compiled)
+    soft = flexes(source)
     floating = base == "floating" and _needs_floating(source)
     tree = build_tree(source, file, floating)
     loops, couplings = constraints(source, tree, mimic)
@@ -89,6 +91,7 @@ def from_mujoco(
         base=Body("world", Inertia.zero(), visuals, collisions),
         keyframes=keys,
         elements=lines,
+        deformables=tuple(soft),
         contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
     rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))

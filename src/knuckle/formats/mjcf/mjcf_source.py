@@ -16,7 +16,7 @@ _OBJECTS = {
     "joint": ("mjOBJ_JOINT", "njnt"), "body": ("mjOBJ_BODY", "nbody"), "site": ("mjOBJ_SITE", "nsite"),
     "mesh": ("mjOBJ_MESH", "nmesh"), "material": ("mjOBJ_MATERIAL", "nmat"), "equality": ("mjOBJ_EQUALITY", "neq"),
     "tendon": ("mjOBJ_TENDON", "ntendon"), "keyframe": ("mjOBJ_KEY", "nkey"), "geom": ("mjOBJ_GEOM", "ngeom"),
-    "pair": ("mjOBJ_PAIR", "npair"),
+    "pair": ("mjOBJ_PAIR", "npair"), "flex": ("mjOBJ_FLEX", "nflex"),
 }  # fmt: skip
 
 
@@ -28,6 +28,8 @@ class MjcfSource:
 
         self.m, self.mujoco = m, mujoco
         self.notes: list[Note] = []
+        self.soft: set[int] = set()
+        """Bodies that are vertices of deformable bodies, and no bodies here"""
         self._taken: dict[str, set[str]] = {"frame": {"world"}, "joint": set(), "element": set()}
         self.muscles: set[int] = set()
         """Actuators that have become laws of lines"""

@@ -53,8 +53,9 @@ def build_tree(source: MjcfSource, file: str | None, floating: bool) -> MjcfTree
     """All bodies and joints, in MuJoCo's order."""
     m = source.m
     tree = MjcfTree([], [], [], {0: BodyPlace(ROOT, _ORIGIN)}, {})
-    source.used(source.name("body", b) for b in range(1, m.nbody))
-    for b in range(1, m.nbody):
+    bodies = [b for b in range(1, m.nbody) if b not in source.soft]
+    source.used(source.name("body", b) for b in bodies)
+    for b in bodies:
         _add_body(source, tree, b, file, floating)
     for s in range(m.nsite):
         place = tree.places[int(m.site_bodyid[s])]

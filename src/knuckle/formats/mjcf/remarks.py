@@ -11,7 +11,7 @@ from .mjcf_source import MjcfSource
 _LEFT_OUT = {
     "nsensor": "sensors", "ncam": "cameras", "nskin": "skins",
 }  # fmt: skip
-_CHANGES_DYNAMICS = {"nflex": "flexes", "nplugin": "plugins"}
+_CHANGES_DYNAMICS = {"nplugin": "plugins"}
 
 
 def remark(source: MjcfSource) -> None:

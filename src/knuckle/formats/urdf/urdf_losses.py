@@ -49,6 +49,8 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         yield key.name, "a keyframe"
     for element in model.elements:
         yield element.name, f"a force element ({type(element).__name__})"
+    for soft in model.deformables:
+        yield soft.name, "a deformable body"
     for joint in model.joints:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):

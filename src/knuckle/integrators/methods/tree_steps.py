@@ -40,7 +40,7 @@ class TreeSteps(Integrator):
     def order(self) -> int:
         return 1
 
-    def start(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         return State(q, v, (np.zeros(len(v)), 0.0, 0.0, 0.0, 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:

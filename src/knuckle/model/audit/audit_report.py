@@ -99,7 +99,8 @@ def summary(model: Model) -> list[str]:
         f"{model.name}" + (f"  ({source})" if source else ""),
         f"  moving bodies: {model.nb}, nq: {model.nq}, nv: {model.nv}, frames: {len(model.frames)},"
         f" loops: {len(model.loops)}, coupled joints: {len(model.couplings)}"
-        + (f", force elements: {len(model.elements)}" if model.elements else ""),
+        + (f", force elements: {len(model.elements)}" if model.elements else "")
+        + (f", deformables: {len(model.deformables)}" if model.deformables else ""),
         f"  mass {sum(b.mass for b in bulks):.6g} kg; from {low:.3g} m to {high:.3g} m high at the neutral position",
     ]
     if model.keyframes:

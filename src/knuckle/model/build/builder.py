@@ -20,13 +20,14 @@ from knuckle.model.surfaces import ContactRules, Surface
 from knuckle.spatial import Inertia
 
 from .checked_parts import GivenLimits, inertia_from, limits_from, per_freedom, start_from
-from .element_builder import ElementBuilder
+from .deformable_builder import DeformableBuilder, with_attached_points
 from .grounds import ground_plane, height_field, surface_from
 from .spanning_tree import Connection, spanning
 
 
-class Builder(ElementBuilder):
-    """Collects bodies, joints, frames, loops, couplings, surfaces and force elements, and builds a `Model` of them.
+class Builder(DeformableBuilder):
+    """Collects bodies, joints, frames, loops, couplings, surfaces, force elements and deformable bodies,
+    and builds a `Model` of them.
 
     Bodies are added from the base outward, and keep that order:
 
@@ -379,6 +380,7 @@ class Builder(ElementBuilder):
             elements=tuple(self._elements),
         )
         model = with_rest_lengths(model, self._at_rest) if self._at_rest else model
+        model = with_attached_points(model, self._soft)
         return merged(model) if merge_fixed else model
 
     # names

@@ -24,7 +24,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
 
     The body becomes the base, at rest; with `moving` it keeps its joint, and the base is where its parent was. Gravity
     keeps its components, now along the axes of the new base. Loop joints and couplings that cross the cut are
-    left out, with a note each, and so are force elements. Surfaces stay, and rules for bodies that do.
+    left out, with a note each, and so are force elements and deformables. Surfaces stay, and rules for bodies that do.
     """
     root = model.body_index(body)
     identity = model.algebra.Transform.identity()
@@ -51,7 +51,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
             notes.append(Note("warning", model.joint_names[c.joint], text))
     names = {base.name, *(model.body_names[i] for i in inside)}
     names |= {frame.name for frame in model.frames if frame.body in places}
-    for element in model.elements:
+    for element in (*model.elements, *model.deformables):
         if not names.issuperset(element.frames) and names.intersection(element.frames):
             notes.append(Note("warning", element.name, f"left out: it joins the part at {body!r} to the rest"))
     part = model.replace(
@@ -66,6 +66,7 @@ def submodel(model: Model, body: str, *, moving: bool = False) -> Model:
             {name: name for name in (base.name, *(model.body_names[i] for i in inside))}.get
         ),
         elements=tuple(element for element in model.elements if names.issuperset(element.frames)),
+        deformables=tuple(x for x in model.deformables if names.issuperset(x.frames)),
     )
     return noted(part, notes)
 
@@ -94,9 +95,11 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         dataclasses.replace(j, parent=places[j.parent].body, X_tree=j.X_tree @ places[j.parent].X) for j in b.joints
     )
     base, elements = () if nameless else (Frame(b.base.name, host.body, X),), b.elements
-    if nameless and any(b.base.name in element.frames for element in elements):
+    deformables = b.deformables
+    if nameless and any(b.base.name in element.frames for element in (*elements, *deformables)):
         there = unused(f"{b.base.name}_of_{b.name}", (*a.frame_names, *b.frame_names))
-        base, elements = (Frame(there, host.body, X),), on_frames(elements, {b.base.name: there})
+        base, names = (Frame(there, host.body, X),), {b.base.name: there}
+        elements, deformables = on_frames(elements, names), on_frames(deformables, names)
     both = a.replace(
         base=bodies[0],
         bodies=(*bodies[1:], *b.bodies),
@@ -107,6 +110,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         keyframes=together(a, b),
         contact=_rules_of_both(a, b, bodies[host.body + 1].name),
         elements=(*a.elements, *elements),
+        deformables=(*a.deformables, *deformables),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))

@@ -5,15 +5,18 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from knuckle.joints import Composite, Fixed, InPlane, Joint, Reversed
 from knuckle.joints.in_plane.inplane import embed
+from knuckle.model.deformables import Deformable
 from knuckle.model.elements import ForceElement
 from knuckle.model.model import Model
 from knuckle.model.parts import Body, Frame, Geometry, LoopJoint, Note
 from knuckle.model.placement import Placement, to_transform
 from knuckle.spatial import PLANAR, PlanarTransform, Transform, project
+
+E = TypeVar("E", ForceElement, Deformable)
 
 
 @dataclass(frozen=True)
@@ -88,8 +91,8 @@ def placed_loops(loops: Iterable[LoopJoint], places: Mapping[int, Place]) -> tup
     )
 
 
-def on_frames(elements: Iterable[ForceElement], names: Mapping[str, str]) -> tuple[ForceElement, ...]:
-    """Force elements on frames that have other names now."""
+def on_frames(elements: Iterable[E], names: Mapping[str, str]) -> tuple[E, ...]:
+    """Force elements, or deformables, on frames that have other names now."""
     return tuple(x.renamed(x.name, lambda frame: names.get(frame, frame)) for x in elements)
 
 

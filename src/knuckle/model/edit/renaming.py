@@ -25,13 +25,13 @@ def rename(
     name: str | None = None,
 ) -> Model:
     """The model with other names: of the base, bodies and frames; of joints and loop joints; of surfaces; of force
-    elements; its own.
+    elements and deformables; its own.
 
     Names are given as a mapping from old to new, or as a function. What a mapping does not mention stays.
     """
     of_body = _rule(bodies, model.frame_names, "body or frame")
     of_joint = _rule(joints, (*model.joint_names, *(loop.name for loop in model.loops)), "joint")
-    of_element = _rule(elements, [element.name for element in model.elements], "element")
+    of_element = _rule(elements, [x.name for x in (*model.elements, *model.deformables)], "element")
     named = [surface.name for surface in model.contact.surfaces]
     rule = _rule(surfaces, named, "surface")
 
@@ -52,6 +52,7 @@ def rename(
         keyframes=model.keyframes,
         contact=model.contact.with_bodies(of_body).with_surfaces(of_surface),
         elements=tuple(x.renamed(of_element(x.name), of_body) for x in model.elements),
+        deformables=tuple(x.renamed(of_element(x.name), of_body) for x in model.deformables),
     )
 
 

@@ -185,6 +185,7 @@ def _turned(
         loops=placed_loops(model.loops, places),
         couplings=renumbered(model.couplings, {i: by_name[name] for i, name in enumerate(model.joint_names)}),
         elements=tuple(y for x in model.elements for y in on_frames((x,), carried if x.name in wound else moved)),
+        deformables=on_frames(model.deformables, moved),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
 from knuckle.simulation.mode_switch import ModeSwitch, Step
+from knuckle.simulation.row_notes import RowNotes
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.trajectory.contacts.contact_log import ContactLog, NotedRows
@@ -25,11 +25,8 @@ from .contact_events import ContactEvents
 Array: TypeAlias = NDArray[Any]
 
 
-class ContactNotes(ABC):
-    """Notes of the contacts of one run. A row is noted when it is saved, by the step that it belongs to."""
-
-    needs_every_state = False
-    """Whether native runs have to give the state before each row"""
+class ContactNotes(RowNotes):
+    """Notes of the contacts of one run."""
 
     def __init__(self, method: Method) -> None:
         self.method, self.log = method, ContactLog()
@@ -37,21 +34,6 @@ class ContactNotes(ABC):
     def record(self, model: Model) -> ContactRecord:
         """All of them."""
         return ContactRecord(model, self.method, tuple(self.log.entries))
-
-    @abstractmethod
-    def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
-        """Rows from number `row` on: those `saved` of states after steps at `starts`, the first of them from `state`.
-
-        The last of `starts` is the end of the last step.
-        """
-
-    @abstractmethod
-    def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
-        """A row: q and v at t. `state` is where the run stands, and `step` the one that t lies in or ends."""
-
-    def settled(self, t: float, state: State) -> None:
-        """What holds is known for the first row, which was saved before that."""
-        return
 
 
 class ImpulseNotes(ContactNotes):

@@ -19,6 +19,7 @@ import numpy as np
 
 from knuckle.integrators.base import State
 from knuckle.model import Model
+from knuckle.simulation.contacts.contact_notes import ContactNotes
 from knuckle.simulation.run_settings import RunState
 from knuckle.simulation.simulator import Simulator
 from knuckle.trajectory.archive import read_archive, write_archive
@@ -112,7 +113,7 @@ class Checkpoints:
         new = run.events[self._events :]
         arrays = {"times": times, "q": q, "v": v, "z": z, "state_q": at.state.q, "state_v": at.state.v}
         arrays |= {f"memory{k}": x for k, x in enumerate(at.state.memory)} | event_arrays(new, model)
-        log = run.settings.notes.log if run.settings.notes else None
+        log = run.settings.notes.log if isinstance(run.settings.notes, ContactNotes) else None
         notes = log.parts(self._notes) if log else []
         arrays |= {f"contact{k}:{name}": getattr(x, name) for k, x in enumerate(notes) for name in ARRAYS}
         facts = {

@@ -14,6 +14,7 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
+from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
@@ -111,6 +112,11 @@ def rollout(
     dt = DEFAULT_STEP if dt is None else finite("dt", dt)
     steps = steps_of(steps, duration, dt)
     named = dict(parameters or {})
+    if model.deformables:
+        raise ModelError(
+            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
+            "model.without_deformables() has none"
+        )
     excite = excitations if callable(excitations) else None
     functions = {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}
     controls = controls_of({**functions, "excitations": excite}, named, time_varying)

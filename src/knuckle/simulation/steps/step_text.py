@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.engine.calls.function import Function
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import MuscleDrive, System
@@ -100,7 +101,9 @@ class StepText:
 
         acts = external_forces.function is not None or WRENCHES in values
         drive = None if self.muscles is None else self._drive(self.muscles, known, values)
-        return System(moving, force, f_ext if acts else None, self.stabilization, muscles=drive)
+        is_text = isinstance(controller.function, Function)
+        wrenches_of = f_ext if acts else None
+        return System(moving, force, wrenches_of, self.stabilization, muscles=drive, is_text=is_text)
 
     def _drive(
         self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]

@@ -18,6 +18,7 @@ from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
 from knuckle.integrators.methods.collider_steps import ColliderSteps
+from knuckle.integrators.methods.deformable_steps import must_know_deformables
 from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
@@ -67,6 +68,7 @@ class Stepper:
         self.muscles, parameters = told.which, {**parameters, **told.parameters}
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
+        must_know_deformables(model, integrator)
         self.has_friction = has_modes(integrator, model)
         must_be_separate(model)
         evaluations = integrator.evaluations

@@ -84,11 +84,13 @@ class RobotPanel:
             if self.live is not None:
                 self.live.reset(self.q)
 
-    def put(self, q: Array) -> None:
-        """Shows the robot at positions `q`."""
+    def put(self, q: Array, nodes: Array | None = None) -> None:
+        """Shows the robot at positions `q`, its deformable bodies with `nodes`, or at rest."""
         with self.lock:
             self.q = np.array(q, float)
             self.view.show(self.q)
+            if nodes is not None:
+                self.view.show_nodes(nodes)
 
     def follow(self) -> None:
         """Lets the sliders say where the robot is."""
@@ -220,7 +222,7 @@ class RobotPanel:
             self.live.advance(min(passed, 0.05))
             with self.lock:
                 if self.running:
-                    self.put(self.live.q)
+                    self.put(self.live.q, self.live.nodes)
         ends = self.live.spring_ends()
         if self.spring.visible != (ends is not None):
             self.spring.visible = ends is not None

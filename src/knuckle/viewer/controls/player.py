@@ -33,6 +33,7 @@ class Player:
         self.server, self.panels = server, panels
         self.motions = [motion.thinned(_RATE) for motion in motions]
         self.poses = [motion.poses() for motion in self.motions]
+        self.nodes = [motion.node_places() for motion in self.motions]
         sizes = (
             moving_size(panel.view.figure, motion.q[0]) for panel, motion in zip(panels, self.motions, strict=True)
         )
@@ -117,12 +118,14 @@ class Player:
 
     def show(self) -> None:
         """Puts every robot where its motion has it now."""
-        for motion, T, panel, arrows, lines in zip(
-            self.motions, self.poses, self.panels, self.arrows, self.lines, strict=True
+        for motion, T, panel, arrows, lines, nodes in zip(
+            self.motions, self.poses, self.panels, self.arrows, self.lines, self.nodes, strict=True
         ):
             k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
             panel.q = motion.q[k]
             panel.view.show_poses(T[k], motion.q[k])
+            if nodes is not None:
+                panel.view.show_nodes(nodes[k])
             if arrows is not None:
                 panel.view.show_forces(*arrows.at(k))
             if lines is not None:

@@ -21,6 +21,7 @@ from knuckle.viewer.scene.poses import poses
 from knuckle.viewer.scene.triangles import Array
 
 from .live_steps import LiveForces, live_steps, standing
+from .soft_live_steps import SoftMemory
 
 STEP = 2e-3
 """Of the integration, in seconds."""
@@ -88,6 +89,11 @@ class Live:
             self.memory = self.steps.start()
             self.history: deque[tuple[float, Array, float, float]] = deque()
             self._remember()
+
+    @property
+    def nodes(self) -> Array | None:
+        """(n, 3): where the nodes of deformable bodies are; None where there are none."""
+        return self.memory.nodes if isinstance(self.memory, SoftMemory) else None
 
     @property
     def damping(self) -> float:
@@ -182,8 +188,13 @@ class Live:
         return np.zeros(self.model.nv)
 
     def _remember(self) -> None:
-        kinetic = float(kinetic_energy(self.model, self.q, self.v))
-        self.history.append((self.time, self.q.copy(), kinetic, float(potential_energy(self.model, self.q))))
+        kinetic, potential = (
+            float(kinetic_energy(self.model, self.q, self.v)),
+            float(potential_energy(self.model, self.q)),
+        )
+        if isinstance(self.memory, SoftMemory):
+            kinetic, potential = kinetic + self.memory.kinetic_energy, potential + self.memory.potential_energy
+        self.history.append((self.time, self.q.copy(), kinetic, potential))
         while self.time - self.history[0][0] > HISTORY:
             self.history.popleft()
 

@@ -66,6 +66,10 @@ class LiveSteps(Protocol):
 
 def live_steps(model: Model, contacts: bool | None) -> LiveSteps:
     """The steps that `kn.simulate` would choose: with contacts where something may touch the ground, or where told."""
+    if model.deformables:
+        from .soft_live_steps import SoftLiveSteps
+
+        return SoftLiveSteps(model)
     chosen = contact_integrator(model, contacts, one_state=True)
     if isinstance(chosen, ContactSteps):
         return ContactLiveSteps(model, chosen)
@@ -128,7 +132,7 @@ class ColliderLiveSteps:
     def step(
         self, q: Array, v: Array, memory: State, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, State]:
-        k, c, force = self._springs(q, v, acting)
+        k, c, force = held_by_springs(self.model, q, v, acting)
         model = self.model if acting.gravity else self._weightless
         f_ext = pull_wrenches(self.model, q, v, acting, body)
         system = System(model, lambda *_: tau + force, lambda *_: f_ext)
@@ -144,17 +148,18 @@ class ColliderLiveSteps:
         springs, dampers = (np.array(per_variable(self.model, name)) for name in ("stiffness", "damping"))
         return self.steps.with_springs(springs + k, dampers + c)
 
-    def _springs(self, q: Array, v: Array, acting: LiveForces) -> tuple[Array, Array, Array]:
-        """(k, c, force) of posture and stops at each velocity variable."""
-        past, hard = np.zeros_like(v), np.zeros_like(v)
-        for i, joint in enumerate(self.model.joints):
-            if i not in self.model.coupled and is_plain(joint.type):
-                rows, x = self.model.v_slices[i], q[self.model.q_slices[i]]
-                past[rows] = np.minimum(x - joint.limits.lower, 0.0) + np.maximum(x - joint.limits.upper, 0.0)
-        hard[past != 0] = acting.stop[past != 0]
-        away = np.asarray(difference(self.model, acting.q_ref, q))
-        k, c = acting.kp + hard, acting.kd + STOP_DAMPING * hard
-        return k, c, -(acting.kp * away + hard * past) - c * v
+
+def held_by_springs(model: Model, q: Array, v: Array, acting: LiveForces) -> tuple[Array, Array, Array]:
+    """(k, c, force) of posture and stops at each velocity variable."""
+    past, hard = np.zeros_like(v), np.zeros_like(v)
+    for i, joint in enumerate(model.joints):
+        if i not in model.coupled and is_plain(joint.type):
+            rows, x = model.v_slices[i], q[model.q_slices[i]]
+            past[rows] = np.minimum(x - joint.limits.lower, 0.0) + np.maximum(x - joint.limits.upper, 0.0)
+    hard[past != 0] = acting.stop[past != 0]
+    away = np.asarray(difference(model, acting.q_ref, q))
+    k, c = acting.kp + hard, acting.kd + STOP_DAMPING * hard
+    return k, c, -(acting.kp * away + hard * past) - c * v
 
 
 def pull_wrenches(model: Model, q: Array, v: Array, acting: LiveForces, body: str | None) -> Array:

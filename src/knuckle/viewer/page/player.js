@@ -23,9 +23,10 @@ async function unpacked() {
     if (robot.lines) for (const name of ["start", "ends", "colors", "widths"]) robot.lines[name] = array(robot.lines[name]);
     for (const line of [...robot.joints, ...robot.energies]) line.values = array(line.values);
     for (const part of robot.parts) {
-      const coarse = array(part.vertices), positions = new Float32Array(coarse.length);
-      for (let k = 0; k < coarse.length; k++) positions[k] = part.low[k % 3] + coarse[k] * part.step[k % 3];
-      parts.push({ body: first + part.body, color: part.color, positions, indices: array(part.faces) });
+      const coarse = array(part.vertices), size = coarse.length / (part.moments || 1), positions = new Float32Array(size);
+      for (let k = 0; k < size; k++) positions[k] = part.low[k % 3] + coarse[k] * part.step[k % 3];
+      const soft = part.moments ? { coarse, size, low: part.low, step: part.step, times: robot.times } : null;
+      parts.push({ body: first + part.body, color: part.color, positions, indices: array(part.faces), soft });
     }
     first += robot.bodies.length;
   }
@@ -47,6 +48,12 @@ function start({ header, parts }) {
       between(robot.poses, i, j, s, robot.width, rows[k]);
       for (let b = 0; b < robot.bodies.length; b++) matrices[robot.first + b] = poseMatrix(rows[k], 7 * b);
     });
+    for (const part of renderer.parts) if (part.soft) {
+      const { coarse, size, low, step, times } = part.soft, [i, j, s] = locate(times, state.time);
+      for (let k = 0; k < size; k++)
+        part.positions[k] = low[k % 3] + step[k % 3] * ((1 - s) * coarse[i * size + k] + s * coarse[j * size + k]);
+      renderer.reshape(part);
+    }
   };
   // The arrows of the moment that is nearest.
   const rgb = (text) => [1, 3, 5].map((k) => parseInt(text.slice(k, k + 2), 16) / 255);

@@ -129,16 +129,29 @@ class Renderer {
   }
 
   // The normal of a vertex is the mean of its triangles, by area.
-  mesh(positions, indices) {
-    const gl = this.gl, normals = new Float32Array(positions.length), corner = (i) => positions.subarray(3 * i, 3 * i + 3);
+  normals(positions, indices) {
+    const normals = new Float32Array(positions.length), corner = (i) => positions.subarray(3 * i, 3 * i + 3);
     for (let f = 0; f < indices.length; f += 3) {
       const [i, j, k] = indices.subarray(f, f + 3), a = corner(i), n = cross(sub(corner(j), a), sub(corner(k), a));
       for (const v of [i, j, k]) for (let m = 0; m < 3; m++) normals[3 * v + m] += n[m];
     }
-    const array = gl.createVertexArray();
+    return normals;
+  }
+
+  // A deformable part with its vertices where `positions` has them now.
+  reshape(part) {
+    const gl = this.gl;
+    [part.positions, this.normals(part.positions, part.indices)].forEach((data, place) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, part.mesh.buffers[place]);
+      gl.bufferSubData(gl.ARRAY_BUFFER, 0, data);
+    });
+  }
+
+  mesh(positions, indices) {
+    const gl = this.gl, array = gl.createVertexArray(), buffers = [gl.createBuffer(), gl.createBuffer()];
     gl.bindVertexArray(array);
-    [positions, normals].forEach((data, place) => {
-      gl.bindBuffer(gl.ARRAY_BUFFER, gl.createBuffer());
+    [positions, this.normals(positions, indices)].forEach((data, place) => {
+      gl.bindBuffer(gl.ARRAY_BUFFER, buffers[place]);
       gl.bufferData(gl.ARRAY_BUFFER, data, gl.STATIC_DRAW);
       gl.enableVertexAttribArray(place);
       gl.vertexAttribPointer(place, 3, gl.FLOAT, false, 0, 0);
@@ -146,7 +159,7 @@ class Renderer {
     gl.bindBuffer(gl.ELEMENT_ARRAY_BUFFER, gl.createBuffer());
     gl.bufferData(gl.ELEMENT_ARRAY_BUFFER, indices, gl.STATIC_DRAW);
     gl.bindVertexArray(null);
-    return { array, count: indices.length, kind: indices instanceof Uint16Array ? gl.UNSIGNED_SHORT : gl.UNSIGNED_INT };
+    return { array, buffers, count: indices.length, kind: indices instanceof Uint16Array ? gl.UNSIGNED_SHORT : gl.UNSIGNED_INT };
   }
 
   shadowMap() {

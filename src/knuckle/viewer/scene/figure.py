@@ -39,16 +39,18 @@ class Figure:
     model: Model
     parts: tuple[Part, ...]
     problems: tuple[str, ...] = ()
+    reach: Array | None = None
+    """(2, 3): the least and the greatest coordinates of its deformable bodies, in base coordinates"""
 
     def bounds(self, q: Array) -> Array:
         """(2, 3): the least and the greatest coordinates of the figure over positions q (..., nq)."""
         T = poses(self.model, q).reshape(-1, 1 + self.model.nb, 4, 4)
-        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        low, high = (np.full(3, np.inf), np.full(3, -np.inf)) if self.reach is None else self.reach
         for part in self.parts:
             R, p = T[:, part.body + 1, :3, :3], T[:, part.body + 1, None, :3, 3]
             there = np.einsum("nij,kj->nki", R, part.surface.outermost) + p
             low, high = np.minimum(low, there.min(axis=(0, 1))), np.maximum(high, there.max(axis=(0, 1)))
-        return np.array([low, high]) if self.parts else np.array([[-0.5] * 3, [0.5] * 3])
+        return np.array([low, high]) if self.parts or self.reach is not None else np.array([[-0.5] * 3, [0.5] * 3])
 
 
 def figure(model: Model, most_faces: int | None = None) -> Figure:

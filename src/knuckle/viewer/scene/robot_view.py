@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.elements.deformables.soft_bodies import SoftBodies
 from knuckle.functions import center_of_mass, total_mass
 
 from .element_lines import element_lines
@@ -14,6 +15,7 @@ from .figure import Figure
 from .force_arrows import SLIP_COLOR, STICK_COLOR
 from .poses import frames, poses, quaternions
 from .skeleton import joint_axes
+from .soft_skin import SoftSkin, soft_skins
 from .triangles import Array, ellipsoid, strut
 
 _COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
@@ -47,6 +49,9 @@ class RobotView:
                 side="double",
             )
             self.meshes.append((part.body, mesh))
+        self.skins = soft_skins(self.model)
+        self.soft = [self._soft_mesh(k, skin) for k, skin in enumerate(self.skins)]
+        self.bodies_at_rest = SoftBodies(self.model) if self.skins else None
         self.extras: dict[str, list[Any]] = {}
         self.com: Any = None
         self.pushes: dict[str, Any] = {}
@@ -62,6 +67,8 @@ class RobotView:
         drawn = element_lines(self.model, np.asarray(q, float)[None], None, T[None], self.size)
         if drawn is not None:
             self.show_lines(*drawn.at(0))
+        if self.bodies_at_rest is not None:
+            self.show_nodes(self.bodies_at_rest.start(q, np.zeros(self.model.nv))[0])
 
     def show_poses(self, T: Array, q: Array) -> None:
         """Puts the bodies at poses (1 + nb, 4, 4) that belong to positions `q`."""
@@ -72,6 +79,18 @@ class RobotView:
                 node.wxyz, node.position = w, pose[:3, 3]
             if self.com is not None and self.com.visible:
                 self.com.position = self.to_world(self._center(q))
+
+    def show_nodes(self, x: Array) -> None:
+        """Draws the deformable bodies with their nodes (n, 3) at places in base coordinates."""
+        there = x @ self.placement[:3, :3].T + self.placement[:3, 3]
+        with self.server.atomic():
+            for skin, mesh in zip(self.skins, self.soft, strict=True):
+                mesh.vertices = skin.vertices(there).astype(np.float32)
+
+    def _soft_mesh(self, k: int, skin: SoftSkin) -> Any:
+        vertices, faces = np.zeros((len(skin.node), 3), np.float32), skin.faces.astype(np.uint32)
+        color: Any = skin.color[:3]
+        return self.server.scene.add_mesh_simple(f"{self.name}/soft{k}", vertices, faces, color=color, side="double")
 
     def show_forces(self, tail: Array, way: Array, slides: Array) -> None:
         """Draws forces of contacts as arrows from their points; those that slide in another colour."""
@@ -136,7 +155,7 @@ class RobotView:
         Or makes surfaces "see-through".
         """
         if what == "surfaces":
-            for _, mesh in self.meshes:
+            for mesh in (*(mesh for _, mesh in self.meshes), *self.soft):
                 mesh.visible = on
             return
         if what == "lines":

@@ -1,0 +1,1 @@
+"""Flexes of MuJoCo."""

@@ -1,0 +1,1 @@
+"""Steps of joints and nodes of deformable bodies in one system."""

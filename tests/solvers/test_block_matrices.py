@@ -1,0 +1,125 @@
+"""Matrices of blocks, their incomplete factors, and conjugate gradients of nodes that a mechanism carries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from knuckle.solvers.block_matrix import BlockMatrix, multiply
+from knuckle.solvers.coupled_gradients import BENT, Carriers, GradientRoom, solve
+from knuckle.solvers.incomplete_factor import IncompleteFactor, factorize, substitute
+
+
+def matrix(n: int = 12, seed: int = 0, shift: float = 1.0) -> BlockMatrix:
+    """A positive matrix of a chain of cells of four nodes."""
+    rng = np.random.default_rng(seed)
+    cells = np.array([np.sort(rng.permutation(5)[:4]) + k for k in range(n - 4)], np.int64)
+    A, (slots,) = BlockMatrix.of(n, [cells])
+    blocks = A.blocks.reshape(-1, 3, 3)
+    for cell in slots:
+        G = rng.standard_normal((12, 12))
+        K = (G @ G.T).reshape(4, 3, 4, 3)
+        for (a, b), slot in zip(zip(*np.triu_indices(4), strict=True), cell, strict=True):
+            blocks[slot] += K[a, :, b, :]
+    blocks[A.first[:-1]] += shift * np.eye(3)
+    return A
+
+
+def test_products() -> None:
+    A, rng = matrix(), np.random.default_rng(1)
+    x, y = rng.standard_normal(36), np.zeros(36)
+    multiply(A, x, y)
+    dense = A.dense()
+    assert np.array_equal(dense, dense.T)
+    assert np.allclose(y, dense @ x, rtol=1e-13)
+
+
+def test_factors_that_fill_nothing_in_are_complete() -> None:
+    """Where elimination fills nothing in, incomplete factors are the factors: one substitution solves."""
+    A = matrix(5)
+    f = IncompleteFactor.of(A, np.ones(5, np.int64))
+    r, z = np.random.default_rng(2).standard_normal(15), np.zeros(15)
+    assert factorize(A, f)
+    substitute(A, f, r, z)
+    assert np.allclose(A.dense() @ z, r, atol=1e-10)
+
+
+def test_substitution_is_positive_and_leaves_held_nodes_out() -> None:
+    A, free = matrix(), np.ones(12, np.int64)
+    free[[3, 7]] = 0
+    f = IncompleteFactor.of(A, free)
+    assert factorize(A, f)
+    columns = []
+    for unit in np.eye(36):
+        z = np.zeros(36)
+        substitute(A, f, unit, z)
+        columns.append(z)
+    M = np.array(columns)
+    held = np.flatnonzero(np.repeat(free, 3) == 0)
+    inner = np.flatnonzero(np.repeat(free, 3))
+    assert not M[:, held].any()
+    assert np.allclose(M[np.ix_(inner, inner)], M[np.ix_(inner, inner)].T, rtol=1e-10, atol=1e-12)
+    assert np.linalg.eigvalsh(M[np.ix_(inner, inner)]).min() > 0
+
+
+def coupled(shift: float = 1.0) -> tuple[Any, ...]:
+    rng = np.random.default_rng(4)
+    A, nv, node = matrix(shift=shift), 3, np.array([2, 9, 5], np.int64)
+    J = rng.standard_normal((3, 3, nv))
+    J[2] = 0.0  # a pin
+    G = rng.standard_normal((nv, nv))
+    R = G @ G.T + np.eye(nv)
+    c = Carriers(nv, 3, node, J.reshape(-1), R.reshape(-1))
+    free = np.ones(12, np.int64)
+    free[node] = 0
+    size = nv + 36
+    m = GradientRoom(size, *(np.zeros(size) for _ in range(6)), np.zeros(36), np.zeros(36), np.zeros(nv * nv))
+    T = np.zeros((36, size))
+    for k in range(12):
+        if free[k]:
+            T[3 * k : 3 * k + 3, nv + 3 * k : nv + 3 * k + 3] = np.eye(3)
+    for a, k in enumerate(node):
+        T[3 * k : 3 * k + 3, :nv] = J[a]
+    whole = T.T @ A.dense() @ T
+    whole[:nv, :nv] += R
+    return A, IncompleteFactor.of(A, free), c, m, whole, free
+
+
+def test_gradients_solve_the_coupled_system() -> None:
+    A, f, c, m, whole, free = coupled()
+    rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
+    m.b[:] = np.random.default_rng(5).standard_normal(m.size)
+    taken = solve(A, f, c, m, 1e-13, 200)
+    assert 0 < taken <= 40
+    exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
+    assert np.allclose(m.x[rows], exact, rtol=1e-9, atol=1e-11)
+    others = np.setdiff1d(np.arange(m.size), rows)
+    assert not m.x[others].any()
+
+
+def test_a_matrix_that_is_not_positive_is_told() -> None:
+    A, f, c, m, _, _ = coupled(shift=-40.0)
+    m.b[:] = 1.0
+    assert solve(A, f, c, m, 1e-12, 500) == BENT
+
+
+def test_too_few_iterations_are_told() -> None:
+    A, f, c, m, _, _ = coupled()
+    m.b[:] = np.random.default_rng(5).standard_normal(m.size)
+    assert solve(A, f, c, m, 1e-13, 1) == 2
+
+
+@pytest.mark.parametrize("kind", ["positive", "indefinite"])
+def test_stiffness_is_made_positive(kind: str) -> None:
+    from knuckle.elements.deformables.cell_loops import is_positive, make_positive
+
+    rng = np.random.default_rng(7)
+    Q, _ = np.linalg.qr(rng.standard_normal((9, 9)))
+    values = np.linspace(0.1, 3.0, 9) if kind == "positive" else np.linspace(-2.0, 3.0, 9)
+    H = (Q * values) @ Q.T
+    flat, work, axes = H.reshape(-1).copy(), np.zeros(81), np.zeros(81)
+    assert is_positive(flat, 9, 0.0, work) == (kind == "positive")
+    make_positive(flat, 9, 0.5, work, axes)
+    assert np.allclose(flat.reshape(9, 9), (Q * np.maximum(values, -0.5)) @ Q.T, atol=1e-10)
