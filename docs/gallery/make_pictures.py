@@ -60,6 +60,7 @@ SCENES = {
     "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
     "inverse_kinematics": Scene((0.0, 1.0, 2.0, 3.0), 225, 260, azimuth=-25, nearer=1.3),
     "pass_the_object": Scene((0.6, 1.3, 2.2, 3.1, 4.0), 190, 200, azimuth=20, elevation=20, nearer=1.75),
+    "muscle_arm": Scene((0.0, 0.35, 0.8, 1.15, 1.6), 180, 240, azimuth=-84, elevation=6, nearer=1.6),
     "bouncing_arm": Scene((0.0, 0.15, 0.3, 0.6), 225, 260, nearer=1.25),
 }
 REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many seconds of it, speed
@@ -69,6 +70,7 @@ REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many secon
     "quadruped_push": ("A quadruped is pushed and steps", None, 1.0),
     "humanoid_walk": ("A humanoid walks, and is pushed", None, 1.0),
     "satellite": ("A satellite points its dish", 12.0, 1.0),
+    "muscle_arm": ("Six muscles reach", None, 0.5),
     "pass_the_object": ("Two arms pass a parcel", None, 1.0),
 }
 HERO = ("arm_reaching", "somersault", "quadruped_turning")
@@ -110,7 +112,8 @@ def opened(running: Any, file: Path, scene: Scene, width: int, height: int) -> P
             break
         page.wait_for_timeout(50)
     page.evaluate(
-        "for (const id of ['heading', 'grid-size', 'bar', 'side']) document.getElementById(id).style.display = 'none';"
+        "for (const id of ['heading', 'grid-size', 'lines-legend', 'bar', 'side'])"
+        "  document.getElementById(id).style.display = 'none';"
         "document.body.classList.add('alone')"
     )
     page.wait_for_timeout(100)

@@ -7,6 +7,8 @@ from knuckle.model.elements import (
     CubicMuscle,
     Drag,
     ForceElement,
+    HillMuscle,
+    JointLine,
     Line,
     LinePoint,
     MujocoMuscle,
@@ -16,10 +18,11 @@ from knuckle.model.elements import (
     SlackSpring,
     Spring,
     TensionLaw,
+    Winding,
     Wrap,
+    activation_rate,
 )
 
-from .activation import activation_rate
 from .element_terms import (
     damping,
     energies,
@@ -33,6 +36,7 @@ from .element_terms import (
     tensions,
     wrenches,
 )
+from .muscle_terms import fiber_equilibrium, fiber_rates, with_activations
 
 __all__ = [
     "Bushing",
@@ -41,6 +45,8 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "HillMuscle",
+    "JointLine",
     "Line",
     "LinePoint",
     "MujocoMuscle",
@@ -50,10 +56,13 @@ __all__ = [
     "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Winding",
     "Wrap",
     "activation_rate",
     "damping",
     "energies",
+    "fiber_equilibrium",
+    "fiber_rates",
     "joint_forces",
     "lengths",
     "moment_arms",
@@ -62,5 +71,6 @@ __all__ = [
     "rates",
     "stiffness",
     "tensions",
+    "with_activations",
     "wrenches",
 ]

@@ -30,6 +30,9 @@ from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
 from .per_joint import all_wrenches, as_vector, drift, minus, plus, wrenches
 
+DENSE = 0.9
+"""The part of a mass matrix that is not zero from which on it counts as full."""
+
 
 @public
 @function(
@@ -104,7 +107,9 @@ def forward_dynamics(
 
 def _solve(model: Model, H: Any, b: Any) -> Any:
     """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
-    return H.solve(b) if model.couplings else branch_sparsity.solve(H, tree_parents(model), b)
+    parents = tree_parents(model)
+    is_dense = model.couplings and branch_sparsity.cost(parents).density > DENSE
+    return H.solve(b) if is_dense else branch_sparsity.solve(H, parents, b)
 
 
 def closed_loop_dynamics(

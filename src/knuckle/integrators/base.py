@@ -68,6 +68,10 @@ class Integrator(ABC):
         """A state at t that begins anew, with what still holds of the memory of another one at t₀: nothing."""
         return new
 
+    def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """A state that begins anew where the forces have changed, with what still holds of its memory: nothing."""
+        return self.start(system, t, state.q, state.v, dt)
+
     @property
     def evaluations(self) -> int | None:
         """How often a step evaluates the acceleration; None for a step with equations of its own."""

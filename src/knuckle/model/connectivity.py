@@ -5,7 +5,7 @@ Bodies count from 0 and the base is −1, so the book's λ(i) is `parents[i] + 1
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 ROOT = -1
 
@@ -51,6 +51,24 @@ def expand_parents(parents: Sequence[int], sizes: Sequence[int]) -> tuple[int, .
             expanded.append(last[p] if k == 0 else len(expanded) - 1)
         last[i] = len(expanded) - 1 if n else last[p]
     return tuple(expanded)
+
+
+def elimination_parents(count: int, together: Iterable[Set[int]]) -> tuple[int, ...]:
+    """The parents of variables of which groups act together: in a matrix each has entries with its ancestors only.
+
+    The tree of an elimination from the last variable to the first: what is left of a variable falls to the highest one
+    below it that it acts together with.
+    """
+    below: list[set[int]] = [set() for _ in range(count)]
+    for group in together:
+        for k in group:
+            below[k] |= {j for j in group if j < k}
+    parents = [-1] * count
+    for k in reversed(range(count)):
+        if below[k]:
+            parents[k] = max(below[k])
+            below[parents[k]] |= below[k] - {parents[k]}
+    return tuple(parents)
 
 
 def regular_numberings(nb: int, edges: Sequence[tuple[int, int]]) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:

@@ -40,8 +40,9 @@ def ltdl(H: Matrix, parents: Parents) -> tuple[Matrix, Vector]:
     """L unit lower triangular and D with H = LᵀDL (RBDA table 6.3, right)."""
     L = [list(row) for row in H.rows]
     for k in reversed(range(len(L))):
+        inverse = ONE / L[k][k]  # a division is worth many products
         for i in _up(parents, k):
-            a = L[k][i] / L[k][k]
+            a = L[k][i] * inverse
             for j in (i, *_up(parents, i)):
                 L[i][j] = L[i][j] - a * L[k][j]
             L[k][i] = a

@@ -9,7 +9,8 @@ from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Frame, Model
 from knuckle.model.elements import ForceElement
-from knuckle.scalar import ZERO
+from knuckle.model.elements.joint_lines import JointState
+from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Vector
 
 
@@ -28,9 +29,20 @@ def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Pla
         return
     X0, V0 = positions(model, q), {} if v is None else velocities(model, q, v)
     for element in model.elements:
+        if element.wound_on:
+            element = element.on_joints([_joint_state(model, q, name) for name in element.wound_on])
         frames = tuple(map(model.frame, element.frames))
         X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
         yield PlacedElement(element, frames, X, V)
+
+
+def _joint_state(model: Model, q: PerJoint, name: str) -> JointState:
+    """The joint that carries a body, of one variable, in a state."""
+    frame = model.frame(name)
+    i = frame.body
+    joint, p = model.joints[i], model.joints[i].parent
+    s: Any = frame.X @ (joint.type.subspace(q[i]) @ Vector((ONE,)))
+    return JointState(name, model.base.name if p == ROOT else model.body_names[p], s, q[i][0])
 
 
 def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:

@@ -14,7 +14,7 @@ from knuckle.algorithms.loops.loop_response import ArticulatedLoops
 from knuckle.algorithms.loops.loop_sides import LoopRows
 from knuckle.functions.per_joint import all_wrenches, minus
 from knuckle.model import ROOT, Model
-from knuckle.model.connectivity import expand_parents
+from knuckle.model.connectivity import elimination_parents, expand_parents
 from knuckle.model.loop_clusters import clusters
 from knuckle.scalar import ZERO
 from knuckle.spatial import Vector
@@ -46,10 +46,18 @@ def response(model: Model, q: Any, H: Callable[[], Any]) -> Response:
 
 
 def tree_parents(model: Model) -> tuple[int, ...]:
-    """λ' of the velocity variables: a chain where couplings tie branches together."""
+    """λ' of the velocity variables. Where couplings tie branches together, they stand in one line."""
     if model.couplings:
-        return tuple(range(-1, model.nv - 1))
+        return elimination_parents(model.nv, moved_together(model))
     return expand_parents(model.parents, [joint.type.nv for joint in model.joints])
+
+
+def moved_together(model: Model) -> list[frozenset[int]]:
+    """For each body the variables that move it."""
+    moving: dict[int, frozenset[int]] = {ROOT: frozenset()}
+    for i, parent in enumerate(model.parents):
+        moving[i] = moving[parent] | {*model.variables(i)}
+    return [moving[i] for i in range(model.nb)]
 
 
 def articulated(model: Model, q: Any, held: Iterable[int] = ()) -> ArticulatedLoops:

@@ -29,6 +29,15 @@ class ForceElement(ABC):
     def frames(self) -> tuple[str, ...]:
         """The names of the bodies and frames that it acts on."""
 
+    @property
+    def wound_on(self) -> tuple[str, ...]:
+        """The names of the bodies whose joints it needs to know; none, for most."""
+        return ()
+
+    def on_joints(self, joints: Sequence[Any]) -> ForceElement:
+        """The element on these joints, in a state: itself, for most."""
+        return self
+
     @abstractmethod
     def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> Sequence[Force]:
         """The force on each of its frames, in their coordinates.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
 from .base import ForceElement
 from .line_points import LinePoint
+from .plain_numbers import numbers_of
 
 
 @public_in("elements")
@@ -30,9 +30,10 @@ class Drag(ForceElement):
     def __post_init__(self) -> None:
         for what in ("linear", "angular"):
             given = getattr(self, what)
-            numbers = (given,) * 3 if isinstance(given, (int, float)) else tuple(given)
-            if len(numbers) != 3 or any(isinstance(x, (int, float)) and not 0 <= x < math.inf for x in numbers):
-                raise ValueError(f"{what} of the drag {self.name!r} is three finite numbers, zero or more, not {given}")
+            named, needed = f"{what} of the drag {self.name!r}", "three finite numbers, zero or more"
+            numbers = numbers_of((given,) * 3 if isinstance(given, (int, float)) else given, 3, named, needed)
+            if any(isinstance(x, (int, float)) and x < 0 for x in numbers):
+                raise ValueError(f"{named} is {needed}, not {given}")
             object.__setattr__(self, what, numbers)
 
     @property
@@ -63,9 +64,10 @@ class PointForce(ForceElement):
     def __post_init__(self) -> None:
         if self.axes not in ("base", "body"):
             raise ValueError(f'axes of the force {self.name!r} are "base" or "body", not {self.axes!r}')
-        if len(self.force) != 3 or not all(map(_is_possible, self.force)):
-            raise ValueError(f"the force {self.name!r} is three finite numbers, not {self.force}")
-        object.__setattr__(self, "force", tuple(self.force))
+        if not isinstance(self.point, LinePoint):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"point of the force {self.name!r} is a LinePoint, not {self.point!r}")
+        force = numbers_of(self.force, 3, f"the force {self.name!r}", "three finite numbers")
+        object.__setattr__(self, "force", force)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -81,11 +83,6 @@ class PointForce(ForceElement):
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> PointForce:
         return replace(self, name=name, point=replace(self.point, frame=frame(self.point.frame)))
-
-
-def _is_possible(x: Any) -> bool:
-    """Whether a number is finite; symbols may be anything."""
-    return not isinstance(x, (int, float)) or math.isfinite(x)
 
 
 def _constants(x: Sequence[float]) -> Vec3:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +12,7 @@ from knuckle.spatial import Force, Motion, Transform, lie, rotation
 from knuckle.spatial.three import Vec3, add, cross, dot, neg
 
 from .base import ForceElement
+from .plain_numbers import numbers_of
 
 
 @public_in("elements")
@@ -32,10 +32,11 @@ class Bushing(ForceElement):
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
-            numbers = tuple(getattr(self, what))
-            if len(numbers) != 6 or any(isinstance(x, (int, float)) and not 0 <= x < math.inf for x in numbers):
-                text = f"needs six finite numbers, zero or more (three of turning, three of shifting), not {numbers}"
-                raise ValueError(f"{what} of the bushing {self.name!r} {text}")
+            named = f"{what} of the bushing {self.name!r}"
+            needed = "six finite numbers, zero or more (three of turning, three of shifting)"
+            numbers = numbers_of(getattr(self, what), 6, named, needed)
+            if any(isinstance(x, (int, float)) and x < 0 for x in numbers):
+                raise ValueError(f"{named} is {needed}, not {numbers}")
             object.__setattr__(self, what, numbers)
 
     @property

@@ -170,7 +170,7 @@ def finished(integrator: Integrator, system: System, t: Any, state: State, new: 
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory
     if memory:  # a change of modes is a new beginning
-        fresh = integrator.start(system, t + dt, q, v, dt).memory
+        fresh = integrator.renewed(system, t + dt, State(q, v, memory), dt).memory
         changed = less(0.5, sum((absolute(a - b) for a, b in zip(after, modes, strict=True)), 0.0))
         begun = tuple(_chosen(changed, a, b) for a, b in zip(fresh, memory, strict=True))
         memory = (*begun[:-1], memory[-1]) if isinstance(integrator, Iterative) else begun
