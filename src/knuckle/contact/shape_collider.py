@@ -109,10 +109,13 @@ def candidates_at(model: Model, places: Sequence[Sequence[Any]]) -> list[Candida
     """All places as `contact_terms.candidates` lists them, where they are known: rows of gap, point and normal."""
     every = contact_pairs(model, any_shapes=True)
     pairs = [pair for pair, count in zip(every, place_counts(every), strict=True) for _ in range(count)]
-    return [
-        Candidate(pair, TouchPoint(gap, (x, y, z), (a, b, c)))
-        for pair, (gap, x, y, z, a, b, c) in zip(pairs, places, strict=True)
-    ]
+    return [Candidate(pair, touch_point(place)) for pair, place in zip(pairs, places, strict=True)]
+
+
+def touch_point(place: Sequence[Any]) -> TouchPoint:
+    """A place from its row of gap, point and normal."""
+    gap, x, y, z, a, b, c = place
+    return TouchPoint(gap, (x, y, z), (a, b, c))
 
 
 def place_counts(pairs: Sequence[ContactPair]) -> tuple[int, ...]:

@@ -211,6 +211,14 @@ class StepRoom:
         self.outcome = replace(self.outcome, **{name: 2 * getattr(self.outcome, name)})
         self._bind()
 
+    def places(self, t: float, q: Array) -> Array:
+        """Gap, point and normal (n, 7) of places in a state at rest; gaps of pairs that are far apart are large."""
+        s, m = self.terms, self.mechanism
+        s.t[0], s.dt[0], s.q[:], s.v[:], s.a[:], m.held[:] = t, 1.0, q, 0.0, 0.0, 0.0
+        if self._run(begin_step):
+            self._look()
+        return self.pairs.places.reshape(-1, PLACE_SIZE)
+
     def step(
         self, t: float, q: Array, v: Array, a: Array, impulses: Array, held: Any, dt: float
     ) -> tuple[Array, Array, Array, float]:

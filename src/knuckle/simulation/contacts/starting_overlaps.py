@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.contact.contact_terms import Candidate, candidates
-from knuckle.contact.shape_collider import candidates_at
+from knuckle.contact.shape_collider import touch_point
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import ContactSteps
@@ -38,11 +38,15 @@ def warn_of_overlaps(model: Model, integrator: Integrator, q: NDArray[Any]) -> N
 
 
 def _places(model: Model, integrator: Integrator, q: NDArray[Any]) -> list[Candidate]:
-    """Where shapes may touch in the state q; nothing for steps that do not solve contacts."""
+    """Where shapes overlap, or may touch, in the state q; nothing for steps that do not solve contacts."""
     match integrator:
         case ColliderSteps(collider=collider):
-            start = replace(collider, model=collider.model.at_time(0.0))
-            return candidates_at(start.model, start.places(q).tolist())
+            if len(q) != collider.model.nq:
+                return []  # of another mechanism: its steps will say so
+            places = integrator.room.places(0.0, q)
+            pairs = [pair for pair, count in zip(collider.pairs, collider.counts, strict=True) for _ in range(count)]
+            deep = np.flatnonzero(places[:, 0] < -DEEP).tolist()
+            return [Candidate(pairs[k], touch_point(places[k].tolist())) for k in deep]
         case ContactSteps(pairs=None):
             start = model.at_time(0.0)
             return candidates(start, positions(start, start.positions(q.tolist())))
