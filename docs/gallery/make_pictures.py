@@ -60,6 +60,7 @@ SCENES = {
     "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
     "inverse_kinematics": Scene((0.0, 1.0, 2.0, 3.0), 225, 260, azimuth=-25, nearer=1.3),
     "pass_the_object": Scene((0.6, 1.3, 2.2, 3.1, 4.0), 190, 200, azimuth=20, elevation=20, nearer=1.75),
+    "muscle_arm": Scene((0.0, 0.35, 0.8, 1.15, 1.6), 180, 240, azimuth=-84, elevation=6, nearer=1.6),
     "bouncing_arm": Scene((0.0, 0.15, 0.3, 0.6), 225, 260, nearer=1.25),
 }
 REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many seconds of it, speed
@@ -69,6 +70,7 @@ REPLAYS: dict[str, tuple[str, float | None, float]] = {  # title, how many secon
     "quadruped_push": ("A quadruped is pushed and steps", None, 1.0),
     "humanoid_walk": ("A humanoid walks, and is pushed", None, 1.0),
     "satellite": ("A satellite points its dish", 12.0, 1.0),
+    "muscle_arm": ("Six muscles reach", None, 0.5),
     "pass_the_object": ("Two arms pass a parcel", None, 1.0),
 }
 HERO = ("arm_reaching", "somersault", "quadruped_turning")
@@ -110,7 +112,8 @@ def opened(running: Any, file: Path, scene: Scene, width: int, height: int) -> P
             break
         page.wait_for_timeout(50)
     page.evaluate(
-        "for (const id of ['heading', 'grid-size', 'bar', 'side']) document.getElementById(id).style.display = 'none';"
+        "for (const id of ['heading', 'grid-size', 'lines-legend', 'bar', 'side'])"
+        "  document.getElementById(id).style.display = 'none';"
         "document.body.classList.add('alone')"
     )
     page.wait_for_timeout(100)
@@ -238,6 +241,29 @@ def identification() -> None:
     keep(figure, "identification")
 
 
+def cable_bridge() -> None:
+    found = run("cable_bridge")
+    n, sag, counts, speed = found["N"], found["sag"], found["counts"], found["SPEED"]
+    figure, rows = axes(3, width_ratios=(1.7, 1.5, 0.9))
+    left, middle, right = rows
+    for side, foot in enumerate((n / 4, 3 * n / 4)):
+        left.plot([foot, foot], [0, n / 5], color=INK, lw=3)
+        for k in range(found["CABLES"] // 2):
+            left.plot([foot, side * n / 2 + (k + 0.5) * n / found["CABLES"]], [n / 5, 0], color=INK, lw=0.3)
+    x, moments = np.arange(1, n + 1), (4, 9, 14, 18)
+    for t, color in zip(moments, plt.get_cmap("viridis")(np.linspace(0, 0.85, len(moments))), strict=True):
+        at = int(speed * t)
+        left.plot(x, 1000 * sag[10 * t], color=color, lw=1.2)
+        left.plot([at], [1000 * sag[10 * t][at]], "v", color=color, ms=5)
+        middle.plot(x, 1e3 * sag[10 * t], color=color, label=f"{t} s")
+    left.set(xlabel="m", title=f"100 t on {n} links; the deck's deflection a thousand times")
+    middle.set(xlabel="m", title="deflection of the deck (mm)")
+    middle.legend(frameon=False, fontsize=8, ncols=2)
+    right.step(np.arange(len(counts)), counts, where="post", color=ORANGE)
+    right.set(xlabel="time (s)", title="iterations in a step", ylim=(0, 1.5 * max(counts)))
+    keep(figure, "cable_bridge")
+
+
 def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
     """The four-bar's pictures, with the curve of its coupler point beside them."""
     figure, curve = plt.subplots(figsize=(3.0, 3.0), layout="constrained")
@@ -253,7 +279,8 @@ def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
 
 def main(names: Sequence[str]) -> None:
     wanted = set(names)
-    for name, plot in (("chaos", chaos), ("payloads", payloads), ("identification", identification)):
+    plots = {"chaos": chaos, "payloads": payloads, "identification": identification, "cable_bridge": cable_bridge}
+    for name, plot in plots.items():
         if not wanted or name in wanted:
             plot()
     axes(1)

@@ -8,7 +8,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, overload
 
 from knuckle.constraints import constraint_terms
 from knuckle.contact import contact_motion_terms, contact_terms
-from knuckle.elements import element_terms
+from knuckle.elements import element_terms, muscle_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
@@ -105,6 +105,8 @@ class BoundElements(BoundGroup):
 
     damping = _Method(element_terms.damping)
     energies = _Method(element_terms.energies)
+    fiber_equilibrium = _Method(muscle_terms.fiber_equilibrium)
+    fiber_rates = _Method(muscle_terms.fiber_rates)
     joint_forces = _Method(element_terms.joint_forces)
     lengths = _Method(element_terms.lengths)
     moment_arms = _Method(element_terms.moment_arms)

@@ -194,7 +194,7 @@ def test_they_are_cheaper(name: str):
     assert (special.mul < 0.9 * general.mul, special.add < 0.9 * general.add) == (True, True)
 
 
-@pytest.mark.parametrize("nb", [12, 70])
+@pytest.mark.parametrize("nb", quick([12, 70], [12]))
 def test_kernels_are_the_texts(nb: int):
     """Straight code, and rolled code for a large tree."""
     chain = auto_tree(nb, branching=1.5, skew=0.3)

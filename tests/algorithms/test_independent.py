@@ -19,7 +19,7 @@ from knuckle.testing.oracles.serial_chain import links
 
 from ..seeds import seeds
 
-MANY = seeds(25, quick=5)
+MANY = seeds(25, quick=3)
 
 
 def condition(model, q):
@@ -266,7 +266,7 @@ PLAIN = ["revolute", "prismatic", "helical", "cylindrical", "translational", "ra
 """Joints whose velocity variables are the rates of their positions."""
 
 
-@pytest.mark.parametrize("seed", seeds(12, quick=5))
+@pytest.mark.parametrize("seed", seeds(12, quick=3))
 def test_rnea_is_lagranges_equation(seed):
     model = random_tree(seed, types=PLAIN, resistance=False)
     s = random_state(model, seed)

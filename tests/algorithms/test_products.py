@@ -161,6 +161,7 @@ def test_the_cost_is_linear(of: str, name: str):
     assert list(steps) == [steps[0], 2 * steps[0], 4 * steps[0]]
 
 
+@pytest.mark.slow
 def test_the_dense_way_costs_more_and_more():
     """Jacobians of all bodies have n² entries: already for 24 bodies the product is far cheaper."""
     model = general_chain(24)

@@ -19,6 +19,8 @@ from knuckle.scalar import Dual
 from knuckle.spatial import Inertia, Transform, Vector
 from knuckle.testing import random_inertia, random_state, random_tree
 
+from ..seeds import quick
+
 SMOOTH = ["revolute", "prismatic", "helical", "cylindrical", "universal", "spherical", "euler", "free", "fixed"]
 MODELS = [random_tree(seed, nb=4, types=SMOOTH) for seed in range(4)]
 
@@ -68,7 +70,7 @@ def test_numbers_of_every_kind_agree(model: Model, name: str) -> None:
     assert close(exact, expected, 1e-11)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", quick(FUNCTIONS, list(FUNCTIONS)[::2]))
 def test_casadi_builds_the_same_function(name: str) -> None:
     model = MODELS[0]
     f, s = FUNCTIONS[name], random_state(model, 6)

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import gc
 import inspect
 import math
 import pickle
 import sys
 import sysconfig
-import threading
-import tracemalloc
-import weakref
 from collections.abc import Callable
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -27,12 +22,13 @@ from knuckle.engine.calls.function import Function
 from knuckle.engine.kernels import batch_code
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.native import machine_code as native
-from knuckle.engine.native import python_abi, rolled_code
+from knuckle.engine.native import rolled_code
 from knuckle.model import Model
 from knuckle.public_names import everything
 
 from ..engine.calls.mechanisms import MODELS, State, arm, chain, closed, geared, states
 from ..seeds import quick
+from .closeness import close
 
 HAS_ENTRY = (
     sys.implementation.name == "cpython" and sys.platform == "linux" and not sysconfig.get_config_var("Py_GIL_DISABLED")
@@ -87,40 +83,6 @@ CALLS: dict[str, Callable[[Any, State], Any]] = {
     "difference_rate": lambda f, s: f.difference_rate(s.v, s.v),
     "velocity_to_qdot": lambda f, s: f.velocity_to_qdot(s.q, s.v),
 }
-
-
-@pytest.fixture(scope="module")
-def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(autouse=True)
-def _native(monkeypatch: pytest.MonkeyPatch, _plain: None, _kept: Path) -> None:
-    """Native code where one asks for it, as it is outside these tests; kernels kept apart from the user's."""
-    monkeypatch.setattr(kernels, "policy", "auto")
-    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(_kept))
-
-
-@pytest.fixture
-def no_entry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As with another interpreter."""
-    monkeypatch.setattr(python_abi, "_python_abi", lambda: None)
-
-
-@pytest.fixture
-def no_python(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From when it is called, no function of the library can be called from Python."""
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the call came to Python")
-
-    return lambda: monkeypatch.setattr(Function, "_evaluated", refuse)
-
-
-def close(found: Any, wanted: Any, eps: float = 2.3e-16) -> bool:
-    """Equal to the rounding of some thousand operations on numbers of the largest entry's size."""
-    size = max(float(np.max(np.abs(wanted), initial=0.0)), 1.0)
-    return np.shape(found) == np.shape(wanted) and bool(np.all(np.abs(np.asarray(found) - wanted) <= 1e4 * eps * size))
 
 
 @pytest.mark.sampled
@@ -307,6 +269,7 @@ def test_options_in_every_spelling(model: Model) -> None:
         assert close(fast.pose(frame="tool", q=s.q), kn.pose(model, s.q, "tool"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [arm(), pytest.param(MODELS["tree"], marks=pytest.mark.slow)], ids=["arm", "tree"])
 def test_without_an_entry_all_methods_work(model: Model, no_entry: None) -> None:
     fast, s = kn.bind(model), states(model)
@@ -391,95 +354,6 @@ def test_loops_and_couplings() -> None:
     pair = geared(2.0)
     g = states(pair)
     assert close(kn.bind(pair).forward_dynamics(g.q, g.v, g.a), kn.forward_dynamics(pair, g.q, g.v, g.a))
-
-
-def test_no_references_are_lost() -> None:
-    model, s = arm(), states(arm())
-    fast = kn.bind(model)
-    call, single, far, listed = fast.inverse_dynamics, fast.kinetic_energy, s.q + 1e9, list(s.q)
-
-    def both(times: int) -> None:
-        for _ in range(times):
-            call(s.q, s.v, s.a), single(s.q, s.v), call(far, s.v, s.a), call(listed, s.v, s.a)
-
-    both(50)  # beyond the number of calls after which the general path is compiled, too
-    gc.collect()
-    watched = (s.q, s.v, s.a, far, listed, s.q.dtype, np.ndarray, call, fast, model)
-    before = [sys.getrefcount(x) for x in watched]
-    both(500)
-    gc.collect()
-    after = [sys.getrefcount(x) for x in watched]
-    assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 50  # one per call would be 500 and more
-    assert sys.getrefcount(call(s.q, s.v, s.a)) == sys.getrefcount(np.zeros(3))
-
-
-def test_no_references_are_lost_in_native_calls() -> None:
-    model, s = arm(), states(arm())
-    fast = kn.bind(model)
-    call, single = fast.inverse_dynamics, fast.kinetic_energy
-    call(s.q, s.v, s.a), single(s.q, s.v)
-    watched = (s.q, s.v, s.a, s.q.dtype, np.ndarray, call, single, model)
-    before = [sys.getrefcount(x) for x in watched]
-    for _ in range(500):
-        call(s.q, s.v, s.a), single(s.q, s.v)
-    assert [sys.getrefcount(x) for x in watched] == before
-
-
-def test_no_memory_is_lost() -> None:
-    model, s = arm(), states(arm())
-    fast = kn.bind(model)
-    call, single = fast.inverse_dynamics, fast.kinetic_energy
-    call(s.q, s.v, s.a), single(s.q, s.v)
-    tracemalloc.start()
-    try:
-        for _ in range(1000):
-            call(s.q, s.v, s.a), single(s.q, s.v)
-        before = tracemalloc.get_traced_memory()[0]
-        for _ in range(100_000):
-            call(s.q, s.v, s.a), single(s.q, s.v)
-        grown = tracemalloc.get_traced_memory()[0] - before
-    finally:
-        tracemalloc.stop()
-    assert grown < 10_000  # bytes; a lost array per call would be ten million
-
-
-def test_results_outlive_everything_else() -> None:
-    model, s = arm(), states(arm())
-    wanted = kn.inverse_dynamics(model, s.q, s.v, s.a)
-    fast = kn.bind(model)
-    call = fast.inverse_dynamics
-    call(s.q, s.v, s.a)
-    gone = weakref.ref(fast)
-    del fast
-    gc.collect()
-    assert gone() is None
-    results = [call(s.q, s.v, s.a) for _ in range(3)]
-    kept = weakref.ref(model)
-    del call, model
-    gc.collect()
-    assert kept() is None
-    assert all(close(found, wanted) for found in results)
-    results[0][:] = 0
-    assert close(results[1], wanted)
-
-
-def test_first_calls_from_many_threads() -> None:
-    model, s = MODELS["tree"], states(MODELS["tree"])
-    wanted, fast = kn.coriolis_force(model, s.q, s.v), kn.bind(model)
-    found: list[Any] = []
-    start = threading.Barrier(4)
-
-    def work() -> None:
-        start.wait()
-        found.extend(fast.coriolis_force(s.q, s.v) for _ in range(200))
-
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 800
-    assert all(close(x, wanted) for x in found)
 
 
 def test_names_signatures_and_copies() -> None:

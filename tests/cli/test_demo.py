@@ -70,6 +70,7 @@ def test_torques_stay_within_the_limits():
     assert np.any(np.abs(motion.tau) == limits)  # the first moment asks for more
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_it_writes_where_it_is_told(place: Path):
     plot, html = place / "arm.svg", place / "arm.html"

@@ -16,6 +16,7 @@ from knuckle.cli.app import app
 from knuckle.cli.commands import simulate_model as simulate_module
 from knuckle.cli.commands.on_motion import Method
 from knuckle.integrators.registry import INTEGRATORS
+from knuckle.model import Box, solid_box
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -55,6 +56,7 @@ def test_the_energy_of_a_free_swing_is_reported():
         assert word in shown
 
 
+@pytest.mark.slow
 def test_work_is_what_the_energy_gains_without_friction():
     """dE = τ·v dt, up to the error h²/12 (P'(T) − P'(0)) of the trapezoidal rule: some 2e-6 of the motion here."""
     arguments = ("arm", "-c", "pd", "--goal", "elbow_pitch=1", "--no-joint-friction", "-t", 0.5, "--dt", 1e-4)
@@ -78,6 +80,7 @@ def test_pd_arrives():
     assert q["shoulder_yaw"] == pytest.approx(0.5, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_floating_robot_falls_and_its_joints_are_held():
     """The base is not driven: its centre of mass falls by g t²/2; and the knees bend to where they are pulled."""
     said = told("quadruped", "-c", "pd", "--goal", "front_left_knee=0.5", "-t", 1, "--start", "floating_base.pz=5")
@@ -89,6 +92,7 @@ def test_a_floating_robot_falls_and_its_joints_are_held():
     assert said["q"]["front_left_knee"] == pytest.approx(0.5, abs=0.02)
 
 
+@pytest.mark.slow
 def test_a_floor_is_put_under_a_robot(tmp_path: Path):
     out = tmp_path / "stands.npz"
     arguments = ("quadruped", "--base", "floating", "-c", "hold", "--bandwidth", 10, "-t", 0.1, "--out", out)
@@ -103,6 +107,25 @@ def test_a_floor_is_put_under_a_robot(tmp_path: Path):
     assert motion.q[-1, 6] > -0.025
     run(*arguments, "--ground", "--no-contacts")
     assert kn.Trajectory.load(out).q[-1, 6] < -0.04
+    assert "--friction is that of a floor" in run("arm", "--friction", 2, code=2).output
+
+
+def test_a_floor_is_put_under_a_block(tmp_path: Path):
+    """Where it is lowest."""
+    file, out = tmp_path / "block.json", tmp_path / "falls.npz"
+    b = kn.Builder("block")
+    b.body("block", joint=kn.joints.Free(), inertia=solid_box(2.0, (0.2, 0.2, 0.2)), collisions=Box((0.2, 0.2, 0.2)))
+    kn.save(b.build(), file)
+    arguments = (file, "-t", 0.1, "--out", out)
+    report = " ".join(run(*arguments, "--ground", "--friction", 0.8).output.split())
+    assert re.search(r"contact: block on \w+.* at most [\d.e+]+ N", report)
+    motion = kn.Trajectory.load(out)
+    assert (motion.integrator, motion.model.contact.between("ground", "").friction) == ("contact", 0.8)
+    (floor,) = motion.model.base.collisions
+    assert float(floor.X.r[2]) == pytest.approx(-0.1, abs=1e-9)
+    assert motion.contact_force("block")[-1] == pytest.approx([0, 0, 2.0 * 9.81], abs=1e-6)
+    run(*arguments, "--ground", "--no-contacts")
+    assert kn.Trajectory.load(out).q[-1, 6] == pytest.approx(-9.81 / 2 * 0.1**2, abs=1e-9)
     assert "--friction is that of a floor" in run("arm", "--friction", 2, code=2).output
 
 

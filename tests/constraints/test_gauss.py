@@ -35,7 +35,7 @@ def terms(s, found):
     return H, f, J, k[0], rows.equality, condition
 
 
-@pytest.mark.parametrize("seed", quick(range(9), QUICK))
+@pytest.mark.parametrize("seed", quick(range(9), (2, 3)))
 def test_karush_kuhn_tucker(seed: int):
     """H a = f + Jᵀλ; rows hold; λ ≥ 0; and λ is zero where a row is not tight."""
     s, found = subject(seed), solved(seed)
@@ -72,7 +72,7 @@ def test_most_of_them_have_a_solution(which: Iterable[int], feasible: int, pushi
     assert sum(int((x.multipliers[-5:] > 0).sum()) for x in found if x.solved) >= pushing
 
 
-@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [0, 3]))
+@pytest.mark.parametrize("seed", quick([0, 1, 3, 4], [3]))
 def test_nothing_allowed_deviates_less(seed: int):
     """½ (a − a*)ᵀ H (a − a*) grows along every way to another allowed acceleration, and the dual has the same value."""
     s, found = subject(seed), solved(seed)
@@ -97,6 +97,7 @@ def test_nothing_allowed_deviates_less(seed: int):
     assert tried or (lam[~equal] > 0).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(4, quick=1))
 def test_methods_agree(seed: int):
     """The mass matrix, solves in O(n), and products with conjugate gradients give one acceleration and one force."""

@@ -26,6 +26,7 @@ def energy(model: kn.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return kn.kinetic_energy(model, q, v) + kn.potential_energy(model, q)
 
 
+@pytest.mark.slow
 def test_joint_limits_hold_in_a_simulation():
     """The elbow comes to its stop without passing it, and the forces of the stop never do positive work."""
     model = double_pendulum()

@@ -9,6 +9,8 @@ from knuckle.joints import Free
 from knuckle.model import Box
 from knuckle.spatial import Inertia
 
+from ..seeds import quick
+
 
 def thrown(com=(0.0, 0.0, 0.0)):
     b = kn.Builder("thrown", gravity=(0, 0, 0))
@@ -18,7 +20,7 @@ def thrown(com=(0.0, 0.0, 0.0)):
     return b.build()
 
 
-@pytest.mark.parametrize("com", [(0.0, 0.0, 0.0), (0.03, -0.02, 0.05)])
+@pytest.mark.parametrize("com", quick([(0.0, 0.0, 0.0), (0.03, -0.02, 0.05)], [(0.03, -0.02, 0.05)]))
 def test_energy_is_kept_and_momentum_to_the_second_order(com):
     """About its middle axis a body tumbles; explicit steps would have made a third of its energy more."""
     model, v = thrown(com), np.array([2.0, 20.0, 1.0, 0.3, -0.2, 0.1])

@@ -69,6 +69,7 @@ def test_many_shapes_and_shapes_without_a_text_are_solved_on_numbers():
     assert type(default_steps(feet).integrator) is ContactSteps
 
 
+@pytest.mark.slow
 def test_driven_joints_stand_on_the_ground():
     """A joint that moves by a law of time is no reason to pass through the ground: few shapes, and many."""
     for count in (1, 16):
@@ -167,6 +168,7 @@ def test_a_cylinder_stands_on_a_table():
     assert np.abs(stand.v[-1]).max() < 1e-6
 
 
+@pytest.mark.slow
 def test_loops_stay_closed_on_numbers():
     model = with_ground(kn.robots.load("four_bar"), height=-1.0)
     steps = ColliderSteps(kn.contact.ShapeCollider.of(keep_collisions(model, lambda body, _: body.name == "coupler")))

@@ -26,7 +26,7 @@ def times(motion, kind):
     return [event.time for event in motion.events if event.kind == kind]
 
 
-@pytest.mark.parametrize("e", [0.3, 0.6])
+@pytest.mark.parametrize("e", quick([0.3, 0.6], [0.6]))
 def test_a_ball_bounces_ever_less_and_comes_to_rest(e: float):
     """It rests from t = √(2H/g) (1 + e)/(1 − e) on."""
     model = on_plane(ball(), restitution=e)
@@ -42,6 +42,7 @@ def test_a_ball_bounces_ever_less_and_comes_to_rest(e: float):
     assert motion.reason == "finished"
 
 
+@pytest.mark.slow
 def test_a_ball_that_loses_nothing():
     model = on_plane(ball(), restitution=1.0)
     motion = run(model, placed(model, (0, 0, 0.3 + RADIUS)), np.zeros(6), 1.5)
@@ -60,7 +61,7 @@ def test_a_box_on_a_slope(tangent: float):
     assert motion.q[-1, 4] == pytest.approx(v * 0.05 / 2, abs=1e-12)
 
 
-@pytest.mark.parametrize("mu", [0.15, 0.3])
+@pytest.mark.parametrize("mu", quick([0.15, 0.3], [0.15]))
 def test_a_ball_on_a_slope_rolls_where_friction_is_enough(mu: float):
     slope = math.atan(0.8)
     model = on_plane(ball(), friction=mu, slope=slope)
@@ -83,6 +84,7 @@ def test_a_ball_that_slides_begins_to_roll():
     assert speed == pytest.approx(5 / 7 * v0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_box_that_slides_stops():
     """After v/(μ g), v²/(2 μ g) further on, straight ahead."""
     model = on_plane(box(), friction=0.5)
@@ -173,6 +175,7 @@ def growing(model, rate, row):
     return controller
 
 
+@pytest.mark.slow
 def test_a_force_that_grows_begins_to_push_a_box_along():
     """Four feet, of which forces are not determined: it slides when the force is μ m g, not before."""
     model = on_plane(box(), friction=0.4)
@@ -215,6 +218,7 @@ def test_a_capsule_lies_on_two_points_and_rolls():
     np.testing.assert_allclose(kn.contact.gaps(model, motion.q), 0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_free_balls_keep_their_momentum():
     b = kn.Builder("balls", gravity=(0, 0, 0))
     b.surface("felt", friction=0.2, restitution=0.8)
@@ -282,6 +286,7 @@ def falling_box(duration):
     return model, run(model, q, np.array([1, 2, 3, 0.5, 0.2, 0.0]), duration)
 
 
+@pytest.mark.slow
 def test_a_box_that_tumbles_gains_no_energy():
     model, motion = falling_box(0.3)
     assert times(motion, "impact")
@@ -333,6 +338,7 @@ def test_bodies_that_overlap_and_wrong_arguments_are_errors():
         RigidContacts(law="soft")  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_run_goes_on_from_a_checkpoint(tmp_path):
     """To the last bit, with what holds at that moment; and only with the same contacts."""
     model = on_plane(ball(), friction=0.2, restitution=0.3)

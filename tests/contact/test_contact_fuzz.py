@@ -11,7 +11,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 GROUPS = [("rollout", 3), ("soft", 0), ("near", 0), ("arrays", 0), ("events", 0), ("simulate", 0), ("rollout", 9)]
 
 
-@pytest.mark.parametrize("chosen", quick(GROUPS, GROUPS[:2]), ids=str)
+@pytest.mark.parametrize("chosen", quick(GROUPS, GROUPS[1:2]), ids=str)
 def test_random_scenes_keep_the_laws(chosen: tuple[str, int], monkeypatch: pytest.MonkeyPatch):
     way, group = chosen
     monkeypatch.syspath_prepend(str(BENCHMARKS))
@@ -23,6 +23,7 @@ def test_random_scenes_keep_the_laws(chosen: tuple[str, int], monkeypatch: pytes
     assert found.unsolved <= 0.01 * found.steps
 
 
+@pytest.mark.slow
 def test_the_laws_notice_what_is_wrong(monkeypatch: pytest.MonkeyPatch):
     """A motion that is a little faster after a step than it may be, and one that goes through the ground."""
     monkeypatch.syspath_prepend(str(BENCHMARKS))

@@ -83,6 +83,7 @@ def test_a_soft_surface_is_a_spring_and_a_damper():
     assert fine < 0.03 * m * G / k
 
 
+@pytest.mark.slow
 def test_stiff_surfaces_come_near_rigid_ones():
     rigid = on_plane(box(), friction=0.4)
     stiff = of(rigid, friction=0.4, stiffness=1e10)
@@ -151,6 +152,7 @@ def test_extrapolated_steps_are_of_the_second_order(spin: float):
         assert fine < 0.1 * first
 
 
+@pytest.mark.slow
 def test_extrapolated_steps_stick_and_strike_as_others_do():
     model = on_plane(box(), friction=0.5, slope=math.atan(0.49))
     still = run(model, placed(model, (0, 0, 0.1)), np.zeros(6), 0.2, integrator=ContactSteps(extrapolated=True))

@@ -130,6 +130,7 @@ def test_boxes_and_capsules_in_code_and_in_numbers():
             np.testing.assert_allclose(np.array(function(model, x.astype(object)), float), row, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_box_stands_still_on_a_table():
     """Turned and shifted, so that the places are corners of both, and crossings of their edges."""
     table = Body("table", Inertia.zero(), collisions=(Geometry(Box((0.3, 0.3, 0.2))),))

@@ -13,6 +13,7 @@ from knuckle.integrators import ColliderSteps, ContactSteps, default_steps
 from knuckle.joints import Free
 from knuckle.model import Box, Sphere, solid_box
 
+from ..seeds import quick
 from .scenes import RADIUS, ball, on_plane, placed
 
 STEPS = ContactSteps()
@@ -98,7 +99,7 @@ def test_steps_by_loops_run_as_plain_python_too():
     np.testing.assert_allclose(plain.v, compiled.v, rtol=0, atol=1e-7)
 
 
-@pytest.mark.parametrize("is_explicit", [True, False])
+@pytest.mark.parametrize("is_explicit", quick([True, False], [False]))
 def test_a_run_goes_on_from_a_checkpoint_to_the_last_bit(tmp_path: Path, is_explicit: bool):
     model, q = wall(2, 3)
     v = np.zeros(model.nv)

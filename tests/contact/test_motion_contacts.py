@@ -20,25 +20,27 @@ from .scenes import RADIUS, G, ball, box, on_plane, placed
 DT = 1e-3
 
 
-def received(model: Model, motion: kn.Trajectory, q: np.ndarray, row: int) -> np.ndarray:
+def received(model: Model, motion: kn.Trajectory, poses: np.ndarray, row: int) -> np.ndarray:
     """(nb, 6): what the contacts of a row do to each body, in its own coordinates, as `forward_dynamics` takes it."""
     total, contacts = np.zeros((model.nb, 6)), motion.contacts.at(row)
-    poses = {name: np.asarray(kn.pose(model, q, name)) for name in model.body_names}
     for k, names in enumerate(contacts.names):
         for name, side in zip(names, (1, -1), strict=True):
             if name == model.base.name:
                 continue
-            R, p = poses[name][:3, :3], poses[name][:3, 3]
+            i = model.body_index(name)
+            R, p = poses[i, :3, :3], poses[i, :3, 3]
             f, n = side * contacts.force[k], side * contacts.moment[k]
-            total[model.body_index(name)] += np.r_[R.T @ (n + np.cross(contacts.point[k] - p, f)), R.T @ f]
+            total[i] += np.r_[R.T @ (n + np.cross(contacts.point[k] - p, f)), R.T @ f]
     return total
 
 
 def spun_by_midpoints(I: np.ndarray, w: np.ndarray, h: float) -> np.ndarray:
     """The angular velocity of a free body after a step: I (ω' − ω) = −h m × I m, with the mean m of both."""
-    new = w
+    new, before = w, np.full(3, np.inf)
     for _ in range(50):
-        mean = (w + new) / 2
+        if np.array_equal(new, before):
+            break
+        mean, before = (w + new) / 2, new
         new = w - h * np.linalg.solve(I, np.cross(mean, I @ mean))
     return new
 
@@ -46,19 +48,19 @@ def spun_by_midpoints(I: np.ndarray, w: np.ndarray, h: float) -> np.ndarray:
 def unexplained(model: Model, motion: kn.Trajectory) -> float:
     """The largest velocity that the forces of the rows do not account for: Newton and Euler, step by step."""
     worst, free = 0.0, isinstance(model.joints[0].type, kn.joints.Free)
+    poses = np.asarray(kn.body_poses(model, motion.q))
+    f = np.stack([received(model, motion, poses[k - 1], k) for k in range(1, len(motion))])
+    a = np.asarray(kn.forward_dynamics(model, motion.q[:-1], motion.v[:-1], motion.tau[:-1], f))
     for k in range(1, len(motion)):
-        h = motion.times[k] - motion.times[k - 1]
-        q, v = motion.q[k - 1], motion.v[k - 1]
-        f = received(model, motion, q, k)
-        new = v + h * np.asarray(kn.forward_dynamics(model, q, v, motion.tau[k - 1], f))
-        after = motion.v[k].copy()
+        h, v = motion.times[k] - motion.times[k - 1], motion.v[k - 1]
+        new, after = v + h * a[k - 1], motion.v[k].copy()
         for i, joint in enumerate(model.joints):
             if isinstance(joint.type, kn.joints.Free):
                 w, u = (slice(model.v_slices[i].start + n, model.v_slices[i].start + n + 3) for n in (0, 3))
                 I = np.diag(np.diag(np.array(model.bodies[i].inertia.matrix.rows, float))[:3])  # about the centre
                 later = spun_by_midpoints(I, v[w], h)
                 new[w] += later - v[w] + h * np.linalg.solve(I, np.cross(v[w], I @ v[w]))
-                turn = [np.asarray(kn.pose(model, x, model.bodies[i].name))[:3, :3] for x in (q, motion.q[k])]
+                turn = poses[k - 1 : k + 1, i, :3, :3]
                 new[u] = turn[0] @ (new[u] + h * np.cross(v[w], v[u]))  # velocities of its origin, in base axes
                 after[u] = turn[1] @ after[u]
         worst = max(worst, float(np.abs(after - new).max()))
@@ -96,7 +98,7 @@ PAIRS = {frozenset(x) for x in (("body0", "ground"), ("body1", "ground"), ("body
 @pytest.mark.parametrize(
     "surface",
     [
-        Surface(friction=0.3, restitution=0.6),
+        pytest.param(Surface(friction=0.3, restitution=0.6), marks=pytest.mark.slow),
         Surface(friction=0.4, torsional=0.02, rolling=0.01),
         Surface(friction=0.4, stiffness=2e4, damping=50.0),
     ],
@@ -110,6 +112,7 @@ def test_forces_of_all_surfaces_explain_every_step(surface: Surface):
     assert unexplained(model, motion) < 1e-11
 
 
+@pytest.mark.slow
 def test_forces_explain_a_robot_under_control():
     """A quadruped that lands and stands up by the torques of a controller."""
     model = kn.model.edit.with_ground(kn.robots.load("quadruped"), friction=0.8)
@@ -127,6 +130,7 @@ def test_forces_explain_a_robot_under_control():
     assert unexplained(model, motion) < 1e-9
 
 
+@pytest.mark.slow
 def test_forces_of_any_shapes_explain_every_step():
     """A cylinder on a box: its places are found by another library, and its contacts solved on arrays."""
     cylinder = solid_box(1.0, (0.1, 0.1, 0.1)), Cylinder(0.06, 0.1)
@@ -158,7 +162,12 @@ SLOPE = 0.2
 
 @pytest.mark.parametrize(
     "contacts",
-    [None, RigidContacts(), CompliantContacts("linear"), CompliantContacts("hunt-crossley", "regularized")],
+    [
+        None,
+        RigidContacts(),
+        CompliantContacts("linear"),
+        pytest.param(CompliantContacts("hunt-crossley", "regularized"), marks=pytest.mark.slow),
+    ],
     ids=["steps", "events", "springs", "regularized"],
 )
 def test_what_stands_carries_its_weight(contacts: Any):
@@ -327,7 +336,19 @@ def test_rows_parts_and_files(tmp_path: Path):
         np.testing.assert_array_equal(again.rows([80, 20]).contact_force("body0"), force[[80, 20]])
 
 
-@pytest.mark.parametrize("contacts", [None, CompliantContacts("linear")], ids=["steps", "soft"])
+@pytest.mark.parametrize("suffix", [".npz", ".nc"])
+def test_a_motion_that_touches_nothing_has_a_file(suffix: str, tmp_path: Path):
+    model = on_plane(ball())
+    motion = kn.simulate(model, placed(model, (0, 0, 1.0)), None, 0.01)
+    motion.save(tmp_path / f"motion{suffix}")
+    again = kn.Trajectory.load(tmp_path / f"motion{suffix}")
+    assert len(again.contacts) == len(motion.contacts) == 0
+    assert not np.any(again.contact_force("body0"))
+
+
+@pytest.mark.parametrize(
+    "contacts", [None, pytest.param(CompliantContacts("linear"), marks=pytest.mark.slow)], ids=["steps", "soft"]
+)
 def test_rollouts_keep_contacts_where_they_are_asked_to(contacts: Any, tmp_path: Path):
     soft: Any = {"stiffness": 2e4, "damping": 50.0} if contacts else {}
     model = on_plane(ball()).replace(contact=ContactRules((Surface(friction=0.4, **soft),)))

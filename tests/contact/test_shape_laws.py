@@ -89,7 +89,7 @@ TURNS = [0.0, 1e-17, 1e-8, 1e-3, np.pi / 4, np.pi / 2]
 
 
 @pytest.mark.parametrize(("one", "other"), [*PAIRS, *ON_PLANE])
-@pytest.mark.parametrize("at", quick(AT, AT[::2]))
+@pytest.mark.parametrize("at", quick(AT, AT[::4]))
 def test_numbers_are_finite_wherever_shapes_are(one: str, other: str, at: tuple[float, ...]):
     """Centred, touching, parallel and crossed; derivatives too."""
     shapes = {"sphere": Sphere(0.2), "capsule": Capsule(0.2, 0.4), "box": Box((0.4, 0.4, 0.4))}

@@ -187,6 +187,7 @@ def test_a_closed_loop_lands_softly():
     np.testing.assert_allclose(ends[1:], [ends[0]] * 2, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_spring_holds_a_block_on_a_slope_and_regularized_friction_lets_it_creep():
     slope = 0.3
     model = soft(on_plane(box(), slope=slope), 1e5, 300.0)
@@ -257,6 +258,7 @@ def test_a_spring_that_slides_goes_to_where_friction_holds_it():
     np.testing.assert_allclose(after[2], after[1] * math.exp(-K / D * 0.01), atol=1e-13)
 
 
+@pytest.mark.slow
 def test_springs_survive_events_and_shorter_steps():
     """A step that an event cuts, and a last one that is shorter, leave friction wound up."""
     model = soft(on_plane(box(), slope=0.3), 1e5, 300.0)
@@ -271,6 +273,7 @@ def test_springs_survive_events_and_shorter_steps():
     np.testing.assert_allclose(cut.q[-1], plain.q[-1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_forces_along_a_motion():
     """Springs from row to row are those of the steps, and what contacts push with is what accelerates."""
     model = soft(on_plane(box(), slope=0.6), 1e5, 300.0)

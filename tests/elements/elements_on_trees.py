@@ -10,11 +10,13 @@ from knuckle.elements import (
     ConstantTension,
     Drag,
     ForceElement,
+    JointLine,
     Line,
     LinePoint,
     PointForce,
     Spring,
     TensionLaw,
+    Winding,
 )
 from knuckle.model import Model
 from knuckle.testing import random_tree
@@ -43,7 +45,10 @@ def with_elements(model: Model, seed: int = 0) -> Model:
         PointForce("push", LinePoint(frame(), _three(rng)), _three(rng)),
         PointForce("jet", LinePoint(frame(), _three(rng)), _three(rng), "body"),
     )
-    return model.replace(elements=elements)
+    hinges = [b for b, joint in zip(model.body_names, model.joints, strict=True) if joint.type.nv == 1]
+    windings = tuple(Winding(body, c) for body, c in zip(hinges, (0.3, -0.7), strict=False))
+    wound = (JointLine("wound", windings, Spring(30.0, 0.2, 1.5)),) if windings else ()
+    return model.replace(elements=(*elements, *wound))
 
 
 def random_with_elements(seed: int, *, floating: bool = False, types: list[str] | None = None) -> Model:

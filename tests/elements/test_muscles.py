@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import knuckle as kn
 from knuckle import elements
-from knuckle.elements import CubicMuscle, MujocoMuscle, MuscleLaw, Spring, activation_rate
+from knuckle.elements import CubicMuscle, HillMuscle, MujocoMuscle, MuscleLaw, Spring, activation_rate
 from knuckle.errors import ModelError
-from knuckle.model.elements.curves import HermiteCurve
-from knuckle.model.elements.muscle_laws import ACTIVE, PASSIVE, VELOCITY
+from knuckle.model.elements.muscles.curves import HermiteCurve
+from knuckle.model.elements.muscles.muscle_laws import ACTIVE, PASSIVE, VELOCITY
 
 PRINTED = [
     (PASSIVE, 1.0, 1.3, (2.55305620081729, -7.02386028610914, 6.38855196976641, -1.91774788447456)),
@@ -65,6 +67,8 @@ def test_a_muscle_of_the_notes():
 LAWS: list[MuscleLaw] = [
     CubicMuscle(800.0, 0.3, 0.1, activation=0.4),
     MujocoMuscle(500.0, (0.2, 0.5), activation=0.4),
+    HillMuscle(600.0, 0.3, 0.1, pennation=0.3, activation=0.4, rigid_tendon=True),
+    HillMuscle(600.0, 0.2, 0.2, pennation=0.3, activation=0.4),
 ]
 
 
@@ -73,6 +77,32 @@ def test_tension_at_rest_is_the_slope_of_the_energy(law: MuscleLaw):
     for x in np.linspace(0.05, 0.9, 60):
         slope = np.imag(law.energy(complex(x, 1e-30))) / 1e-30
         assert slope == pytest.approx(law.tension(x, 0.0), rel=1e-12, abs=1e-10)
+
+
+def test_a_hill_muscle_by_its_curves():
+    """Isometric at its best length, at its fastest, and lengthening; its fibers' rate solves the balance of forces."""
+    law = HillMuscle(800.0, 0.1, 0.2, speed=10.0, damping=0.0, rigid_tendon=True)
+    for a in (0.3, 1.0):
+        assert law.activated(0.3, 0.0, a) == pytest.approx(800 * a, rel=1e-12)
+        assert law.activated(0.3, -1.0, a) == pytest.approx(0, abs=1e-12)
+        assert law.activated(0.3, 1e6, a) == pytest.approx(1.4 * 800 * a, rel=1e-5)
+    assert law.activated(0.2 + 0.17, 0.0, 0.0) == pytest.approx(800.0, rel=1e-12)
+    assert law.activated(0.19, 0.3, 1.0) == 0
+    x = np.linspace(-1.2, 1.2, 2001)
+    assert (np.diff([law._by_velocity(u) for u in x[x > -1]]) > 0).all()
+    for at in (-1.0, 0.0):
+        slopes = [np.imag(law._by_velocity(complex(at + e, 1e-30))) / 1e-30 for e in (-1e-9, 1e-9)]
+        assert slopes[0] == pytest.approx(slopes[1], abs=1e-6)
+    law = HillMuscle(800.0, 0.1, 0.2, pennation=0.25)
+    for a in (0.0, 0.02, 0.5, 1.0):
+        for fibers in (0.05, 0.09, 0.11, 0.16):
+            for length in np.linspace(0.22, 0.4, 7):
+                u = law.fiber_rate(length, fibers, a) / (0.1 * 10)
+                along = np.sqrt(max(fibers**2 - (0.1 * np.sin(0.25)) ** 2, 1e-6))
+                pull = law._tendon_force(length, along) * fibers / along
+                rigid = HillMuscle(1.0, 0.1, 0.0, damping=0.1, rigid_tendon=True)
+                own = a * law._active(fibers / 0.1) * law._by_velocity(u) + 0.1 * u + rigid.activated(fibers, 0.0, 0.0)
+                assert own == pytest.approx(pull, rel=1e-12, abs=1e-13)
 
 
 def arm(law: MuscleLaw) -> kn.Model:
@@ -147,6 +177,12 @@ def test_what_is_refused():
         lambda: MujocoMuscle(1.0, (0.5, 0.2)),
         lambda: MujocoMuscle(1.0, (0.2, 0.5), lmin=1.2),
         lambda: MujocoMuscle(1.0, (0.2, 0.5), fvmax=1.0),
+        lambda: MujocoMuscle(1.0, 0.2),  # type: ignore[arg-type]
+        lambda: HillMuscle(1.0, 0.1, 0.0),
+        lambda: HillMuscle(1.0, 0.1, 0.2, damping=0.0),
+        lambda: HillMuscle(1.0, 0.1, 0.2, pennation=2.0),
+        lambda: HillMuscle(1.0, 0.1, "long"),  # type: ignore[arg-type]
+        lambda: HillMuscle(1.0, 0.1, 0.2, rigid_tendon=True, fiber_length=0.1),
     ):
         with pytest.raises(ValueError, match="Muscle"):
             wrong()
@@ -154,3 +190,18 @@ def test_what_is_refused():
     b.body("a", joint=kn.joints.Prismatic("x"), mass=1.0)
     with pytest.raises(ModelError):
         b.line("line", ["a"], Spring(1.0))
+    bad: Any = "big"
+    for match, call in (
+        ("line.*stiffness.*'big'", lambda: b.spring("line", "a", "base", stiffness=bad)),
+        ("line.*rest.*'big'", lambda: b.cable("line", ["a", "base"], stiffness=1.0, rest=bad)),
+        ("line.*law.*'big'", lambda: b.line("line", ["a", "base"], bad)),
+        ("line.*point.*3", lambda: b.spring("line", "a", 3, stiffness=1.0)),  # type: ignore[arg-type]
+        ("line.*point.*3", lambda: b.line("line", ["a", (3, 4)], Spring(1.0))),  # type: ignore[list-item]
+        ("line.*points", lambda: b.line("line", "a", Spring(1.0))),
+        ("line.*angular.*'big'", lambda: b.drag("line", "a", angular=bad)),
+        ("line.*six.*'big'", lambda: b.bushing("line", "a", "base", stiffness=bad)),
+        ("line.*force", lambda: b.point_force("line", "a", (1, bad, 3))),
+        ("line.*nan", lambda: b.spring("line", "a", "base", stiffness=float("nan"))),
+    ):
+        with pytest.raises(ModelError, match=match):
+            call()

@@ -17,9 +17,10 @@ from knuckle.model.elements.wrapping import bent, straight
 from knuckle.scalar import Dual
 from knuckle.testing import random_state, random_tree
 
+from ..seeds import seeds
 from .test_element_laws import along, close
 
-SEEDS = range(6)
+SEEDS = seeds(6, quick=3)
 KINDS = [(shape, side, inside) for shape in ("sphere", "cylinder") for side, inside in ((0, 0), (1, 0), (0, 1))]
 
 

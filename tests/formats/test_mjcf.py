@@ -1,4 +1,4 @@
-"""MJCF in, against MuJoCo itself: places, inertia, passive forces, constraints."""
+"""MJCF in, against MuJoCo itself: places, inertia, passive forces."""
 
 import dataclasses
 import math
@@ -12,9 +12,8 @@ import pytest
 import knuckle as kn
 from knuckle.errors import ModelError
 from knuckle.formats import adapters, from_mujoco, load, read_mjcf
-from knuckle.joints import Fixed, Free, Prismatic, Revolute, Spherical
+from knuckle.joints import Free, Prismatic, Revolute, Spherical
 from knuckle.model import (
-    ROOT,
     Box,
     Capsule,
     Cylinder,
@@ -28,7 +27,7 @@ from knuckle.model import (
 )
 from knuckle.scalar import ZERO
 
-mujoco = pytest.importorskip("mujoco")
+from .mjcf_worlds import body, compiled, mujoco, random_state, texts, worlds
 
 # Several joints on a body, anchors off the origin, reference positions, all joint types, springs and resistance.
 ROBOT = """
@@ -61,30 +60,6 @@ ROBOT = """
 <actuator><motor joint="roll" gear="3" armature="0.1" damping="0.2"/></actuator>
 </mujoco>
 """
-
-
-def compiled(text: str) -> Any:
-    return mujoco.MjModel.from_xml_string(text)
-
-
-def worlds(inside: str, **options: Any) -> Model:
-    """The model of a document with these bodies."""
-    return read_mjcf(f"<mujoco><worldbody>{inside}</worldbody></mujoco>", **options)
-
-
-def body(name: str, inside: str = "", **attributes: str) -> str:
-    given = "".join(f' {key}="{value}"' for key, value in attributes.items())
-    return f'<body name="{name}"{given}><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>{inside}</body>'
-
-
-def random_state(m: Any, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    q = m.qpos0.copy()
-    mujoco.mj_integratePos(m, q, rng.normal(size=m.nv), 1.0)
-    return q, rng.normal(size=m.nv), rng.normal(size=m.nv)
-
-
-def texts(model: Model, subject: str | None = None) -> list[str]:
-    return [note.text for note in model.provenance.notes if subject in (None, note.subject)]
 
 
 @pytest.fixture(scope="module")
@@ -221,114 +196,6 @@ def test_base():
         worlds(still, base="up")
 
 
-# equalities
-
-LOOPS = """
-<mujoco><compiler angle="radian"/><worldbody>
-  <body name="a" pos="0 0 1"><joint name="ja" pos="0.1 0 0" axis="0 1 0"/>{mass}<site name="sa" pos="0 0.3 0.1"
-    quat="1 2 3 4"/>
-    <body name="b" pos="1 0 0" euler="0.1 0.2 0.3"><joint name="jb" pos="0 0.2 0" axis="1 0 0"/>{mass}<site name="sb"
-      pos="0.2 0 0"/></body>
-  </body>
-  <body name="c"><freejoint/>{mass}</body>
-</worldbody><equality>
-  <connect name="point" body1="b" body2="c" anchor="0.1 0.2 0.3"/>
-  <connect name="ground" body1="b" anchor="0.1 0.2 0.3"/>
-  <weld name="frame" body1="b" body2="c" anchor="0.3 0.1 0.2" relpose="0.1 0.2 0.3 0.9 0.1 0.2 0.3"/>
-  <weld name="site_frame" site1="sb" site2="sa"/>
-  <connect name="site_point" site1="sa" site2="sb"/>
-</equality></mujoco>
-""".replace("{mass}", '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>')
-
-
-def test_loops_close_where_mujoco_says():
-    """The gap between the two frames of a loop joint is the residual of MuJoCo's constraint, at any q."""
-    m = compiled(LOOPS)
-    model, data, rng = from_mujoco(m), mujoco.MjData(m), np.random.default_rng(3)
-    assert [loop.name for loop in model.loops] == ["point", "ground", "frame", "site_frame", "site_point"]
-    assert [type(loop.type) for loop in model.loops] == [Spherical, Spherical, Fixed, Fixed, Spherical]
-    there = adapters.mujoco(model, m)
-    for _ in range(5):
-        data.qpos[:], _, _ = random_state(m, rng)
-        mujoco.mj_forward(m, data)
-        q = there.q_from(data.qpos)
-        poses = {ROOT: np.eye(4), **dict(enumerate(kn.body_poses(model, q)))}
-        for e, loop in enumerate(model.loops):
-            one, two = (
-                poses[k] @ np.array(X.homogeneous.rows, dtype=float)
-                for k, X in ((loop.predecessor, loop.X_predecessor), (loop.successor, loop.X_successor))
-            )
-            residual = data.efc_pos[data.efc_id == e]
-            np.testing.assert_allclose(one[:3, 3] - two[:3, 3], residual[:3], rtol=0, atol=1e-13)
-            if isinstance(loop.type, Fixed):
-                # MuJoCo's angular residual is the vector part of the quaternion between the frames, times a scale
-                R = two[:3, :3].T @ one[:3, :3]
-                sine = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-                cosine = math.sqrt(max(0.0, 1 + np.trace(R))) / 2
-                vector = sine / (4 * cosine)
-                assert np.linalg.norm(np.cross(vector, residual[3:])) < 1e-12
-                assert np.linalg.norm(vector) == pytest.approx(np.linalg.norm(residual[3:]), abs=1e-12)
-
-
-def coupled(equality: str, **options: Any) -> Model:
-    inside = body("a", '<joint name="ja" ref="10"/>' + body("b", '<joint name="jb" ref="-20"/>'))
-    inside += body("c", '<joint name="jc" type="slide"/>')
-    return read_mjcf(f"<mujoco><worldbody>{inside}</worldbody><equality>{equality}</equality></mujoco>", **options)
-
-
-def test_joint_equalities_become_mimics():
-    """q_b − ref_b = 0.1 + 2 (q_a − ref_a)."""
-    model = coupled('<joint joint1="jb" joint2="ja" polycoef="0.1 2 0 0 0"/>')
-    (follower,) = model.couplings
-    ref_a, ref_b = math.radians(10), math.radians(-20)
-    assert (follower.joint, follower.sources, follower.law.ratios) == (1, (0,), (2.0,))
-    assert follower.law.offset == pytest.approx(ref_b + 0.1 - 2 * ref_a, abs=1e-15)
-    assert model.nv == 2
-
-
-def test_joint_equalities_of_higher_degree():
-    """Chains of polynomials are polynomials: q_c = 1 + 2 (q_b − ref_b)², q_b − ref_b = x − 3 x³ for x = q_a − ref_a."""
-    chain = '<joint joint1="jc" joint2="jb" polycoef="1 0 2 0 0"/>'
-    chain += '<joint joint1="jb" joint2="ja" polycoef="0 1 0 -3 0"/>'
-    model = coupled(chain)
-    ref_a, ref_b = math.radians(10), math.radians(-20)
-    for q in (-0.7, 0.2, 1.3):
-        a, b, c = (part[0] for part in model.positions([q]))
-        assert b - ref_b == pytest.approx((a - ref_a) - 3 * (a - ref_a) ** 3, abs=1e-13)
-        assert c == pytest.approx(1 + 2 * (b - ref_b) ** 2, abs=1e-12)
-
-
-def test_chains_of_joint_equalities():
-    chain = '<joint joint1="jc" joint2="jb" polycoef="0 3 0 0 0"/><joint joint1="jb" joint2="ja" polycoef="0 2 0 0 0"/>'
-    model = coupled(chain)
-    assert {(c.joint, *c.sources, *c.law.ratios) for c in model.couplings} == {(2, 0, 6.0), (1, 0, 2.0)}
-
-
-@pytest.mark.parametrize(
-    ("equality", "words"),
-    [
-        ('<joint name="e" joint1="jb" polycoef="0.3 0 0 0 0"/>', "holds joint 'jb' still"),
-        ('<joint name="e" joint1="jb" joint2="ja" active="false"/>', "not active"),
-    ],
-)
-def test_equalities_that_do_not_map(equality: str, words: str):
-    model = coupled(equality)
-    assert model.couplings == ()
-    assert words in texts(model, "e")[0]
-
-
-def test_a_ring_of_joint_equalities_is_left_open():
-    model = coupled('<joint joint1="jb" joint2="ja"/><joint joint1="ja" joint2="jb"/>')
-    assert len(model.couplings) == 1
-    assert any("follows itself" in text for text in texts(model))
-
-
-def test_mimic_false():
-    model = coupled('<joint name="e" joint1="jb" joint2="ja"/>', mimic=False)
-    assert (model.couplings, model.nv) == ((), 3)
-    assert texts(model, "e") == ["ignored as asked for: joint 'jb' moves by itself"]
-
-
 # shapes
 
 
@@ -384,117 +251,6 @@ def test_mesh_files_are_found(tmp_path: Path):
     assert isinstance(shape.shape, Mesh)
     assert (shape.shape.path, shape.shape.scale) == (str(tmp_path / "meshes" / "t.obj"), (2.0, 2.0, 2.0))
     np.testing.assert_allclose([float(x) for x in shape.X.r], [1, 2, 3], rtol=0, atol=1e-6)
-
-
-# what does not come over
-
-
-def test_everything_ignored_is_noted():
-    text = """
-    <mujoco><option density="1.2"/><worldbody>
-      <body name="a" gravcomp="1"><joint name="j" damping="1 2" stiffness="1 2"/><geom size="0.1"/></body>
-      <body name="f"><joint name="free" type="free" frictionloss="0.1" armature="0.2" stiffness="3"/>
-        <geom size="1"/></body>
-      <body name="g"><joint name="ball" type="ball" limited="true" range="0 30"/><geom size="1"/></body>
-      <body name="mover" mocap="true"/><camera name="eye"/>
-    </worldbody>
-    <tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>
-    <actuator><motor joint="j"/></actuator><sensor><jointpos joint="j"/></sensor>
-    <keyframe><key name="home"/></keyframe>
-    </mujoco>"""
-    try:
-        model = read_mjcf(text)
-    except ModelError:  # MuJoCo before 4 has no polynomial damping
-        model = read_mjcf(text.replace("1 2", "1"))
-    found = {(note.level, note.subject): note.text for note in model.provenance.notes}
-    assert found["warning", "option"].startswith("fluid forces")
-    assert found["warning", "a"] == "gravcomp 1 ignored"
-    assert found["info", "tendons"].startswith("1 tendons ignored")
-    assert found["info", "sensors"] == "1 sensors ignored"
-    assert found["info", "cameras"] == "1 cameras ignored"
-    assert found["info", "actuators"].startswith("1 actuators ignored")
-    assert found["info", "contacts"].startswith("3 colliding geoms")
-    assert texts(model, "mover")[0].startswith("a mocap body")
-    free = [note.text for note in model.provenance.notes if note.subject == "free"]
-    assert len(free) == 3
-    assert "range" in texts(model, "ball")[0]
-    assert model.joints[0].stiffness == (1.0,)
-    if hasattr(compiled(text.replace("1 2", "1")), "dof_dampingpoly"):
-        assert texts(model, "j") == ["higher terms of its stiffness ignored", "higher terms of its damping ignored"]
-
-
-JOINT = '<body name="b"><joint name="j" axis="0 1 0"{joint}/><geom size=".1" pos=".3 0 0"/></body>'
-MOVES = [
-    # joint, what comes after the bodies, subject of the note, words of it
-    ("", '<actuator><position name="p" joint="j" kp="10"/></actuator>', "p", "not idle at zero control"),
-    ("", '<actuator><velocity name="p" joint="j" kv="1"/></actuator>', "p", "not idle"),
-    ("", '<actuator><motor name="p" joint="j" ctrllimited="true" ctrlrange="1 2"/></actuator>', "p", "not idle"),
-    ("", '<actuator><general name="p" joint="j" biastype="affine" biasprm="3"/></actuator>', "p", "not idle"),
-    ("", '<actuator><motor name="p" joint="j" damping="1 2"/></actuator>', "p", "higher terms of their damping"),
-    (' type="ball"', '<actuator><motor name="p" joint="j" armature="1"/></actuator>', "j", "of its actuators ignored"),
-    (' damping="0 2"', "", "j", "higher terms of its damping"),
-    (' type="ball" damping="0 0 3"', "", "j", "higher terms of its damping"),
-    (' stiffness="0 2"', "", "j", "higher terms of its stiffness"),
-    ("", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its stiffness"),
-    ("", '<tendon><fixed name="t" damping="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its damping"),
-    ("", '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its armature"),
-    ("", '<tendon><fixed name="t" frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "frictionloss"),
-    ("", '<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its range"),
-    ("", '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><actuator><motor tendon="t" '
-         'armature="1"/></actuator>', "t", "armature or damping of its actuator"),
-]  # fmt: skip
-
-
-@pytest.mark.parametrize(("joint", "after", "subject", "words"), MOVES)
-def test_whatever_moves_it_in_mujoco_and_not_here_is_a_warning(joint: str, after: str, subject: str, words: str):
-    """MuJoCo's acceleration at zero control is another one, and a warning of the audit says why."""
-    text = f"<mujoco><worldbody>{JOINT.format(joint=joint)}</worldbody>{after}</mujoco>"
-    try:
-        m = compiled(text)
-    except ValueError:
-        pytest.skip("a feature of newer MuJoCo versions")
-    model = from_mujoco(m)
-    assert [note.subject for note in kn.audit(model).warnings if words in note.text] == [subject]
-    data, there, rng = mujoco.MjData(m), adapters.mujoco(model, m), np.random.default_rng(1)
-    data.qpos[:], data.qvel[:], _ = random_state(m, rng)
-    data.qpos[:] = there.q_to(kn.normalize(model, there.q_from(data.qpos), data.qvel)[0]) + (m.nq == 1)
-    mujoco.mj_forward(m, data)
-    q, v = there.q_from(data.qpos), there.v_from(data.qpos, data.qvel)
-    assert not np.allclose(kn.forward_dynamics(model, q, v, 0 * v), there.a_from(data.qpos, data.qvel, data.qacc))
-
-
-@pytest.mark.parametrize(
-    ("option", "joint", "after"),
-    [
-        ('<flag actuation="disable"/>', "", '<actuator><position joint="j" kp="10"/></actuator>'),
-        ('<flag damper="disable"/>', ' damping="1 2"', '<actuator><motor joint="j" damping="1 2"/></actuator>'),
-        ('<flag spring="disable"/>', ' stiffness="1 2"', ""),
-        ('<flag gravity="disable"/>', "", ""),
-        ("", "", '<actuator><motor joint="j" ctrllimited="true" ctrlrange="-1 0"/></actuator>'),
-        ("", "", '<tendon><fixed><joint joint="j" coef="1"/></fixed></tendon>'),
-    ],
-)  # fmt: skip
-def test_what_is_switched_off_or_idle_is_no_warning(option: str, joint: str, after: str):
-    body = JOINT.format(joint=joint).replace('name="b"', 'name="b" gravcomp="1"' if "gravity" in option else 'name="b"')
-    text = f"<mujoco><option>{option}</option><worldbody>{body}</worldbody>{after}</mujoco>"
-    try:
-        m = compiled(text)
-    except ValueError:
-        pytest.skip("a feature of newer MuJoCo versions")
-    model = from_mujoco(m)
-    assert kn.audit(model).warnings == ()
-    data = mujoco.MjData(m)
-    data.qpos[:], data.qvel[:] = 0.4, 0.7
-    mujoco.mj_forward(m, data)
-    np.testing.assert_allclose(kn.forward_dynamics(model, data.qpos, data.qvel, [0.0]), data.qacc, rtol=1e-12)
-
-
-def test_flags_that_turn_things_off():
-    text = """<mujoco><option><flag gravity="disable" equality="disable" frictionloss="disable"/></option><worldbody>
-      <body name="a"><joint name="j" frictionloss="1"/><geom size="0.1"/></body></worldbody>
-      <equality><weld name="w" body1="a"/></equality></mujoco>"""
-    model = read_mjcf(text)
-    assert (model.gravity, model.loops, model.joints[0].friction) == ((0.0, 0.0, 0.0), (), (0.0,))
 
 
 # files and errors

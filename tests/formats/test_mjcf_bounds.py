@@ -146,6 +146,7 @@ def test_images_that_unpack_without_end(tmp_path: Path):
         kn.load(tmp_path / "m.xml")
 
 
+@pytest.mark.slow
 def test_copies_through_other_files(tmp_path: Path):
     """Included and attached files count wherever they are copied, and do not go round in circles."""
     (tmp_path / "part.xml").write_text(f"<mujoco><worldbody>{GEOM * 100}</worldbody></mujoco>")

@@ -70,6 +70,7 @@ def test_the_start_is_qpos0():
     assert spring[model.v_slices[2]] == pytest.approx(-data.qfrc_spring[m.joint("h").dofadr[0]])
 
 
+@pytest.mark.slow
 def test_keyframes():
     """q, v, controls and times; a follower is where its coupling puts it."""
     m = mujoco.MjModel.from_xml_string(SCENE)

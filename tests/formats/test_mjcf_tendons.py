@@ -134,7 +134,9 @@ def check(m: Any, model: Model, seed: int = 0, states: int = 60, arms: float = 1
     return kinds
 
 
-@pytest.mark.parametrize(("text", "wrapped"), [(ARM, {2, 4, 6, 8, 10}), (PULLEYS, {7, 9})])
+@pytest.mark.parametrize(
+    ("text", "wrapped"), [(ARM, {2, 4, 6, 8, 10}), pytest.param(PULLEYS, {7, 9}, marks=pytest.mark.slow)]
+)
 def test_tendons_are_what_they_are_in_mujoco(text: str, wrapped: set[int]):
     m = mujoco.MjModel.from_xml_string(text)
     model = from_mujoco(m)
@@ -186,6 +188,7 @@ def installed() -> list[Path]:
     return [file for file in files if "<spatial" in file.read_text(errors="replace")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", installed(), ids=lambda file: file.name)
 def test_tendons_of_files_of_other_packages(file: Path):
     """Their other forces (limits, contact, actuators, air) are switched off."""
@@ -232,6 +235,7 @@ def built() -> Model:
     return b.build()
 
 
+@pytest.mark.slow
 def test_lines_that_were_built_move_mujoco_alike():
     model = built()
     m = mujoco.MjModel.from_xml_string(to_mjcf(model))

@@ -85,6 +85,7 @@ def test_size(monkeypatch: pytest.MonkeyPatch):
     assert "the limit is" in refused(b"<a>" + b" " * 1000 + b"</a>").message
 
 
+@pytest.mark.slow
 def test_number_of_elements():
     assert "more than" in refused(b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>").message
 

@@ -73,7 +73,7 @@ def test_the_force_is_that_of_hybrid_dynamics(case: str):
     close(kn.forward_dynamics(driven.at_time(t), q, v, tau, f), np.delete(a, range(where.start, where.stop)), 100.0)
 
 
-@pytest.mark.parametrize("case", quick(CASES, ["sliding", "two freedoms"]))
+@pytest.mark.parametrize("case", quick(CASES, ["two freedoms"]))
 def test_the_power_of_the_drive_is_what_the_energy_gains(case: str):
     """E(t) − E(0) = ∫ τ·v dt over the law's velocity: the simulation takes q, v and v̇ from it (RBDA P12).
 

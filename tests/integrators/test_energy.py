@@ -64,6 +64,7 @@ def test_a_tumbling_body_keeps_its_angular_momentum():
     assert np.abs(spin - spin[0]).max() < 1e-5 * spin[0]
 
 
+@pytest.mark.slow
 def test_a_flying_mechanism_keeps_its_momentum():
     """Joints of every kind, inner forces, dampers and rotors; without weight the whole momentum stays."""
     model = mixed(kn.joints.Free()).with_gravity((0.0, 0.0, 0.0))

@@ -87,7 +87,11 @@ def test_a_stiff_mechanism_comes_to_rest_with_long_steps(integrator: Integrator)
     assert not np.abs(blown.v).max() < 1e3
 
 
-@pytest.mark.parametrize("integrator", [BDF1(), BDF2(), Variational()], ids=lambda x: type(x).__name__)
+@pytest.mark.parametrize(
+    "integrator",
+    [BDF1(), *(pytest.param(x, marks=pytest.mark.slow) for x in (BDF2(), Variational()))],
+    ids=lambda x: type(x).__name__,
+)
 def test_a_python_controller_is_asked_where_a_kernel_is(integrator: Integrator):
     """The equation is the same, so the solution is: the forces are asked again after every improvement of it."""
     model = pair()

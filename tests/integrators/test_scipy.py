@@ -13,6 +13,7 @@ from .mechanisms import distance, mixed, run, start
 MODEL = mixed(kn.joints.Free())
 
 
+@pytest.mark.slow
 def test_scipy_and_we_agree():
     f = ode_right_hand_side(MODEL)
     q, v = start(MODEL)

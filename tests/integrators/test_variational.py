@@ -33,7 +33,9 @@ def test_a_step_is_symplectic(order: int):
     np.testing.assert_allclose(A.T @ J @ A, J, rtol=0, atol=1e-8)
 
 
-@pytest.mark.parametrize("model", [ball(), mixed(Free()).without_friction()], ids=["ball", "mixed"])
+@pytest.mark.parametrize(
+    "model", [ball(), pytest.param(mixed(Free()).without_friction(), marks=pytest.mark.slow)], ids=["ball", "mixed"]
+)
 def test_a_step_back_undoes_a_step(model: kn.Model):
     stepping = stepper(model, Variational())
     state = stepping.start(0.0, *start(model), 0.01)
@@ -115,6 +117,7 @@ def test_rotors_of_any_joint_move_as_in_forward_dynamics(name: str, order: int):
     assert np.log2(coarse / fine) == pytest.approx(order, abs=0.25)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(["ball", "free", "planar"], ["free"]))
 def test_rotors_of_any_joint_leave_the_energy(name: str):
     model = geared(name).with_gravity((0, 0, 0 if name == "planar" else -1.0))

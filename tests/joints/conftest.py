@@ -1,12 +1,13 @@
 import pytest
 
-from ..seeds import quick, seeds
+from ..seeds import Together, seeds
 from .zoo import FEW, ZOO
 
 
-@pytest.fixture(params=quick(ZOO, FEW))
+@pytest.fixture(params=["few", pytest.param("others", marks=pytest.mark.slow)])
 def joint(request):
-    return ZOO[request.param]
+    """Joints of every type, and further ones."""
+    return Together(joint for name, joint in ZOO.items() if (name in FEW) == (request.param == "few"))
 
 
 @pytest.fixture(params=seeds(3, quick=1))

@@ -62,7 +62,7 @@ def test_joints_are_frozen_data(joint: Joint):
 
 
 def test_joints_are_made_of_plain_values(joint: Joint):
-    """Floats, words, truth values, tuples, joints, transforms: what JSON holds (a function joint has its function)."""
+    """Floats, words, truth values, tuples, joints and transforms: what JSON holds (function joints have functions)."""
     for value in values(joint):
         assert isinstance(value, float | str | bool) or value is ZERO or value is ONE or callable(value), repr(value)
 

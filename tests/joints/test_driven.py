@@ -104,11 +104,11 @@ def test_driven_joint_constrains_everything():
 def test_driven_joint_away_from_time_says_what_to_do():
     joint = Driven(Revolute("z"), CUBIC)
     for use in (lambda: joint.motion(NONE, NONE), lambda: joint.transform(NONE), lambda: joint.loop(columns)):
-        with pytest.raises(ModelError, match=r"driven Revolute joint .* model\.at\(t\)"):
+        with pytest.raises(ModelError, match=r"driven Revolute joint .* model\.at_time\(t\)"):
             use()
-    with pytest.raises(ModelError, match=r"model\.at\(t\)"):
+    with pytest.raises(ModelError, match=r"model\.at_time\(t\)"):
         Composite((Revolute("x"), joint)).motion(Vector([0.1]), Vector([0.2]))
-    with pytest.raises(ModelError, match=r"model\.at\(t\)"):
+    with pytest.raises(ModelError, match=r"model\.at_time\(t\)"):
         joint.reversed().motion(NONE, NONE)
     assert (joint.nq, joint.nv, joint.symmetrical) == (0, 0, False)
     assert joint.neutral() == joint.random(np.random.default_rng(0)) == joint.integrate(NONE, NONE) == NONE

@@ -20,7 +20,7 @@ from knuckle.testing.laws import condition, relative
 from ..seeds import seeds
 
 TOLERANCE = 1e-11
-SEEDS = seeds(25, quick=5)
+SEEDS = seeds(25, quick=3)
 
 
 def numbers(x: object) -> np.ndarray:

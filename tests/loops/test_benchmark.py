@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 BENCHMARKS = ROOT / "benchmarks"
 
 
+@pytest.mark.slow
 def test_quick_run(tmp_path: Path):
     for package in ("pinocchio", "mujoco"):
         if importlib.util.find_spec(package) is None:

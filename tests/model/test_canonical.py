@@ -95,13 +95,13 @@ def check_everything(model: Model, seed: int) -> None:
         same(kn.center_of_mass(form.model, s.q), kn.center_of_mass(model, s.q), size=1.0)
 
 
-@pytest.mark.parametrize("seed", seeds(16, quick=3))
+@pytest.mark.parametrize("seed", seeds(16, quick=2))
 def test_random_trees_keep_everything(seed: int) -> None:
     check_everything(random_tree(seed, floating=seed % 3 == 0), seed)
 
 
 @pytest.mark.parametrize("seed", seeds(3, quick=1))
-@pytest.mark.parametrize("kind", JOINTS)
+@pytest.mark.parametrize("kind", quick(JOINTS, JOINTS.keys() - {"spline_surface"}))
 def test_every_joint_type_beside_revolute_ones(kind: str, seed: int) -> None:
     check_everything(random_tree(seed, nb=5, types=[kind, kind, "revolute"]), seed)
 
@@ -123,7 +123,7 @@ def test_chains_of_axes_at_right_angles(seed: int) -> None:
 
 
 @needs_robots
-@pytest.mark.parametrize("path", quick(FILES, FILES[::8]), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", quick(FILES, FILES[::16]), ids=lambda path: path.stem)
 def test_robots_keep_their_dynamics(path: Path) -> None:
     check_dynamics(kn.load(path, base="floating"), 1)
 
@@ -407,7 +407,7 @@ def plain_count(function: Any, model: Model) -> Count:
     return trace(text, {name: sizes[name] for name in needed}, lambda r: (scalars_of(r), shape_of(r))).count()
 
 
-@pytest.mark.parametrize("n", quick([2, 3, 6, 10], [2, 6]))
+@pytest.mark.parametrize("n", quick([2, 3, 6, 10], [6]))
 def test_general_chains_beside_table_10_1(n: int) -> None:
     model = fully_general_chain(n)
     light = canonical(model).light

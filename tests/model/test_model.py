@@ -92,6 +92,7 @@ def test_the_algebra_counts() -> None:
     assert to_planar(model).content_hash != model.content_hash
 
 
+@pytest.mark.slow
 def test_the_content_hash_is_the_same_in_another_process() -> None:
     """Python salts its own hashes anew in every process; this one must not follow."""
     found = {

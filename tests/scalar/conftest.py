@@ -3,12 +3,14 @@ from collections.abc import Iterator
 import mpmath as mp
 import pytest
 
-from .zoo import DIGITS, ZOO, Scalar
+from ..seeds import Together
+from .zoo import DIGITS, ZOO
 
 
-@pytest.fixture(params=ZOO.values(), ids=ZOO.keys())
-def scalar(request: pytest.FixtureRequest) -> Scalar:
-    return request.param
+@pytest.fixture
+def scalar() -> Together:
+    """A scalar of every kind."""
+    return Together(ZOO.values())
 
 
 @pytest.fixture(autouse=True)

@@ -135,6 +135,7 @@ def test_equations_without_solution_are_said_once():
     assert not found.finite.any()
 
 
+@pytest.mark.slow
 def test_large_mechanisms_are_timed_too():
     model = auto_tree(64, 2, 0.3, 0.98)
     q = np.stack([random_state(model, k).q for k in range(4)])

@@ -133,6 +133,7 @@ def test_the_arm_sticks_forever_where_gravity_is_too_weak(integrator: str):
     assert np.all(motion.v == 0)
 
 
+@pytest.mark.slow
 def test_the_arm_sticks_in_a_rollout():
     strong, q = stuck_arm()
     found = kn.rollout(strong, q[None], np.zeros((1, 7)), None, 1e-3, steps=2000, save_every=500, integrator="rk4")
@@ -194,6 +195,7 @@ def moreau(model: kn.Model, q: Array, v: Array, f: Array, duration: float, steps
     return q
 
 
+@pytest.mark.slow
 def test_joints_that_stop_each_other():
     """A chain of three in which stops make neighbours slip."""
     model, q, v = chain(), np.array([1.2, 0.3, -0.8]), np.array([0.0, 4.0, -6.0])
@@ -270,6 +272,7 @@ def test_stops_and_friction_together(stiff: bool):
     assert motion.v[-1, 0] == 0
 
 
+@pytest.mark.slow
 def test_a_joint_rests_on_its_stop_against_friction():
     """Pushed into the stop with more than friction; then with less, and it sticks there; then away."""
     b = kn.Builder("block", gravity=(0, 0, 0))
@@ -294,7 +297,7 @@ def test_single_precision():
     assert np.all(found.v[:, -1] == 0)
 
 
-@pytest.mark.parametrize("seed", seeds(40, quick=15))
+@pytest.mark.parametrize("seed", seeds(40, quick=8))
 def test_box_constrained_problems(seed: int):
     """Against all choices of sides."""
     rng = np.random.default_rng(seed)
@@ -326,7 +329,7 @@ def test_a_run_goes_on_from_a_checkpoint(tmp_path: Any):
     np.testing.assert_array_equal(again.q, whole.q)
 
 
-@pytest.mark.parametrize("integrator", quick(["implicit", "euler", "bdf2", "variational"], ["euler", "bdf2"]))
+@pytest.mark.parametrize("integrator", quick(["implicit", "euler", "bdf2", "variational"], ["euler"]))
 def test_python_controllers_meet_friction(integrator: str):
     """A force by a function of arrays does what the same force as an array does."""
     model, q, tau = chain(), [1.2, 0.3, -0.8], np.array([-6.0, 0.5, 2.0])

@@ -21,6 +21,8 @@ from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.joints import Fixed, Revolute
 from knuckle.public_names import everything
 
+from ..seeds import Together
+
 
 def built(*bodies: tuple[str, str | None, Any, float]) -> kn.Model:
     b = kn.Builder("a table")
@@ -204,13 +206,14 @@ def test_every_public_function_is_here():
     others = {name: f for name, f in everything(kn).items() if callable(f) and name not in EVERYTHING}
     settings = {f"compilation.{name}" for name in ("get_threads", "set_kernel_limit", "set_policy", "set_threads")}
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
-    assert plain == settings | {"constraints.joint_limits", "elements.activation_rate", "save"}
+    known = {"constraints.joint_limits", "elements.activation_rate", "elements.with_activations", "save"}
+    assert plain == settings | known
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("name", [Together(EVERYTHING)], ids=["everything"])
 def test_nothing_crashes(name: str, tmp_path: Path, never: None):
     for model in SOUND.values():
         must_not_crash(name, model, tmp_path)
@@ -237,7 +240,7 @@ def must_not_crash(name: str, model: kn.Model, tmp_path: Path) -> None:
     assert told is None or allowed.get(name, "no error") in told, told
 
 
-@pytest.mark.parametrize("name", EVERYTHING)
+@pytest.mark.parametrize("name", [Together(EVERYTHING)], ids=["everything"])
 def test_a_joint_that_moves_no_inertia_is_named(name: str, tmp_path: Path, never: None):
     for model in MASSLESS.values():
         must_name_the_joint(name, model, tmp_path)

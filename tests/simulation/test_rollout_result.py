@@ -199,6 +199,7 @@ def test_xarray_names_the_axes():
 # to look at
 
 
+@pytest.mark.slow
 def test_many_trajectories_are_drawn(tmp_path: Path):
     pytest.importorskip("matplotlib")
     found = pulled(keep=4)

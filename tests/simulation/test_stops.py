@@ -215,6 +215,7 @@ def test_ball_leaves_its_stop_when_the_force_exceeds_its_weight(integrator):
     assert motion.q[-1, 0] == pytest.approx(exact, rel=2e-2 if integrator == "euler" else 1e-3)
 
 
+@pytest.mark.slow
 def test_arm_at_rest_on_its_stops_stays_and_is_pushed():
     model = limited(kn.robots.load("double_pendulum").without_friction(), 0.3, 1.2)
     motion = kn.simulate(model, [0.9, 0.8], None, 1.5, dt=2e-3, joint_limits=kn.simulation.RigidStops(0.3))
@@ -224,6 +225,7 @@ def test_arm_at_rest_on_its_stops_stays_and_is_pushed():
     assert np.all(np.diff(motion.energy) < 1e-8 * np.ptp(motion.energy))  # only ever lost
 
 
+@pytest.mark.slow
 def test_one_joint_rests_while_the_other_swings():
     model = limited(kn.robots.load("double_pendulum").without_friction(), -10.0, 10.0)
     first = dataclasses.replace(model.joints[0], limits=Limits((0.2,), (10.0,)))
@@ -261,6 +263,7 @@ def test_a_kernel_and_a_function_meet_the_same_stops():
     assert a == pytest.approx(b, abs=1e-8)
 
 
+@pytest.mark.slow
 def test_a_mimic_joint_stops_the_one_that_it_follows():
     builder = kn.Builder("gripper")
     builder.body("left", joint=Prismatic("z"), mass=1.0, joint_name="left")
@@ -289,6 +292,7 @@ def test_a_joint_and_its_mimic_rest_together():
     assert motion.q.min() >= -1.0 - 1e-12
 
 
+@pytest.mark.slow
 def test_euler_angles_have_stops_too():
     builder = kn.Builder("gimbal")
     builder.body("head", joint=kn.joints.Euler("zyx"), mass=1.0, com=(0.3, 0.1, -0.2), inertia=(0.1, 0.2, 0.3))
@@ -316,6 +320,7 @@ def test_compliant_stops_store_energy_and_give_it_back():
     assert np.ptp(motion.energy + 0.5 * k * depth**2) < 1e-8 * np.ptp(motion.kinetic_energy)
 
 
+@pytest.mark.slow
 def test_compliant_stops_lose_what_their_dampers_take():
     model, k, d = pendulum(lower=0.0), 300.0, 4.0
     stops = kn.simulation.CompliantStops(k, damping=d)

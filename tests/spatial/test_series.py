@@ -61,7 +61,7 @@ def test_forty_digits_of_the_half_angle_and_the_logarithm(x: float):
 def test_last_places_of_a_float(name: str):
     """Within a few units in the last place of the value at zero, from zero past π to 2π."""
     f, first = SUMS[name]
-    for x in [*POINTS, *np.linspace(0.01, 39.4, 150)]:
+    for x in [*POINTS, *np.linspace(0.01, 39.4, 50)]:
         assert abs(f(float(x)) - exact(first, float(x))) <= 3 * EPS * exact(first, 0), x
 
 

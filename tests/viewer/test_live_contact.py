@@ -44,14 +44,14 @@ def test_a_push_slides_a_block_only_beyond_friction():
     """A spring pulls with k d: below μ m g the block stays where it is, above it goes, in every direction alike."""
     model, k = block(), 100.0
     ways = []
-    for angle in (0.0, 1.0, 2.0):
+    for angle in (0.0, 2.0):
         for share in (0.9, 1.2):
             live = Live(model)
             live.hold, live.stiffness = False, k
             pull = live.grab(0)
             side = np.array([np.cos(angle), np.sin(angle), 0.0])
             live.drag(pull.target + share * 0.5 * 2.0 * 9.81 / k * side)
-            live.advance(1.0)
+            live.advance(0.5)
             ways.append(live.q[4:6] @ side[:2])
     assert np.abs(ways[::2]).max() < 1e-9
     assert min(ways[1::2]) > 1e-3

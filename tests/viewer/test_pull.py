@@ -198,7 +198,7 @@ def test_what_cannot_be_followed_starts_again():
     assert live.time == 0.0
 
 
-@pytest.mark.parametrize("name", ["four_bar", "crank_slider"])
+@pytest.mark.parametrize("name", [pytest.param("four_bar", marks=pytest.mark.slow), "crank_slider"])
 def test_loops_stay_closed(name: str):
     model = kn.robots.load(name)
     live = Live(model, kn.loops.close(model).q)

@@ -76,6 +76,39 @@ def dragged(viewer: Viewer, way: tuple[float, float, float], seconds: float) -> 
     return highest
 
 
+def test_a_drag_pulls_until_it_ends(monkeypatch: pytest.MonkeyPatch):
+    """The spring goes from where the mouse took hold to where it is, and the body follows."""
+    viewer = view(kn.robots.load("pendulum"), port=0, block=False, run=True)
+    viewer._closed.set()
+    viewer._clock.join()
+    monkeypatch.setattr(viewer.server.scene, "_get_client_handle", lambda number: object())
+    panel, live = viewer.panels[0], viewer.panels[0].live
+    assert live is not None
+    live.hold = live.gravity = False
+    tip = live.grab(0).target
+    live.release()
+    try:
+        send(viewer, "start", tip, tip)
+        assert np.allclose(live.spring_ends(), [tip, tip])
+        way = np.array([0.3, 0.0, 0.0])
+        send(viewer, "update", tip, tip + way)
+        assert np.allclose(live.spring_ends(), [tip, tip + way])
+        for _ in range(5):
+            panel.tick(0.02, False)
+        held, end = live.spring_ends()
+        assert panel.spring.visible
+        assert (held - tip)[0] > 1e-3
+        assert np.allclose(end, tip + way)
+        assert np.allclose(panel.q, live.q)
+        send(viewer, "end", tip, tip + way)
+        panel.tick(0.02, False)
+        assert live.pull is None
+        assert not panel.spring.visible
+    finally:
+        viewer.server.stop()
+
+
+@pytest.mark.slow
 def test_it_stands_sways_steps_or_falls(standing: Viewer):
     panel, live = standing.panels[0], standing.panels[0].live
     assert live is not None

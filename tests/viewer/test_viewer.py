@@ -224,10 +224,11 @@ except ImportError as error:
     ("package", "use", "said"),
     [
         ("viser", "view(model, port=0, block=False)", "the viewer needs viser, which is not installed"),
-        (
+        pytest.param(
             "trimesh",
             "figure(model.replace(base=Body('base', model.base.inertia, (Geometry(Mesh('a', path='a.stl')),))))",
             "the mesh a.stl needs trimesh, which is not installed",
+            marks=pytest.mark.slow,
         ),
     ],
 )
@@ -239,6 +240,7 @@ def test_a_missing_extra_is_named_and_replays_do_without(package: str, use: str,
     assert made.stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_knuckle_imports_no_extra():
     extras = {"viser", "trimesh", "fast_simplification", "matplotlib"}
     script = f"import sys, knuckle, knuckle.viewer; print({extras} & set(sys.modules))"

@@ -46,11 +46,16 @@ def contact_pairs(model: Model, *, any_shapes: bool = False) -> tuple[ContactPai
     Some pairs have several places: a box on a plane has four. An error names shapes whose contact cannot be computed in
     compiled code; with `any_shapes`, only those that no `ShapeCollider` can compute either.
     """
-    return tuple(_pair(model, one, other, any_shapes) for one, other in contact_candidates(model))
+    surfaces: dict[tuple[str, str], Surface] = {}
+    return tuple(_pair(model, one, other, any_shapes, surfaces) for one, other in contact_candidates(model))
 
 
-def _pair(model: Model, one: ShapeOn, other: ShapeOn, any_shapes: bool) -> ContactPair:
-    surface = model.contact.between(one.geometry.surface, other.geometry.surface)
+def _pair(
+    model: Model, one: ShapeOn, other: ShapeOn, any_shapes: bool, surfaces: dict[tuple[str, str], Surface]
+) -> ContactPair:
+    """A pair; `surfaces` has what holds between those that were met before."""
+    names = one.geometry.surface, other.geometry.surface
+    surface = surfaces.get(names) or surfaces.setdefault(names, model.contact.between(*names))
     shapes = one.geometry.shape, other.geometry.shape
     for a, b in ((other, one), (one, other)):
         if is_known(a.geometry.shape, b.geometry.shape):

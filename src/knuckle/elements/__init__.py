@@ -7,6 +7,8 @@ from knuckle.model.elements import (
     CubicMuscle,
     Drag,
     ForceElement,
+    HillMuscle,
+    JointLine,
     JointSpring,
     Line,
     LinePoint,
@@ -17,10 +19,11 @@ from knuckle.model.elements import (
     SlackSpring,
     Spring,
     TensionLaw,
+    Winding,
     Wrap,
+    activation_rate,
 )
 
-from .activation import activation_rate
 from .element_terms import (
     damping,
     energies,
@@ -34,6 +37,7 @@ from .element_terms import (
     tensions,
     wrenches,
 )
+from .muscle_terms import fiber_equilibrium, fiber_rates, with_activations
 
 __all__ = [
     "Bushing",
@@ -42,6 +46,8 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "HillMuscle",
+    "JointLine",
     "JointSpring",
     "Line",
     "LinePoint",
@@ -52,10 +58,13 @@ __all__ = [
     "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Winding",
     "Wrap",
     "activation_rate",
     "damping",
     "energies",
+    "fiber_equilibrium",
+    "fiber_rates",
     "joint_forces",
     "lengths",
     "moment_arms",
@@ -64,5 +73,6 @@ __all__ = [
     "rates",
     "stiffness",
     "tensions",
+    "with_activations",
     "wrenches",
 ]

@@ -13,17 +13,20 @@ from knuckle.engine.calls.function import Array, function
 from knuckle.functions.dual_jacobians import slopes_of
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.model.elements import Line, MuscleLaw
+from knuckle.model.elements import MuscleLaw
+from knuckle.model.elements.lines import TensionLine
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
+from .muscle_terms import in_state
 
-def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[Line, PlacedElement]]:
+
+def _lines(model: Model, q: Any, v: Any = None) -> Iterator[tuple[TensionLine, PlacedElement]]:
     """The elements that are lines, in order."""
     moving = None if v is None else model.velocities(q, v)
     for it in placed(model, model.positions(q), moving):
-        if isinstance(it.element, Line):
+        if isinstance(it.element, TensionLine):
             yield it.element, it
 
 
@@ -42,9 +45,19 @@ def rates(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 
 
 @public_in("elements")
-@function(q="q", v="v", loops=True)
-def tensions(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """The tension (..., n) of each line, in newtons: positive where it pulls its ends together."""
+@function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
+def tensions(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
+) -> Array:
+    """The tension (..., n) of each line, in newtons: positive where it pulls its ends together.
+
+    Muscles are in the state that is given, else in that of their laws.
+    """
+    model = in_state(model, activations, fiber_lengths)
     return Vector(line.tension(at.X, at.V) for line, at in _lines(model, q, v))
 
 
@@ -63,17 +76,34 @@ def moment_arms(model: Model, q: ArrayLike) -> Array:
 
 
 @public_in("elements")
-@function(q="q", v="v", loops=True)
-def wrenches(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+@function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
+def wrenches(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
+) -> Array:
     """The force of all elements on each body (..., nb, 6), in its own coordinates, as `f_ext` of other functions is."""
+    model = in_state(model, activations, fiber_lengths)
     F = element_forces.body_forces(model, model.positions(q), model.velocities(q, v))
     return Matrix([F.get(i, model.zero_force).components for i in range(model.nb)], model.algebra.dimension)
 
 
 @public_in("elements")
-@function(q="q", v="v", loops=True)
-def joint_forces(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """τ (..., nv) of all elements: the joint forces that would do what they do (notes 2.17). Dynamics include them."""
+@function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
+def joint_forces(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
+) -> Array:
+    """τ (..., nv) of all elements: the joint forces that would do what they do (notes 2.17). Dynamics include them.
+
+    Muscles are in the state that is given, else in that of their laws, as dynamics have them.
+    """
+    model = in_state(model, activations, fiber_lengths)
     Q = model.positions(q)
     F = element_forces.body_forces(model, Q, model.velocities(q, v))
     return model.forces(q, element_forces.joint_forces(model, Q, F))
@@ -102,16 +132,26 @@ def muscle_forces(model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLi
 
 
 @public_in("elements")
-@function(q="q", loops=True)
-def energies(model: Model, q: ArrayLike) -> Array:
+@function(q="q", activations="m", fiber_lengths="e", loops=True)
+def energies(
+    model: Model, q: ArrayLike, activations: ArrayLike | None = None, fiber_lengths: ArrayLike | None = None
+) -> Array:
     """The energy (..., n) that each element stores, in joules, in the order of `model.elements`."""
+    model = in_state(model, activations, fiber_lengths)
     return Vector(at.element.energy(at.X) for at in placed(model, model.positions(q)))
 
 
 @public_in("elements")
-@function(q="q", v="v", loops=True)
-def powers(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
+@function(q="q", v="v", activations="m", fiber_lengths="e", loops=True)
+def powers(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    activations: ArrayLike | None = None,
+    fiber_lengths: ArrayLike | None = None,
+) -> Array:
     """The power (..., n) that each element puts into the mechanism, in watts, in the order of `model.elements`."""
+    model = in_state(model, activations, fiber_lengths)
     return Vector(
         sum((f.dot(V) for f, V in zip(at.element.forces(at.X, at.V), at.V, strict=True)), ZERO)
         for at in placed(model, model.positions(q), model.velocities(q, v))

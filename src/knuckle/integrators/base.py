@@ -68,6 +68,10 @@ class Integrator(ABC):
         """A state at t that begins anew, with what still holds of the memory of another one at t₀: nothing."""
         return new
 
+    def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """A state that begins anew where the forces have changed, with what still holds of its memory: nothing."""
+        return self.begin(system, t, state.q, state.v, dt)
+
     @property
     def evaluations(self) -> int | None:
         """How often a step evaluates the acceleration; None for a step with equations of its own."""
@@ -75,6 +79,10 @@ class Integrator(ABC):
 
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
+
+    def account(self, state: State) -> str:
+        """What a run of steps that ended in a state has to say of itself; nothing, unless it says otherwise."""
+        return ""
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         """(q, v) at t + θ dt, for θ from 0 to 1."""

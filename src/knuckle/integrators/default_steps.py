@@ -17,10 +17,12 @@ from knuckle.warning import warn
 from .base import Adaptive, Integrator
 from .contact_choice import contact_integrator, must_solve_contacts
 from .contact_stiffness import contact_stiffness
+from .implicit_choice import is_large
+from .implicit_loops.fastest_rates import fastest_rates
 from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
-from .stiffness import Stiffness, stiffness
+from .stiffness import Stiffness, fiber_stiffness, stiffness
 from .system import System
 
 Array = NDArray[Any]
@@ -85,7 +87,10 @@ def default_steps(
         must_solve_contacts(model, contacts, integrator_of(integrator))
         return _given_steps(integrator, dt)
     touching = contact_integrator(model, contacts, one_state=one_state)
-    return _chosen_steps(model, dt, touching or integrator_of("rk4"), _stiffest(model, positions), "joints")
+    rate, fibers = _stiffest(model, positions), _stiffest_fibers(model, positions)
+    what = "fibers of muscles" if fibers > rate.rate else "joints"
+    rate = Stiffness(max(rate.damping, fibers), rate.frequency)
+    return _chosen_steps(model, dt, touching or integrator_of("rk4"), rate, what)
 
 
 def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
@@ -113,8 +118,8 @@ def _soft_steps(
     model: Model, dt: float | None, q: Array, integrator: str | Integrator | None, contacts: CompliantContacts
 ) -> Steps:
     """Steps with soft contact."""
-    joints, touching = _stiffest(model, q), _stiffest(model, q, contacts)
-    rate = Stiffness(max(joints.damping, touching.damping), max(joints.frequency, touching.frequency))
+    joints, touching, fibers = _stiffest(model, q), _stiffest(model, q, contacts), _stiffest_fibers(model, q)
+    rate = Stiffness(max(joints.damping, touching.damping, fibers), max(joints.frequency, touching.frequency))
     what = "soft contacts" if touching.rate >= joints.rate else "joints"
     steps = (
         _chosen_steps(model, dt, integrator_of("rk4"), rate, what)
@@ -167,18 +172,27 @@ def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None)
     has_springs = any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness))
     if contacts is None and not has_springs and not model.elements:
         return Stiffness(0.0, 0.0)
-    states = q.reshape(-1, model.nq)
-    states = states[np.isfinite(states).all(axis=-1)]
     at_rest, system = np.zeros(model.nv), System(model, _nothing)
-    chosen = states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
-    rates = [
-        stiffness(system, 0.0, np.asarray(x, float), at_rest, with_forces=False)
-        if contacts is None
-        else contact_stiffness(model, contacts, np.asarray(x, float))
-        for x in chosen
-    ]
+
+    def at(x: Array) -> Stiffness:
+        if contacts is not None:
+            return contact_stiffness(model, contacts, x)
+        return fastest_rates(model, x) if is_large(model) else stiffness(system, 0.0, x, at_rest, with_forces=False)
+
+    rates = [at(np.asarray(x, float)) for x in _samples(model, q)]
     rates = [x for x in rates if np.isfinite(x.rate)]
     return Stiffness(max((x.damping for x in rates), default=0.0), max((x.frequency for x in rates), default=0.0))
+
+
+def _stiffest_fibers(model: Model, q: Array) -> float:
+    """How fast fibers at elastic tendons of muscles come to rest, in 1/s, in some states."""
+    return max((fiber_stiffness(model, np.asarray(x, float)) for x in _samples(model, q)), default=0.0)
+
+
+def _samples(model: Model, q: Array) -> Array:
+    states = q.reshape(-1, model.nq)
+    states = states[np.isfinite(states).all(axis=-1)]
+    return states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
 
 
 def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:

@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 
 from knuckle.elements.element_terms import damping
 from knuckle.elements.element_terms import stiffness as stiffness_of
+from knuckle.elements.muscle_terms import fiber_equilibrium, fiber_rates
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
+from knuckle.model import Model
+from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of
 from knuckle.spatial import Matrix, Vector
 
 from .system import System
@@ -61,6 +64,18 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
     if not (D.any() or K.any()):
         return Stiffness(0.0, 0.0)
     return Stiffness(*_largest(np.asarray(mass_matrix(model, q)), D, K))
+
+
+def fiber_stiffness(model: Model, q: Array) -> float:
+    """How fast fibers and elastic tendons of muscles come to rest, in 1/s: at most when one that pulls is let go."""
+    lines = elastic_of(model.elements)
+    if not lines:
+        return 0.0
+    muscles = len(muscles_of(model.elements))
+    fibers = np.asarray(fiber_equilibrium(model, q, np.ones(muscles)))
+    changed = fibers * np.array([[1 - STEP], [1 + STEP]])
+    slopes = [np.diff(fiber_rates(model, q, np.full(muscles, a), changed), axis=0) for a in (0.0, 1.0)]
+    return float(np.abs(slopes / (2 * STEP * fibers)).max())
 
 
 def _force_slopes(system: System, t: float, q: Array, v: Array) -> tuple[Array, Array]:

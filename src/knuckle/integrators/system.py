@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.algorithms.elements import muscle_rates
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.bound import Bound, bind
 from knuckle.engine.calls.function import kernel
@@ -18,9 +19,22 @@ from knuckle.functions.loops.loop_closure import consistent_velocity, solve_depe
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Model
-from knuckle.spatial import called
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.spatial import Vector, called
 
 from .loop_stabilization import Stabilization
+
+
+@dataclass(frozen=True)
+class MuscleDrive:
+    """Which muscles have states, what excites them, and what they begin with where that is given."""
+
+    which: MuscleStates
+    excitations: Callable[[Model, Any, Any, Any, Any], Any]
+    """(model, t, q, v, z) → u; None where activations are no states"""
+    activations: Any = None
+    fibers: Any = None
+
 
 HOLD = 1e20
 """The rotor inertia of a joint that is held: nothing moves it, and its velocity tells the impulse against it."""
@@ -40,6 +54,10 @@ class System:
     """What keeps loops closed"""
     sticking: Any = None
     """1 for each velocity variable that is held by dry friction, 0 for the others; None where there is no friction"""
+    muscles: MuscleDrive | None = None
+    """What muscles with states of their own are told"""
+    states: Any = None
+    """The states of muscles; None where they are those of their laws"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
         """v̇ under the forces at this instant: one piece of code, however often a step asks for it."""
@@ -56,8 +74,9 @@ class System:
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
             return _acceleration_at(
-                self.model, t, q, v, tau, f_ext, self.sticking, stabilization=self.decay_time, choice=self.choice
-            )
+                self.model, t, q, v, tau, f_ext, self.sticking, self.states,
+                stabilization=self.decay_time, choice=self.choice, muscles=self._which,
+            )  # fmt: skip
         return self._forward(q, v, *forces)
 
     def closed(self, t: Any, q: Any, v: Any) -> tuple[Any, Any]:
@@ -121,13 +140,38 @@ class System:
 
     def at_time(self, t: Any) -> Model:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
-        return self._moving(t) if self.sticking is None else held_model(self._moving(t), self.sticking)
+        now = self._moving(t)
+        if self.muscles is not None and self.states is not None:
+            now = self.muscles.which.at(now, self.states)
+        return now if self.sticking is None else held_model(now, self.sticking)
 
     def under(self, force: Force, sticking: Any) -> System:
         """The same mechanism under another force, with some velocity variables held; bound functions are shared."""
-        new = replace(self, force=force, sticking=sticking)
+        return self._sharing(replace(self, force=force, sticking=sticking))
+
+    def in_state(self, states: Any) -> System:
+        """The same mechanism with its muscles in these states."""
+        return self._sharing(replace(self, states=states))
+
+    def state_rates(self, t: Any, q: Any, v: Any, states: Any) -> Any:
+        """ż of muscles in these states."""
+        assert self.muscles is not None
+        excitations = self.muscles.excitations(self._moving(t), t, q, v, states)
+        return _state_rates(self.model, t, q, states, excitations, which=self.muscles.which)
+
+    def first_states(self, t: Any, q: Any) -> Any:
+        """z to begin with: given activations, else those of the laws; and fibers in equilibrium, or as given."""
+        assert self.muscles is not None
+        muscles = self.muscles
+        return _first_states(self.model, t, q, muscles.activations, muscles.fibers, which=muscles.which)
+
+    def _sharing(self, new: System) -> System:
         new.__dict__["_functions"] = self._functions
         return new
+
+    @property
+    def _which(self) -> MuscleStates | None:
+        return None if self.muscles is None or self.states is None else self.muscles.which
 
     def _moving(self, t: Any) -> Model:
         return self.model.at_time(t) if self.depends_on_time else self.model
@@ -135,7 +179,7 @@ class System:
     @property
     def _is_kernel(self) -> bool:
         """Whether the mechanism differs from instant to instant, so that its differences are arguments of a kernel."""
-        return self.depends_on_time or self.choice is not None or self.sticking is not None
+        return self.depends_on_time or self.choice is not None or self.sticking is not None or self.states is not None
 
     @cached_property
     def depends_on_time(self) -> bool:
@@ -171,16 +215,40 @@ def _acceleration_at(
     tau: Any,
     f_ext: Any = None,
     sticking: Any = None,
+    states: Any = None,
     *,
     stabilization: float | None,
     choice: Choice | None,
+    muscles: MuscleStates | None = None,
 ) -> Any:
     """The time is an argument, so that one piece of code serves every instant."""
-    now = _then(model, t, sticking)
+    now = _then(model if muscles is None else muscles.at(model, states), t, sticking)
     if choice is None:
         return forward_dynamics(now, q, v, tau, f_ext, stabilization=stabilization)
     q, v = _followed(now, q, v, choice)
     return forward_dynamics.reference(now, q, v, tau, f_ext, method="independent", choice=choice)
+
+
+@kernel
+def _state_rates(model: Model, t: Any, q: Any, states: Any, excitations: Any = None, *, which: MuscleStates) -> Any:
+    model = model.at_time(t)
+    a, fibers = which.apart(states)
+    rates = [] if a is None else muscle_rates.activation_rates(model, excitations, a)
+    if fibers is not None:
+        rates += muscle_rates.fiber_rates(model, model.positions(q), which.activations(model, a), fibers)
+    return Vector(rates)
+
+
+@kernel
+def _first_states(
+    model: Model, t: Any, q: Any, activations: Any = None, fibers: Any = None, *, which: MuscleStates
+) -> Any:
+    model = model.at_time(t)
+    a = which.activations(model, activations)
+    states = [*a] if which.is_excited else []
+    if which.elastic:
+        states += [*(muscle_rates.fiber_equilibrium(model, model.positions(q), a) if fibers is None else fibers)]
+    return Vector(states)
 
 
 @kernel

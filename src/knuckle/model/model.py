@@ -223,10 +223,14 @@ class Model:
 
     def frame(self, name: str) -> Frame:
         """A frame by name: a body's own, the base's or an added one."""
+        return _find(name, self.frame_table, "frame")
+
+    @property
+    def frame_table(self) -> dict[str, Frame]:
+        """All frames by name: the base's, the bodies' own and the added ones."""
         here = self.algebra.Transform.identity()
         own = {b: Frame(b, i, here) for i, b in enumerate(self.body_names)}
-        added = {f.name: f for f in self.frames}
-        return _find(name, {self.base.name: Frame(self.base.name, ROOT, here), **own, **added}, "frame")
+        return {self.base.name: Frame(self.base.name, ROOT, here), **own, **{f.name: f for f in self.frames}}
 
     def keyframe(self, name: str) -> Keyframe:
         """A keyframe by name."""

@@ -59,6 +59,10 @@ def _check_elements(model: Model) -> None:
         for frame in element.frames:
             if frame not in known:
                 raise ModelError(f"no body or frame is called {frame!r}{near(frame, known)}", element=element.name)
+        for body in element.wound_on:
+            if (i := model.frame(body).body) == ROOT or model.joints[i].type.nv != 1:
+                text = f"{body!r} is not on a joint of one variable, on which it could be wound"
+                raise ModelError(text, element=element.name)
     if model.elements and model.algebra is not SPATIAL:
         names = ", ".join(element.name for element in model.elements)
         raise ModelError(f"a planar model has no force elements ({names}): model.without_elements()")

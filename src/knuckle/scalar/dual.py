@@ -31,10 +31,11 @@ class Dual:
         return f"Dual({self.value!r}, {self.derivative!r})"
 
     def __add__(self, other: Any) -> Any:
-        if isinstance(other, _OTHERS):
-            return NotImplemented
-        o = _lift(other)
-        return Dual(self.value + o.value, self.derivative + o.derivative)
+        if type(other) is not Dual:
+            if isinstance(other, _OTHERS):
+                return NotImplemented
+            other = Dual(other)
+        return Dual(self.value + other.value, self.derivative + other.derivative)
 
     __radd__ = __add__
 
@@ -48,10 +49,12 @@ class Dual:
         return _lift(other) + (-self)
 
     def __mul__(self, other: Any) -> Any:
-        if isinstance(other, _OTHERS):
-            return NotImplemented
-        o = _lift(other)
-        return Dual(self.value * o.value, self.derivative * o.value + self.value * o.derivative)
+        if type(other) is not Dual:
+            if isinstance(other, _OTHERS):
+                return NotImplemented
+            other = Dual(other)
+        x, y = self.value, other.value
+        return Dual(x * y, self.derivative * y + x * other.derivative)
 
     __rmul__ = __mul__
 

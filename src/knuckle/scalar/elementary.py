@@ -7,6 +7,9 @@ from typing import Any
 from .kinds import kind_of
 from .structural import ONE, ZERO, _Structural
 
+_NUMBERS = frozenset((int, float))
+"""Types that Python compares by itself: the shortest way, for the numbers that occur most."""
+
 
 def _plain(x: Any) -> Any:
     return x.value if isinstance(x, _Structural) else x
@@ -53,6 +56,8 @@ def tanh(x: Any) -> Any:
 
 def less(x: Any, y: Any) -> Any:
     """Whether x < y: a condition for `select`. Complex numbers compare by their real parts."""
+    if type(x) in _NUMBERS and type(y) in _NUMBERS:
+        return x < y
     return kind_of(x, y).less(_plain(x), _plain(y))
 
 
@@ -60,6 +65,8 @@ def select(condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, else `y`: the only branch an algorithm may take on a value."""
     if x is y:
         return x
+    if type(condition) is bool and type(x) in _NUMBERS and type(y) in _NUMBERS:
+        return x if condition else y
     return kind_of(condition, x, y).select(condition, _plain(x), _plain(y))
 
 

@@ -29,10 +29,11 @@ SAMPLES, LONGEST = 32, 256
 """Stretches of a long motion, and the most steps of one. A row long, they let stiff errors die out."""
 
 
-def warn_of_error(settings: RunSettings, is_free: bool, times: Array, q: Array, v: Array) -> None:
+def warn_of_error(settings: RunSettings, is_free: bool, times: Array, q: Array, v: Array, z: Array) -> None:
     """A warning where the steps of a motion that came to its end seem to be too long.
 
-    A motion that no switch has changed `is_free`, and computed again as a whole, if it is short.
+    A motion that no switch has changed `is_free`, and computed again as a whole, if it is short. z are the states of
+    muscles.
     """
     model, integrator, policy = settings.model, settings.stepper.integrator, settings.policy
     if not isinstance(policy, FixedSteps):
@@ -43,7 +44,7 @@ def warn_of_error(settings: RunSettings, is_free: bool, times: Array, q: Array, 
     if is_free and is_short:
         error = error_at_the_end(settings, policy, q, v)
     else:
-        error = estimated_error(settings, policy, times, q, v)
+        error = estimated_error(settings, policy, times, q, v, z)
     way = max(1.0, float(np.abs(difference(model, q[:1], q)).max(initial=0.0)))
     if not error > TOLERATED * way:
         return
@@ -84,7 +85,7 @@ def _changed(settings: RunSettings, policy: FixedSteps, q: Array, v: Array, fact
     return float(off) if np.isfinite(off) else np.inf
 
 
-def estimated_error(settings: RunSettings, policy: FixedSteps, times: Array, q: Array, v: Array) -> float:
+def estimated_error(settings: RunSettings, policy: FixedSteps, times: Array, q: Array, v: Array, z: Array) -> float:
     """The error of the last position, as estimated from stretches of the motion.
 
     Their errors add up: those of positions as they are, those of velocities times what is left of the motion. Stretches
@@ -94,7 +95,7 @@ def estimated_error(settings: RunSettings, policy: FixedSteps, times: Array, q: 
     errors, end = list[float](), float(times[-1])
     for k in np.unique(np.linspace(0, len(times) - 1, SAMPLES + 2).astype(int)[1:-1]):
         t = float(times[k])
-        state = settings.begin(stepper, t, q[k], v[k], dt)
+        state = settings.begin(stepper, t, q[k], v[k], dt, states=z[k])
         whole = stepper.steps(t + dt * np.arange(steps), state, dt, steps).state(-1)
         halves = stepper.steps(t + dt / 2 * np.arange(2 * steps), state, dt / 2, 2 * steps).state(-1)
         if stepper.has_friction and any(np.any(x.memory[0] != state.memory[0]) for x in (whole, halves)):

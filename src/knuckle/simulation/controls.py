@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -20,6 +20,8 @@ from knuckle.scalar import is_inside
 
 STATE = ("t", "q", "v")
 """The arguments that receive the time and the state."""
+MUSCLES = ("activations", "fiber_lengths")
+"""The arguments that receive the states of muscles, where these are excited."""
 TAKEN = ("dt", "model")
 """Names that a step has for itself."""
 Parameters = Mapping[str, NDArray[Any]]
@@ -33,6 +35,8 @@ class Control:
     what: str
     """What it is in errors: "controller" or "external_forces"."""
     names: tuple[str, ...] = ()
+    state: tuple[str, ...] = STATE
+    """Names that are the state's"""
 
     @property
     def is_text(self) -> bool:
@@ -40,9 +44,14 @@ class Control:
         return self.function is None or isinstance(self.function, (Function, ConstantForce))
 
     @property
+    def has_slopes(self) -> bool:
+        """Whether it is a kernel of the state, whose derivatives an implicit step can have."""
+        return isinstance(self.function, Function) and bool({"q", "v"} & set(self.names))
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """The names that are not the state's."""
-        return tuple(name for name in self.names if name not in STATE)
+        return tuple(name for name in self.names if name not in self.state)
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, parameters: Mapping[str, Any], shape: Any) -> Any:
         """The function's value in a state, as an array (*shape), inside a kernel as a vector or matrix.
@@ -85,7 +94,12 @@ class ConstantForce:
 
 
 def control_of(
-    what: str, value: Any, name: str, shape: tuple[int, ...], parameters: Mapping[str, ArrayLike]
+    what: str,
+    value: Any,
+    name: str,
+    shape: tuple[int, ...],
+    parameters: Mapping[str, ArrayLike],
+    state: tuple[str, ...] = STATE,
 ) -> tuple[Control, Parameters]:
     """The control of an argument (a function, a kernel, an array or None), and its parameters."""
     if value is None:
@@ -100,29 +114,33 @@ def control_of(
     for parameter in _after_model(title, value):
         if parameter.name in TAKEN or parameter.name.startswith("memory"):
             raise TypeError(f"{title}: the argument {parameter.name} needs another name, this one is the integrator's")
-        if parameter.name in STATE or parameter.name in parameters:
+        if parameter.name in state or parameter.name in parameters:
             names.append(parameter.name)
         elif parameter.default is parameter.empty:
             missing.append(parameter.name)
     if missing:
         raise TypeError(
-            f"{title} needs {' and '.join(missing)}: besides t, q and v its arguments come from "
-            f"parameters, which has {', '.join(parameters) or 'none'}"
+            f"{title} needs {' and '.join(missing)}: besides {', '.join(state[:-1])} and {state[-1]} its arguments "
+            f"come from parameters, which has {', '.join(parameters) or 'none'}"
         )
-    control = Control(value, what, tuple(names))
+    control = Control(value, what, tuple(names), state)
     return control, {name: _array(f"parameter {name}", parameters[name]) for name in control.parameters}
 
 
 def forces_of(
-    model: Model, controller: Any, external_forces: Any, parameters: Mapping[str, ArrayLike] | None
+    model: Model,
+    controller: Any,
+    external_forces: Any,
+    parameters: Mapping[str, ArrayLike] | None,
+    used: Collection[str] = (),
 ) -> tuple[Control, Control, Parameters]:
-    """The controller, the external forces, and the parameters of both; an error for parameters of neither."""
+    """The controller, the external forces, and the parameters of both; an error for parameters that nobody has used."""
     named = dict(parameters or {})
     control, own = control_of("controller", controller, "tau", (model.nv,), named)
     wrenches, others = control_of(
         "external_forces", external_forces, "f_ext", (model.nb, model.algebra.dimension), named
     )
-    if unused := [name for name in named if name not in own and name not in others]:
+    if unused := [name for name in named if name not in own and name not in others and name not in used]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which neither controller nor external_forces asks for")
     return control, wrenches, {**own, **others}
 
@@ -173,18 +191,34 @@ class Along:
         return self.control(model.at_time(t) if model.depends_on_time else model, t, q, v, parameters, self.shape)
 
 
-def forces_along(model: Model, control: Control, parameters: Parameters, times: Any, q: Any, v: Any) -> NDArray[Any]:
-    """τ of a controller (n, nv) in every row of a trajectory: at once for a kernel, row by row for a function."""
+def forces_along(
+    model: Model,
+    control: Control,
+    parameters: Parameters,
+    times: Any,
+    q: Any,
+    v: Any,
+    size: int | None = None,
+    states: Mapping[str, NDArray[Any]] | None = None,
+) -> NDArray[Any]:
+    """τ of a controller (n, nv) in every row of a trajectory: at once for a kernel, row by row for a function.
+
+    Of excitations the `size` is another, and they take further `states` (n, …) by name.
+    """
+    size, states = model.nv if size is None else size, states or {}
     if control.function is None:
-        return np.zeros((len(times), model.nv))
+        return np.zeros((len(times), size))
     if isinstance(control.function, ConstantForce):
-        return np.broadcast_to(parameters[control.function.name], (len(times), model.nv)).copy()
-    text = Along(control, (model.nv,))
+        return np.broadcast_to(parameters[control.function.name], (len(times), size)).copy()
+    text = Along(control, (size,))
     if not control.is_text:
-        return np.array([text(model, float(t), x, y, **parameters) for t, x, y in zip(times, q, v, strict=True)])
+        rows = (dict(zip(states, row, strict=True)) for row in zip(*states.values(), strict=True)) if states else None
+        each = zip(times, q, v, rows or [{}] * len(times), strict=True)
+        return np.array([text(model, float(t), x, y, **parameters, **z) for t, x, y, z in each])
     single = ("t", *(name for name in control.parameters if not np.ndim(parameters[name])))
     name = f"{getattr(control.function, '__name__', 'controller')} along a trajectory"
     arrays = {"t": (times[:, None], (1,)), "q": (q, (model.nq,)), "v": (v, (model.nv,))}
+    arrays |= {name: (z, z.shape[-1:]) for name, z in states.items()}
     for parameter in control.parameters:
         value = np.atleast_1d(parameters[parameter])
         arrays[parameter] = value, value.shape

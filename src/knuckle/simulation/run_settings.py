@@ -39,10 +39,21 @@ class RunSettings:
         return self.policy.duration
 
     def begin(
-        self, stepper: Stepper, t: float, q: Array, v: Array, dt: float, since: tuple[float, State] | None = None
+        self,
+        stepper: Stepper,
+        t: float,
+        q: Array,
+        v: Array,
+        dt: float,
+        since: tuple[float, State] | None = None,
+        states: Array | None = None,
     ) -> State:
-        """A state to step from, in the modes that the switches choose for it; `since` is where the motion came from."""
+        """A state to step from, in the modes that the switches choose for it; `since` is where the motion came from.
+
+        `states` are those of muscles, where they are known.
+        """
         state = stepper.start(t, q, v, dt)
+        state = state if states is None else stepper.with_states(state, states)
         state = state if since is None else stepper.carried(*since, t, state)
         for switch in self.switches:
             state = switch.start(t, state)

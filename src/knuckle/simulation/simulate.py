@@ -17,7 +17,9 @@ from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
+from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
+from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.trajectory.trajectory import Trajectory
@@ -37,6 +39,7 @@ from .long_runs.progress import Interrupt, Progress, Reporter, interruptible
 from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
+from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
 from .run_settings import RunSettings
 from .simulator import Simulator
 from .steps.step_policy import step_policy
@@ -59,6 +62,9 @@ def simulate(
     controller: Callable[..., Any] | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
+    excitations: Callable[..., Any] | ArrayLike | None = None,
+    activations0: ArrayLike | None = None,
+    fiber_lengths0: ArrayLike | None = None,
     integrator: str | Integrator | None = None,
     contacts: bool | CompliantContacts | RigidContacts | None = None,
     events: Events = None,
@@ -90,6 +96,11 @@ def simulate(
             be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        excitations: what muscles are told, from 0 to 1 (m,) in the order of the model's: constant ones, or
+            excitations(model, …) in the same way, whose arguments `activations` and `fiber_lengths` receive those of
+            the state. Activations follow them and are part of the state; without, they are those of the muscles' laws.
+        activations0: the activations to begin with (m,); those of the laws, if not given.
+        fiber_lengths0: the lengths of fibers at elastic tendons to begin with, in metres; in equilibrium, if not given.
         integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", "contact", or an
             integrator of `kn.integrators`; if not given, what `kn.integrators.default_steps` takes: "rk4", "contact"
             where something may touch the ground, or "implicit" for stiff joints and a given dt.
@@ -135,14 +146,27 @@ def simulate(
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
-    steps = replace(steps, integrator=steps_for_one_state(model, steps.integrator))
+    told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
+    if told.which is not None:
+        must_be_smooth(limits, rigid_contacts)
+    control, wrenches, named = forces_of(model, controller, external_forces, parameters, told.excitations.parameters)
+    pushes = limits is not None or rigid_contacts is not None or told.which is not None
+
+    def for_one_state(steps: Steps) -> Steps:
+        method = steps_for_one_state(model, steps.integrator)
+        return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
+
+    def with_muscles(steps: Steps) -> Steps:
+        return steps if told.which is None else replace(steps, integrator=with_muscle_states(steps.integrator))
+
+    steps = for_one_state(steps)
     warn_of_overlaps(model, steps.integrator, q)
-    control, wrenches, named = forces_of(model, controller, external_forces, parameters)
+    steps = with_muscles(steps)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing)
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told)
         switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
@@ -167,7 +191,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing, rigid_contacts,
+                limits, frames, closing, rigid_contacts, excitations, told.parameters,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -178,13 +202,14 @@ def simulate(
             is_default = integrator is None and dt is None and checkpoints is None and not acts
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
-                steps = implicit_instead(model, steps, because)
+                steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
                 settings = settings_for(steps)
                 run = Simulator.start(settings, q, v)
                 reporter = Reporter(progress, f"simulating {model.name} again")
                 reason, message = _to_the_end(run, None, reporter, interrupt)
-            times, q_rows, v_rows = run.recorder.rows()
+            times, q_rows, v_rows, states = run.recorder.rows()
             tau = forces_along(model, control, named, times, q_rows, v_rows)
+            muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
     if reason in ("diverged", "stalled"):
@@ -192,10 +217,12 @@ def simulate(
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
     elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
-        warn_of_error(settings, not acts, times, q_rows, v_rows)
+        warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
-        model, times, q_rows, v_rows, tau, tuple(run.events), reason, message or steps.why,
+        model, times, q_rows, v_rows, tau, tuple(run.events), reason,
+        message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
         steps.name, steps.dt, contact_record=settings.notes and settings.notes.record(model),
+        muscle_rows=muscles,
     ).with_frames(frames)  # fmt: skip
 
 
@@ -238,7 +265,7 @@ def _from_checkpoint(
     if different := differences(spec, there):
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
-    saved = checkpoints.read(settings.model)
+    saved = checkpoints.read(settings.model, settings.stepper.muscles.count if settings.stepper.muscles else 0)
     for notes in saved.contacts:
         assert settings.notes is not None
         settings.notes.log.add(notes)

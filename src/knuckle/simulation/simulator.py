@@ -55,8 +55,9 @@ class Simulator:
         """At the first state, which is the first row."""
         state = settings.begin(settings.stepper, 0.0, q, v, settings.policy.last_time(0))
         settings.policy.begin(settings.stepper, 0.0, state)
-        recorder = Recorder(settings.model.nq, settings.model.nv)
-        recorder.add(0.0, q, v)
+        z = settings.stepper.states(state)
+        recorder = Recorder(settings.model.nq, settings.model.nv, len(z))
+        recorder.add(0.0, q, v, z)
         if settings.notes is not None:
             settings.notes.one(0, 0.0, q, v, state, None)
         return cls(settings, RunState(0, 0.0, state), recorder)
@@ -137,7 +138,9 @@ class Simulator:
         if self.settings.notes is not None:
             ends = starts if every == 1 else np.concatenate([starts[:1], times])
             self.settings.notes.many(self.recorder.count, saved, stepper, ends, at.state, rows)
-        self.recorder.extend(times[saved], rows.q[saved], rows.v[saved])
+        place = stepper.states_place(len(rows.memory))
+        z = np.zeros((len(saved), 0)) if place is None else rows.memory[place][saved]
+        self.recorder.extend(times[saved], rows.q[saved], rows.v[saved], z)
         if good:
             n, t, new = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
             if self.settings.notes is not None:
@@ -233,7 +236,14 @@ class Simulator:
         if self.settings.notes is not None:
             step = self._last if self._last is not None and self._last.t < t <= self._last.end else None
             self.settings.notes.one(self.recorder.count, t, q, v, self.at.state, step)
-        self.recorder.add(t, q, v)
+        self.recorder.add(t, q, v, self._states_at(t))
+
+    def _states_at(self, t: float) -> Array:
+        """The states of muscles at a time within the last step, or at the present one."""
+        stepper, step = self.settings.stepper, self._last
+        if stepper.muscles is not None and step is not None and step.t < t < step.end:
+            return stepper.states(step.stepper.step(step.t, step.old, t - step.t))
+        return stepper.states(step.new if step is not None and t == step.end != self.at.t else self.at.state)
 
     # what switches may do
 
@@ -275,7 +285,10 @@ class Simulator:
 
     def end(self, reason: str, message: str, at: tuple[float, Array, Array] | None = None) -> NoReturn:
         if at is not None:
+            z = self._states_at(at[0])
             self.at.t, self.at.state = at[0], State(*at[1:])
+            if len(z):
+                self.at.state = self.settings.stepper.with_states(self.settings.stepper.start(*at, 1.0), z)
         raise EndOfRun(reason, message)
 
     def stall(self, why: str) -> NoReturn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, NamedTuple, TypeAlias
 
 from knuckle.scalar import ONE, ZERO
@@ -170,13 +171,13 @@ class Sym3(NamedTuple):
         return (self.xx, self.xy, self.xz), (self.xy, self.yy, self.yz), (self.xz, self.yz, self.zz)
 
     def plus(self, other: Sym3) -> Sym3:
-        return Sym3(*(a + b for a, b in zip(self, other, strict=True)))
+        return Sym3(*map(operator.add, self, other))
 
     def minus(self, other: Sym3) -> Sym3:
-        return Sym3(*(a - b for a, b in zip(self, other, strict=True)))
+        return Sym3(*map(operator.sub, self, other))
 
     def times(self, s: Any) -> Sym3:
-        return Sym3(*(s * a for a in self))
+        return Sym3(*[s * a for a in self])
 
     def apply(self, x: Vec3) -> Vec3:
         return matvec(self.matrix, x)

@@ -13,30 +13,32 @@ Array = NDArray[Any]
 class Recorder:
     """Times and states in arrays that grow."""
 
-    def __init__(self, nq: int, nv: int) -> None:
+    def __init__(self, nq: int, nv: int, states: int = 0) -> None:
         self.count = 0
-        self._times, self._q, self._v = np.empty(256), np.empty((256, nq)), np.empty((256, nv))
+        self._times = np.empty(256)
+        self._q, self._v, self._z = (np.empty((256, n)) for n in (nq, nv, states))
 
-    def add(self, t: float, q: Array, v: Array) -> None:
-        """One row."""
+    def add(self, t: float, q: Array, v: Array, z: Array) -> None:
+        """One row: time, positions, velocities, and states of muscles."""
         k = self.count
         if k == len(self._times):
             self._grow(k + 1)
-        self._times[k], self._q[k], self._v[k] = t, q, v
+        self._times[k], self._q[k], self._v[k], self._z[k] = t, q, v, z
         self.count = k + 1
 
-    def extend(self, times: Array, q: Array, v: Array) -> None:
+    def extend(self, times: Array, q: Array, v: Array, z: Array) -> None:
         """Several rows."""
         start, end = self.count, self.count + len(times)
         if end > len(self._times):
             self._grow(end)
-        self._times[start:end], self._q[start:end], self._v[start:end] = times, q, v
+        self._times[start:end], self._q[start:end], self._v[start:end], self._z[start:end] = times, q, v, z
         self.count = end
 
-    def rows(self, start: int = 0) -> tuple[Array, Array, Array]:
-        """Times, q and v of the rows from `start` on: copies."""
+    def rows(self, start: int = 0) -> tuple[Array, Array, Array, Array]:
+        """Times, q, v and states of muscles of the rows from `start` on: copies."""
         part = slice(start, self.count)
-        return self._times[part].copy(), self._q[part].copy(), self._v[part].copy()
+        times, q, v, z = (x[part].copy() for x in (self._times, self._q, self._v, self._z))
+        return times, q, v, z
 
     @property
     def last_time(self) -> float:
@@ -45,7 +47,7 @@ class Recorder:
 
     def _grow(self, needed: int) -> None:
         size = max(needed, 2 * len(self._times))
-        for name in ("_times", "_q", "_v"):
+        for name in ("_times", "_q", "_v", "_z"):
             old: Array = getattr(self, name)
             new = np.empty((size, *old.shape[1:]))
             new[: self.count] = old[: self.count]

@@ -22,6 +22,7 @@ from .contacts.contact_sums import Axes, contact_force
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
+from .muscle_rows import MuscleRows, WithMuscles, potential_energy_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -39,7 +40,7 @@ class Instant(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trajectory:
+class Trajectory(WithMuscles):
     """A motion of a mechanism: n rows of time, position and velocity, and how it came to its end.
 
     Times never decrease. Where the state jumps (an impact, an event that changes it) there are two rows of one time:
@@ -69,6 +70,8 @@ class Trajectory:
     """(n, 4, 4) poses of the frames that were asked for"""
     contact_record: KnownContacts | None = field(default=None, repr=False)
     """What the run noted of its contacts; `contacts` reads it"""
+    muscle_rows: MuscleRows | None = field(default=None, repr=False)
+    """States of muscles, where they have some; `activations` and `fiber_lengths` are read from it"""
 
     def __post_init__(self) -> None:
         n, model = len(self.times), self.model
@@ -88,7 +91,10 @@ class Trajectory:
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(n,) in joules: height and joint springs."""
+        """(n,) in joules: height, joint springs, force elements; active fibers of excited muscles store none."""
+        if self.muscle_rows is not None:
+            rows = self.muscle_rows
+            return over_time(lambda model, q: potential_energy_with(model, q, rows), self.model, self.times, self.q)
         return over_time(potential_energy, self.model, self.times, self.q)
 
     @property
@@ -178,7 +184,7 @@ class Trajectory:
         """The same motion at other times: those given, or every `dt` seconds from the first row to the last.
 
         Positions and velocities follow a cubic on the manifold of positions between rows: errors of O(h⁴) and O(h³) for
-        rows h apart. τ is taken linearly between rows, and contacts are those of the next row.
+        rows h apart. τ and the states of muscles are taken linearly between rows, contacts are those of the next row.
         """
         if (times is None) == (dt is None):
             raise TypeError("resample takes either times or dt")
@@ -197,7 +203,12 @@ class Trajectory:
         q, v = interpolated(self.model, self.times, self.q, self.v, at)
         tau = np.array([np.interp(at, self.times, column) for column in self.tau.T]).reshape(self.model.nv, len(at)).T
         contacts = known_rows(self.contact_record, np.searchsorted(self.times, at, side="left"), len(self))
-        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts)
+
+        def between(x: Array) -> Array:
+            return np.array([np.interp(at, self.times, column) for column in x.T]).reshape(x.shape[-1], len(at)).T
+
+        muscles = self.muscle_rows and self.muscle_rows.each(between)
+        return dataclasses.replace(self._changed(at, q, v, tau), contact_record=contacts, muscle_rows=muscles)
 
     def _within(self, times: Any, name: str) -> Array:
         at = np.asarray(times, float)
@@ -235,7 +246,9 @@ class Trajectory:
     def rows(self, which: slice | Sequence[int] | Array) -> Trajectory:
         """Some of the rows, by number: `rows(slice(None, None, 10))` is every tenth."""
         part = self._changed(self.times[which], self.q[which], self.v[which], self.tau[which], which)
-        return dataclasses.replace(part, contact_record=known_rows(self.contact_record, which, len(self)))
+        contacts = known_rows(self.contact_record, which, len(self))
+        muscles = self.muscle_rows and self.muscle_rows.each(lambda x: x[which])
+        return dataclasses.replace(part, contact_record=contacts, muscle_rows=muscles)
 
     def _changed(self, times: Array, q: Array, v: Array, tau: Array, rows: Any = None) -> Trajectory:
         frames: dict[str, Array] = (
@@ -283,8 +296,8 @@ class Trajectory:
         """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
         With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau", "energy" and "contact"; `joints` the joints; `title` and `size` (inches) do what they
-        say.
+        some of "q", "v", "tau", "activation", "energy" and "contact"; `joints` the joints; `title` and `size` (inches)
+        do what they say.
         """
         from .trajectory_plot import plot
 

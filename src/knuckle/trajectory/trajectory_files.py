@@ -19,6 +19,7 @@ from .archive import read_archive, write_archive, written_aside
 from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts
 from .event_record import EventRecord
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
+from .muscle_rows import MuscleRows
 
 if TYPE_CHECKING:
     from knuckle.simulation.rollout.rollout_result import Rollout
@@ -73,6 +74,7 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
     """A trajectory as arrays and as facts that JSON can say."""
     arrays = {name: getattr(trajectory, name) for name in ("times", "q", "v", "tau")}
     arrays |= {_FRAME + name: poses for name, poses in trajectory.frames.items()}
+    arrays |= trajectory.muscle_rows.named if trajectory.muscle_rows else {}
     arrays |= event_arrays(trajectory.events, trajectory.model)
     contacts = None if trajectory.contact_record is None else trajectory.contacts
     arrays |= contact_arrays(contacts)
@@ -81,7 +83,7 @@ def parts(trajectory: Trajectory) -> tuple[dict[str, Any], dict[str, Any]]:
         "model": model_text(trajectory.model),
         "content": trajectory.model.content_hash,
         "events": [(o.name, o.kind) for o in trajectory.events],
-        "contacts": contacts and {"bodies": contacts.bodies, "shapes": contacts.shapes},
+        "contacts": None if contacts is None else {"bodies": contacts.bodies, "shapes": contacts.shapes},
         **{name: getattr(trajectory, name) for name in ("reason", "message", "integrator", "dt")},
     }
     return arrays, facts
@@ -100,6 +102,7 @@ def together(
         **{name: facts[name] for name in ("reason", "message", "integrator", "dt")},
         frames={name.removeprefix(_FRAME): poses for name, poses in arrays.items() if name.startswith(_FRAME)},
         contact_record=contacts_from_arrays(arrays, facts.get("contacts")),
+        muscle_rows=MuscleRows.from_named(arrays),
     )
 
 
@@ -187,6 +190,9 @@ def variables(motion: Trajectory | Rollout, batch: tuple[str, ...]) -> dict[str,
         name: ((*batch, "time", axis), getattr(motion, name), {"units": ", ".join(dict.fromkeys(units[name]))})
         for name, axis in (("q", "position"), ("v", "velocity"), ("tau", "velocity"))
     }
+    for name, rows in (motion.muscle_rows.named if motion.muscle_rows else {}).items():
+        axis = "tendon" if name == "fiber_lengths" else "muscle"
+        data[name] = ((*batch, "time", axis), rows, {"units": "m" if axis == "tendon" else "1"})
     for name in ("kinetic_energy", "potential_energy"):
         data[name] = ((*batch, "time"), getattr(motion, name), {"units": "J"})
     return data

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.model.elements.muscles.muscle_states import muscles_of
+
 from .contacts.contact_changes import pair_name
 from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
@@ -27,7 +29,7 @@ _STYLE: dict[str, Any] = {
     "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": _GRID, "grid.linewidth": 0.7, "lines.linewidth": 1.6,
 }  # fmt: skip
-WHAT = ("q", "v", "tau", "energy", "contact")
+WHAT = ("q", "v", "tau", "activation", "energy", "contact")
 _PAIRS = 14
 """Pairs of bodies whose forces are shown at most: those with the largest."""
 _LONGEST_LEGEND = 14
@@ -109,6 +111,9 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
             }
             panels.append(Panel("energy [J]", curves))
             continue
+        if name == "activation":
+            panels += activation_panels(trajectory)
+            continue
         if name == "contact":
             curves = contact_curves(trajectory)
             panels += [Panel("contact force [N]", curves)] if curves else []
@@ -126,6 +131,15 @@ def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[
     if not panels:
         raise ValueError(f"there is nothing to plot: {model.name} has no such variables")
     return panels
+
+
+def activation_panels(trajectory: Trajectory | Rollout) -> list[Panel]:
+    """The activations of muscles, where these are states."""
+    rows = trajectory.muscle_rows
+    if rows is None or rows.activations is None:
+        return []
+    names = [line.name for line in muscles_of(trajectory.model.elements)]
+    return [Panel("activation", {name: rows.activations[..., k] for k, name in enumerate(names)})]
 
 
 def contact_curves(trajectory: Trajectory | Rollout) -> dict[str, NDArray[Any]]:

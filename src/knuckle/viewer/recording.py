@@ -14,8 +14,10 @@ from knuckle.functions import difference, integrate, kinetic_energy, potential_e
 from knuckle.model import Model
 from knuckle.simulation.rollout.rollout_result import Rollout
 from knuckle.trajectory.contacts.contact_record import KnownContacts, known_rows, read_contacts
+from knuckle.trajectory.muscle_rows import MuscleRows, potential_energy_with
 from knuckle.trajectory.trajectory import over_time
 
+from .scene.element_lines import ElementLines, element_lines
 from .scene.force_arrows import ForceArrows, force_arrows
 from .scene.poses import poses
 from .scene.triangles import Array
@@ -26,13 +28,15 @@ MOST = 32
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Positions `q` (n, nq) of a model at `times` (n,); where they are known, velocities `v` (n, nv) and contacts."""
+    """Positions `q` (n, nq) of a model at `times` (n,); where they are known, velocities `v` (n, nv), contacts, and
+    states of muscles."""
 
     model: Model
     times: Array
     q: Array
     v: Array | None = None
     contacts: KnownContacts | None = None
+    muscles: MuscleRows | None = None
 
     def __post_init__(self) -> None:
         times, q = np.asarray(self.times, float), np.asarray(self.q, float)
@@ -61,14 +65,15 @@ class Recording:
         """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
         when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
         if len(self.times) == 1:
-            return Recording(self.model, when[:1], self.q, self.v, self.contacts)
+            return Recording(self.model, when[:1], self.q, self.v, self.contacts, self.muscles)
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
         s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
         q = np.asarray(integrate(self.model, self.q[i], s * difference(self.model, self.q[i], self.q[i + 1])))
         v = None if self.v is None else (1 - s) * self.v[i] + s * self.v[i + 1]
         next_rows = np.searchsorted(self.times, when - 1e-9 * self.duration, side="left")
-        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)))
+        muscles = self.muscles and self.muscles.each(lambda x: (1 - s) * x[i] + s * x[i + 1])
+        return Recording(self.model, when, q, v, known_rows(self.contacts, next_rows, len(self.times)), muscles)
 
     def thinned(self, rate: float) -> Recording:
         """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
@@ -90,9 +95,15 @@ class Recording:
             return None
         return force_arrows(self.model, read_contacts(self.contacts, self.times), size)
 
+    def lines(self, size: float) -> ElementLines | None:
+        """Its springs, cables and muscles, drawn by the size of what moves; None where it has none."""
+        return element_lines(self.model, self.q, self.v, self.poses(), size, self.muscles)
+
     def energies(self) -> dict[str, Array]:
         """Potential energy over time and, where velocities are known, kinetic energy and the sum, in joules."""
-        potential = self._along(potential_energy, self.q)
+        rows = self.muscles
+        stored = potential_energy if rows is None else lambda model, q: potential_energy_with(model, q, rows)
+        potential = self._along(stored, self.q)
         if self.v is None:
             return {"potential": potential}
         kinetic = self._along(kinetic_energy, self.q, self.v)
@@ -120,7 +131,8 @@ def recording(source: Any) -> Recording:
         return Recording(*source)
     if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
         contacts = getattr(source, "contact_record", None)
-        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts)
+        muscles = getattr(source, "muscle_rows", None)
+        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts, muscles)
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 
 

@@ -16,6 +16,7 @@ import numpy as np
 from knuckle.model import ROOT
 
 from .recording import Recording, recordings
+from .scene.element_lines import ACTIVE_COLOR, REST_COLOR, SLACK_COLOR, TAUT_COLOR, ElementLines
 from .scene.figure import Figure, Part, figure
 from .scene.force_arrows import SLIP_COLOR, STICK_COLOR, ForceArrows, moving_size, scale_of
 from .scene.poses import quaternions
@@ -91,8 +92,10 @@ def replay_page(
         warnings.warn(problem, stacklevel=3)
     on = stage(figures, samples, spacing)
     blob = _Blob()
-    arrows = [one.arrows(moving_size(drawn, one.q[0])) for one, drawn in zip(motions, figures, strict=True)]
-    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, arrows, strict=True)]
+    sizes = [moving_size(drawn, one.q[0]) for one, drawn in zip(motions, figures, strict=True)]
+    arrows = [one.arrows(size) for one, size in zip(motions, sizes, strict=True)]
+    lines = [one.lines(size) for one, size in zip(motions, sizes, strict=True)]
+    robots = [_robot(*each, blob) for each in zip(motions, figures, on.placements, arrows, lines, strict=True)]
     name = title or ", ".join(dict.fromkeys(one.model.name for one in motions))
     header = {
         "title": name,
@@ -106,6 +109,7 @@ def replay_page(
         "theme": theme,
         "arrows": contacts,
         "legend": {"stick": STICK_COLOR, "slip": SLIP_COLOR, "length": scale_of(arrows)},
+        "scales": _scales(lines),
         "camera": {
             "target": on.centre.tolist(),
             "distance": on.distance(_ASPECT),
@@ -152,7 +156,12 @@ class _Blob:
 
 
 def _robot(
-    motion: Recording, drawn: Figure, placement: Array, arrows: ForceArrows | None, blob: _Blob
+    motion: Recording,
+    drawn: Figure,
+    placement: Array,
+    arrows: ForceArrows | None,
+    lines: ElementLines | None,
+    blob: _Blob,
 ) -> dict[str, Any]:
     model = motion.model
     T = placement @ motion.poses()
@@ -172,6 +181,7 @@ def _robot(
             for name, values in energies.items()
         ],
         "arrows": None if arrows is None or not len(arrows.tail) else _arrows(arrows, placement, blob),
+        "lines": None if lines is None else _lines(lines, placement, blob),
         "parts": [_part(part, blob) for part in drawn.parts if len(part.surface.faces)],
     }
 
@@ -187,6 +197,26 @@ def _arrows(arrows: ForceArrows, placement: Array, blob: _Blob) -> dict[str, Any
         "width": 0.036 * arrows.length,
         "length": arrows.length,
     }
+
+
+def _lines(lines: ElementLines, placement: Array, blob: _Blob) -> dict[str, Any]:
+    """The lines of all moments, in the scene; colours in 255 parts."""
+    R, p = placement[:3, :3], placement[:3, 3]
+    return {
+        "start": blob.add(lines.start, "u4"),
+        "ends": blob.add(lines.ends @ R.T + p, "f4"),
+        "colors": blob.add(np.rint(255 * lines.color), "u2"),
+        "widths": blob.add(0.5 * lines.width, "f4"),
+    }
+
+
+def _scales(lines: Sequence[ElementLines | None]) -> list[dict[str, str]]:
+    """What the colours of lines mean, from one to the other."""
+    there = [x for x in lines if x is not None]
+    muscles = {"low": REST_COLOR, "high": ACTIVE_COLOR, "from": "at rest", "to": "activated"}
+    others = {"low": SLACK_COLOR, "high": TAUT_COLOR, "from": "slack", "to": "taut"}
+    is_shown = (muscles, any(x.has_muscles for x in there)), (others, any(x.has_others for x in there))
+    return [scale for scale, is_there in is_shown if is_there]
 
 
 def _continuous(p: Array) -> Array:

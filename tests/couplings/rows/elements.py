@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.elements import Bushing, CubicMuscle, Drag, Line, LinePoint, Spring
+from knuckle.elements import Bushing, CubicMuscle, Drag, HillMuscle, JointLine, Line, LinePoint, Spring, Winding
 from knuckle.model import Model
 
 from ..cases import Case
@@ -31,6 +31,29 @@ def _pulled(model: Model) -> Model:
     )
 
 
+def _stretched(model: Model) -> Model:
+    """With a muscle that has an elastic tendon, and a line that is wound on the joint of the first body."""
+    base, first, last = model.base.name, model.body_names[0], model.body_names[-1]
+    points = LinePoint(base, (0.3, 0.2, 0.1)), LinePoint(last, (0.0, 0.1, 0.0))
+    wound = (JointLine("wound", (Winding(first, 0.2),), Spring(5.0)),) if model.joints[0].type.nv == 1 else ()
+    return model.replace(elements=(Line("muscle", points, HillMuscle(50.0, 0.6, 0.3)), *wound))
+
+
+simple(
+    "elements.fiber_equilibrium",
+    lambda c: kn.elements.fiber_equilibrium(_stretched(c.model), c.q, [0.6]),
+    lambda c: kn.elements.fiber_equilibrium(_stretched(c.tree), c.Q, [0.6]),
+)
+simple(
+    "elements.fiber_rates",
+    lambda c: kn.elements.fiber_rates(_stretched(c.model), c.q, [0.6], [0.5]),
+    lambda c: kn.elements.fiber_rates(_stretched(c.tree), c.Q, [0.6], [0.5]),
+)
+simple(
+    "elements.with_activations",
+    lambda c: kn.elements.joint_forces(kn.elements.with_activations(_stretched(c.model), [0.6], [0.5]), c.q, c.v),
+    lambda c: c.G.T @ kn.elements.joint_forces(_stretched(c.tree), c.Q, c.V, [0.6], [0.5]),
+)
 for _name in ("lengths", "energies"):
     _place: Any = getattr(kn.elements, _name)
     simple(

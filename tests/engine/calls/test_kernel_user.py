@@ -384,7 +384,9 @@ def test_every_public_function_has_a_program(name: str):
             b.body(ball, joint=kn.joints.Free(), mass=1.0, inertia=(1, 1, 1), collisions=kn.model.Sphere(0.1))
         models = (b.build(),)
     if name.startswith("elements."):
-        law, place = elements.CubicMuscle(9.0, 0.3, activation=0.5), elements.LinePoint(ARM.base.name, (0.3, 0.2, 0.1))
+        law: Any = elements.CubicMuscle(9.0, 0.3, activation=0.5)
+        law = elements.HillMuscle(9.0, 0.3, 0.2) if "fiber" in name else law
+        place = elements.LinePoint(ARM.base.name, (0.3, 0.2, 0.1))
         line = elements.Line("muscle", (place, elements.LinePoint(ARM.body_names[-1])), law)
         models = (ARM.replace(elements=(line, elements.Drag("drag", ARM.body_names[0], (1.0, 1.0, 1.0)))),)
     if name.startswith("loops."):

@@ -27,7 +27,7 @@ from knuckle.model import Builder, Model
 from knuckle.public_names import PUBLIC, everything
 from knuckle.spatial import Matrix
 
-from ...seeds import quick
+from ...seeds import Together, quick
 from .mechanisms import arm, chain, closed, geared, states, tree
 
 pytestmark = pytest.mark.skipif(
@@ -137,7 +137,7 @@ def test_plain_bound_and_general_calls_give_the_same_bits(name: str, no_python: 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("batch", [(1,), (8,), (64,), (2, 3)])
-@pytest.mark.parametrize("name", quick(FUNCTIONS, list(FUNCTIONS)[::3]))
+@pytest.mark.parametrize("name", quick(FUNCTIONS, list(FUNCTIONS)[::6]))
 def test_batches_give_the_bits_of_single_states(
     name: str, batch: tuple[int, ...], no_python: Callable[[], None]
 ) -> None:
@@ -165,7 +165,7 @@ def test_what_all_states_share_is_shared(no_python: Callable[[], None]) -> None:
     np.testing.assert_array_equal(kn.inverse_dynamics(model, many.q, one.v, many.a), whole)
 
 
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize("name", [Together(FUNCTIONS)], ids=["every"])
 def test_every_function_is_registered_bound_and_has_the_face_of_a_function(name: str) -> None:
     function = FUNCTIONS[name]
     assert function._traits.is_users or PUBLIC[name] is function

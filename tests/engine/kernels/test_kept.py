@@ -79,6 +79,7 @@ def test_captured_constants_do_not_pile_up(engines: "weakref.WeakSet[native.Load
     assert len(engines) == 1, "code that is no longer right is of no use"
 
 
+@pytest.mark.slow
 def test_options_of_bound_functions_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
     kn.compilation.set_kernel_limit(8)
     model, q = chain(3), np.ones(3)

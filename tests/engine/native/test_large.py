@@ -72,8 +72,8 @@ MODELS = [
     auto_tree(14, 1.0, 0.3, 0.99),
     auto_tree(15, 2.0, 0.3, 0.95),
     general_chain(9),
-    random_tree(4, 6),
-    random_tree(5, 6, floating=True),
+    random_tree(4, 4),
+    random_tree(5, 4, floating=True),
 ]
 
 

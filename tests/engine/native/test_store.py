@@ -324,6 +324,7 @@ print(json.dumps(kn.inverse_dynamics(model, q, q, q).tolist()))
 """
 
 
+@pytest.mark.slow
 def test_processes_that_start_together(place: Path):
     started = [
         subprocess.Popen([sys.executable, "-c", TOGETHER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
@@ -443,6 +444,7 @@ def _churn(seed: int) -> int:
     return wrong
 
 
+@pytest.mark.slow
 def test_processes_that_write_and_remove_at_once(place: Path):
     with multiprocessing.get_context("spawn").Pool(2) as pool:
         assert sum(pool.map(_churn, range(2))) == 0

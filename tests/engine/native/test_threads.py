@@ -20,6 +20,7 @@ from knuckle.engine.native import machine_code as native
 from knuckle.engine.native import result_memory, threads
 from knuckle.testing import auto_tree
 
+from ...seeds import quick
 from ..calls.mechanisms import MODELS, chain, states
 
 TREE = MODELS["tree"]
@@ -50,7 +51,7 @@ def test_the_number_of_threads_changes_no_bit(n: int, dtype: Any):
         np.testing.assert_array_equal(call(n, dtype), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Written past the caches, in blocks that begin and end elsewhere for every number of threads."""
     model = auto_tree(17, 2.0, 0.3, 0.97)

@@ -13,7 +13,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.scalar import ZERO, absolute, maximum
+from knuckle.scalar import ONE, ZERO, absolute, maximum
+from knuckle.spatial import Matrix
+from knuckle.spatial.linear.response import BLOCK, LoopedResponse
+from knuckle.spatial.linear.semidefinite import semidefinite_inverse
+from knuckle.spatial.linear.sparse_rows import SparseRow, between, inner, transposed_times
 
 from .friction_discs import NO_RESPONSE, ResponseSteps, Scalars
 from .impulse_laws import Bounds, Cone
@@ -22,38 +26,84 @@ WARNED = 1e-6
 """The residual, in m/s or rad/s, beyond which contacts count as not solved."""
 
 
+LOOPED = 12
+"""Rows from which on code has loops for them."""
+
+
 @dataclass(frozen=True)
 class ImpulseBlock:
-    """The rows of one contact or bound, and what solvers multiply with."""
+    """The rows of one contact or bound, what solvers multiply with, and the responses of its rows to each other."""
 
     rows: range
     law: Cone | Bounds
     steps: ResponseSteps
+    own: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class ConeProblem:
-    """A (n, n), by the entries of each row that are not always zero, b (n) and the blocks of its contacts."""
+    """A = J G Jᵀ (n, n), b (n) and the blocks of its contacts.
 
-    A: Sequence[dict[int, Any]]
+    G is the response along axes, and J the parts of rows along them. Where each row is an axis of its own, G is A.
+    `groups` are blocks that act along the same axes. `inertia` is G⁻¹, where there are fewer axes than rows.
+    """
+
+    G: Sequence[SparseRow]
+    J: Sequence[SparseRow]
     b: Sequence[Any]
     blocks: tuple[ImpulseBlock, ...]
+    groups: tuple[tuple[ImpulseBlock, ...], ...]
+    inertia: Matrix | None = None
 
     @classmethod
     def of(cls, A: Sequence[Sequence[Any]], b: Sequence[Any], laws: Sequence[Cone | Bounds]) -> ConeProblem:
         """The problem, for the law of each contact in order."""
-        blocks, n, most = list[ImpulseBlock](), 0, ZERO
-        for i, row in enumerate(A):
-            most = maximum(most, row[i])
-        for law in laws:
-            blocks.append(ImpulseBlock(range(n, n + law.rows), law, law.steps(A, n, NO_RESPONSE * most)))
-            n += law.rows
-        return cls([{k: a for k, a in enumerate(row) if a is not ZERO} for row in A], b, tuple(blocks))
+        return cls.along(A, [{i: ONE} for i in range(len(A))], b, laws)
 
-    def velocity(self, i: int, impulses: Scalars) -> Any:
-        """u of a row. What a sweep has changed last is added last: code need not wait for it."""
-        later, earlier = ([k for k in self.A[i] if is_later == (k > i)] for is_later in (True, False))
-        return self.b[i] + sum((self.A[i][k] * impulses[k] for k in (*later, *earlier)), ZERO)
+    @classmethod
+    def along(
+        cls, G: Sequence[Sequence[Any]], J: Sequence[SparseRow], b: Sequence[Any], laws: Sequence[Cone | Bounds]
+    ) -> ConeProblem:
+        """The problem by the response along axes, and the parts of rows along them."""
+        response, most, n = [{k: g for k, g in enumerate(row) if g is not ZERO} for row in G], ZERO, 0
+        parts, groups = list[tuple[range, Cone | Bounds, list[list[Any]]]](), dict[int, list[ImpulseBlock]]()
+        for law in laws:
+            rows = range(n, n := n + law.rows)
+            parts.append((rows, law, [[between(J[i], response, J[k]) for k in rows] for i in rows]))
+            for k in range(law.rows):
+                most = maximum(most, parts[-1][2][k][k])
+        blocks = [ImpulseBlock(rows, law, law.steps(own, 0, NO_RESPONSE * most), own) for rows, law, own in parts]
+        for block in blocks:
+            groups.setdefault(min(J[block.rows.start]), []).append(block)
+        inertia = semidefinite_inverse(G) if len(G) < len(J) else None
+        return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), inertia)
+
+    @property
+    def looped(self) -> LoopedResponse | None:
+        """G in loops, where all rows are axes of contacts with friction, and many."""
+        is_square = self.inertia is None and all(block.law.rows == BLOCK for block in self.blocks)
+        return LoopedResponse.of(self.G) if is_square and len(self.G) >= LOOPED else None
+
+    def forces(self, impulses: Scalars) -> Scalars:
+        """Jᵀλ: what impulses are along axes."""
+        return transposed_times(self.J, impulses, len(self.G))
+
+    def motion(self, forces: Scalars, k: int) -> Any:
+        """G f of an axis. What a sweep has changed last is added last: code need not wait for it."""
+        later, earlier = ([m for m in self.G[k] if is_later == (m > k)] for is_later in (True, False))
+        return sum((self.G[k][m] * forces[m] for m in (*later, *earlier)), ZERO)
+
+    def velocities(self, impulses: Scalars) -> Scalars:
+        """u of all rows."""
+        forces = self.forces(impulses)
+        looped = self.looped if any(f is not ZERO for f in forces) else None
+        motion = looped.times(forces) if looped else [self.motion(forces, k) for k in range(len(forces))]
+        return [b + inner(row, motion) for b, row in zip(self.b, self.J, strict=True)]
+
+    def work(self, impulses: Scalars) -> Any:
+        """λᵀ A λ."""
+        forces = self.forces(impulses)
+        return sum((f * self.motion(forces, k) for k, f in enumerate(forces)), ZERO)
 
     @property
     def largest_push(self) -> Any:
@@ -85,17 +135,16 @@ class ConeProblem:
                 worst = maximum(worst, response * absolute(impulses[i]))
         return worst
 
-    def trial(self, block: ImpulseBlock, impulses: Scalars) -> Scalars:
+    def trial(self, block: ImpulseBlock, impulses: Scalars, velocities: Scalars) -> Scalars:
         """λ − ρ u of a contact."""
-        pairs = zip(block.rows, block.steps.rho, strict=True)
-        return [impulses[i] - rho * self.velocity(i, impulses) for i, rho in pairs]
+        return [impulses[i] - rho * velocities[i] for i, rho in zip(block.rows, block.steps.rho, strict=True)]
 
 
 def residual(problem: ConeProblem, impulses: Scalars) -> Any:
     """The largest entry of (λ − Π(λ − ρ u))/ρ."""
-    worst: Any = ZERO
+    worst, velocities = ZERO, problem.velocities(impulses)
     for block in problem.blocks:
-        near = block.law.projected(problem.trial(block, impulses))
+        near = block.law.projected(problem.trial(block, impulses, velocities))
         for i, x, response in zip(block.rows, near, block.steps.response, strict=True):
             worst = maximum(worst, absolute(impulses[i] - x) * response)
     return worst

@@ -1,9 +1,10 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
-Rounds that fail begin anew without the guess. Where that fails too, as with many contacts of one body that are about to
-slide, contacts are compliant for a while, u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance
-is taken back step by step. Where it does not, there is more of it, after sweeps from the best impulses so far.
+Where a few rounds fail, as with many contacts of one body that are about to slide, contacts are compliant for a while,
+u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance is taken back, at first in haste, later
+step by step. Where it does not, there is more of it, after sweeps from the best impulses so far. Late rounds begin once
+more, without the guess.
 """
 
 from __future__ import annotations
@@ -11,23 +12,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, absolute, less, maximum, minimum, select
-from knuckle.spatial import Matrix, Vector, repeated
-from knuckle.spatial.linear.elimination import MANY, eliminated, product_count
+from knuckle.scalar import ZERO, absolute, less, maximum, minimum, select
+from knuckle.spatial import repeated
+from knuckle.spatial.linear.sparse_rows import common, inner
 
-from .cone_problem import ConeProblem, residual
-from .friction_discs import Scalars
+from .cone_problem import ConeProblem, ImpulseBlock, residual
+from .friction_discs import Scalars, Velocity
+from .impulse_newton import newton
 
-ANEW, RIGID = 4, 10
-"""Rounds before they begin anew, and before there is compliance."""
-MANY_SWEEPS = 20
+RIGID, ANEW = 4, 24
+"""Rounds before there is compliance, and before they begin anew."""
+MANY_SWEEPS = 10
 """Sweeps before the first compliance, and before more of it."""
 TRIES = 8
 """Rounds in which the compliant problem is solved, or there is more compliance."""
 SOFTEST, SOFT = 0.1, 1e-3
 """The largest compliance, and the first one: the part of a contact's own response."""
-HARDER, SOFTER = 0.1, 3.0
-"""What a compliance is multiplied with where the problem is solved, and where it is not."""
+HASTY, HARDER, SOFTER = 1e-3, 0.1, 3.0
+"""What a compliance is multiplied with where the problem is solved, at first and after `LATE` rounds, and where it is
+not."""
 NEARLY_RIGID = 1e-9
 """The compliance below which there is none."""
 SETTLED = 5.0
@@ -36,14 +39,10 @@ LATE = 20
 """Rounds after which a residual up to `ENOUGH` is enough."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
-SLIGHT = 1e-7
-"""A compliance that chooses among impulses that do the same, in the slopes of Newton's method only; relative."""
 COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
-LOOPED = 1000
-"""Products from which on the equations of Newton's method are solved by loops."""
 
 Solver = Callable[[ConeProblem, Scalars, int, float], tuple[Scalars, Any]]
 """From a problem and a guess, with rounds and a tolerance, to impulses and a residual."""
@@ -69,8 +68,10 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
         tries = select(is_rigid, 0.0, select(softens, -1.0, tries))
         softness = select(softens, SOFT, softness)
-        tries, softness, left, *both = _round(problem, is_rigid, tries, softness, left, best, impulses)
         is_late = less(min(LATE, rounds) - 1.5, count)
+        harder = select(is_late, HARDER, HASTY)
+        is_early = less(count, RIGID + 0.5)
+        tries, softness, left, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
         return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, softness, left, *both
 
     begin = (is_open, 0.0, 0.0, 0.0, UNKNOWN * is_open, *start, *start)
@@ -79,71 +80,62 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
 
 
 def _round(
-    problem: ConeProblem, is_rigid: Any, tries: Any, softness: Any, left: Any, best: Sequence[Any], impulses: Scalars
+    problem: ConeProblem,
+    is_early: Any,
+    tries: Any,
+    softness: Any,
+    harder: Any,
+    left: Any,
+    best: Sequence[Any],
+    impulses: Scalars,
 ) -> tuple[Any, ...]:
-    """Sweeps and a step of Newton's method. `tries` counts those with this compliance.
+    """Sweeps and a step of Newton's method. `tries` counts those with this compliance; `harder` makes it less.
 
-    It is −1 where there is more of it than before: many sweeps from the best come first.
+    `tries` is −1 where there is more of it than before: many sweeps from the best come first.
     """
     is_softer = less(tries, -0.5)
     impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
-    sweeps = select(is_rigid, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
+    sweeps = select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
-    impulses = _newton(problem, impulses, softness)
+    impulses = newton(problem, impulses, softness)
     allowed = problem.projected(impulses)
     now = residual(problem, allowed)
     is_better = less(now, left)
     best = [select(is_better, a, b) for a, b in zip(allowed, best, strict=True)]
     is_settled = less(now, SETTLED * softness * problem.own_velocity(allowed))
     is_stuck = less(TRIES - 1.5, tries)
-    harder = select(less(HARDER * softness, NEARLY_RIGID), 0.0, HARDER * softness)
+    less_of_it = select(less(harder * softness, NEARLY_RIGID), 0.0, harder * softness)
     softer = minimum(SOFTER * maximum(softness, NEARLY_RIGID), SOFTEST)
-    softness = select(is_settled, harder, select(is_stuck, softer, softness))
+    softness = select(is_settled, less_of_it, select(is_stuck, softer, softness))
     tries = select(is_settled, 0.0, select(is_stuck, -1.0, tries + 1))
     return tries, softness, select(is_better, now, left), *best, *impulses
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:
     """Block by block: the impulse that stops the approach, and friction in its cone."""
-    for block in problem.blocks:
-        block.law.swept(impulses, block.rows.start, block.steps, problem.velocity)
+    forces = problem.forces(impulses)
+    for group in problem.groups:
+        axes = sorted({k for block in group for i in block.rows for k in problem.J[i]})
+        motion = {k: problem.motion(forces, k) for k in axes}
+        for block in group:
+            before = [impulses[i] for i in block.rows]
+            start = [problem.b[i] + inner(problem.J[i], motion) for i in block.rows]
+            block.law.swept(impulses, block.rows.start, block.steps, _velocity(block, start, before))
+            pushed: dict[int, Any] = dict.fromkeys(axes, ZERO)
+            for i, x in zip(block.rows, before, strict=True):
+                for k, part in problem.J[i].items():
+                    pushed[k] = pushed[k] + part * (impulses[i] - x)
+            forces = [f + pushed.get(k, ZERO) for k, f in enumerate(forces)]
+            motion = {k: x + common(pushed, problem.G[k]) for k, x in motion.items()}
     return impulses
 
 
-def _newton(problem: ConeProblem, impulses: Scalars, softness: Any = ZERO) -> Scalars:
-    """λ − F'⁻¹ F with F = λ − Π(λ − ρ u) and F' = 1 − Π' + Π' ρ A.
+def _velocity(block: ImpulseBlock, start: Scalars, before: Scalars) -> Velocity:
+    """The velocity of a row of a block whose impulses have changed since the start."""
 
-    What the slight compliance s in F' + s Π' leaves is solved for once more: it chooses among impulses, and no more.
-    """
-    slopes, still, left = equations(problem, impulses, softness)
-    many = MANY if product_count(slopes) > LOOPED else len(left) + 1
-    factors = eliminated(slopes, many)
-    change = factors.solve(left)
-    rest = (SLIGHT * sum((g * change[m] for m, g in line.items()), ZERO) for line in still)
-    change = change + factors.solve(Vector(rest))
-    return [x - d for x, d in zip(impulses, change, strict=True)]
+    def of(i: int, impulses: Scalars) -> Any:
+        changes = (impulses[k] - x if impulses[k] is not x else ZERO for k, x in zip(block.rows, before, strict=True))
+        row = i - block.rows.start
+        return start[row] + sum((a * d for a, d in zip(block.own[row], changes, strict=True)), ZERO)
 
-
-def equations(
-    problem: ConeProblem, impulses: Scalars, softness: Any = ZERO
-) -> tuple[Matrix, list[dict[int, Any]], Vector]:
-    """F' + s Π', the rows of Π' and F of Newton's method. With compliance ε, ρ u is ρ (A λ + b) + ε λ."""
-    n = len(impulses)
-    slopes: list[Scalars] = []
-    still: list[dict[int, Any]] = []
-    left: Scalars = []
-    rigid = 1 - SLIGHT - softness
-    for block in problem.blocks:
-        trial = [x - softness * impulses[i] for i, x in zip(block.rows, problem.trial(block, impulses), strict=True)]
-        for i, line, x in zip(block.rows, block.law.slope(trial), block.law.projected(trial), strict=True):
-            left.append(impulses[i] - x)
-            row: Scalars = [ZERO] * n
-            row[i] = ONE
-            still.append({m: g for m, g in zip(block.rows, line, strict=True) if g is not ZERO})
-            for m, g in still[-1].items():
-                row[m] = row[m] - rigid * g
-                weight = block.steps.rho[m - block.rows.start] * g
-                for k, a in problem.A[m].items():
-                    row[k] = row[k] + weight * a
-            slopes.append(row)
-    return Matrix(slopes, n), still, Vector(left)
+    return of

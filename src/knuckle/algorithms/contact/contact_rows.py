@@ -22,6 +22,10 @@ class UnitImpulse(NamedTuple):
 
     forces: Mapping[int, Any]
     variables: Mapping[tuple[int, int], Any] = {}
+    bodies: tuple[int, int] | None = None
+    """the two bodies it acts between,"""
+    wrench: Force | None = None
+    """and its force on the first of them, in base coordinates"""
 
     def at(self, i: int, nv: int) -> Vector:
         """Its force at the variables of joint i."""
@@ -47,7 +51,8 @@ def turning_row(model: Model, X0: PerBody, first: int, second: int, axis: Vec3) 
 
 def _between(X0: PerBody, first: int, second: int, f: Force) -> UnitImpulse:
     both = {first: X0[first] @ f} if first != ROOT else {}
-    return UnitImpulse({**both, second: -(X0[second] @ f)} if second != ROOT else both)
+    forces = {**both, second: -(X0[second] @ f)} if second != ROOT else both
+    return UnitImpulse(forces, {}, (first, second), f)
 
 
 def rate(V: PerBody, v: PerJoint, row: UnitImpulse) -> Any:
@@ -85,16 +90,21 @@ def inner(model: Model, y: Mapping[int, Vector], z: Mapping[int, Vector]) -> Any
     return sum((a * b for i in range(model.nb) for a, b in zip(y[i], z[i], strict=True)), ZERO)
 
 
-def velocity_change(
-    model: Model, factors: Factors, roots: Roots, y: Sequence[Mapping[int, Vector]], impulses: Sequence[Any]
-) -> dict[int, Vector]:
-    """H⁻¹ Σ tₖλₖ from the whitened rows: the change of velocity that impulses bring (11.53)."""
+def whitened_sum(model: Model, y: Sequence[Mapping[int, Vector]], impulses: Sequence[Any]) -> dict[int, list[Any]]:
+    """z = Σ yₖλₖ at each joint: zᵀz is λᵀA λ."""
+    return {
+        i: [sum((x[i][k] * f for x, f in zip(y, impulses, strict=True)), ZERO) for k in range(joint.nv)]
+        for i, _, joint in model.outward()
+    }
+
+
+def velocity_change(model: Model, factors: Factors, roots: Roots, z: Mapping[int, Sequence[Any]]) -> dict[int, Vector]:
+    """H⁻¹ Σ tₖλₖ from the sum of whitened rows: the change of velocity that impulses bring (11.53)."""
     X, S, U, Psi = factors
     A: dict[int, Any] = {ROOT: model.zero_motion}
     change: dict[int, Vector] = {}
     for i, p, joint in model.outward():
-        z = [sum((x[i][k] * f for x, f in zip(y, impulses, strict=True)), ZERO) for k in range(joint.nv)]
-        u: list[Any] = [value / d for value, d in zip(z, roots.root[i], strict=True)]
+        u: list[Any] = [value / d for value, d in zip(z[i], roots.root[i], strict=True)]
         for k in reversed(range(joint.nv)):
             for m in range(k):
                 u[m] = u[m] - roots.L[i].rows[k][m] * u[k]

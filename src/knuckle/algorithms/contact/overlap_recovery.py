@@ -7,8 +7,9 @@ from typing import Any
 
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import repeated
+from knuckle.spatial.linear.sparse_rows import common, inner, transposed_times
 
-from .friction_discs import NO_RESPONSE, inverse_response
+from .cone_problem import ConeProblem
 
 SWEEPS = 50
 """Sweeps of Gauss and Seidel at most."""
@@ -16,28 +17,27 @@ NEAR = 0.05
 """The part of the velocity apart that need not be there: each step takes back a part of an overlap anyway."""
 
 
-def recovered(A: Sequence[Sequence[Any]], apart: Sequence[Any]) -> list[Any]:
-    """z ≥ 0 with A z at least `apart`, and z only where it is just that: pushes along the normals, without friction."""
-    n = len(apart)
+def recovered(problem: ConeProblem, rows: Sequence[int], apart: Sequence[Any]) -> list[Any]:
+    """z ≥ 0 for some rows, with A z at least `apart`, and z only where it is just that: pushes along normals.
+
+    There is no friction in it.
+    """
     most: Any = ZERO
     for d in apart:
         most = maximum(most, d)
-    stiffest: Any = ZERO
-    for i in range(n):
-        stiffest = maximum(stiffest, A[i][i])
-    inverse = [inverse_response(A[i][i], NO_RESPONSE * stiffest) for i in range(n)]
+    inverse = {block.rows.start: block.steps.normal for block in problem.blocks}
+    axes = sorted({k for i in rows for k in problem.J[i]})
 
     def sweep(left: Any, *z: Any) -> tuple[Any, ...]:
-        found = list(z)
-        for i in range(n):
-            found[i] = maximum(found[i] + (apart[i] - _row(A[i], found)) * inverse[i], 0.0)
+        forces = transposed_times([problem.J[i] for i in rows], z, len(problem.G))
+        motion, found = {k: problem.motion(forces, k) for k in axes}, list[Any]()
+        for i, x, d in zip(rows, z, apart, strict=True):
+            found.append(maximum(x + (d - inner(problem.J[i], motion)) * inverse[i], 0.0))
+            pushed = {k: part * (found[-1] - x) for k, part in problem.J[i].items()}
+            motion = {k: u + common(pushed, problem.G[k]) for k, u in motion.items()}
         worst: Any = ZERO
-        for i in range(n):
-            worst = maximum(worst, apart[i] - _row(A[i], found))
+        for i, d in zip(rows, apart, strict=True):
+            worst = maximum(worst, d - inner(problem.J[i], motion))
         return worst - NEAR * most, *found
 
-    return list(repeated(sweep, (most, *[0.0] * n), SWEEPS)[1:])
-
-
-def _row(row: Sequence[Any], z: Sequence[Any]) -> Any:
-    return sum((a * x for a, x in zip(row, z, strict=True) if a is not ZERO), ZERO)
+    return list(repeated(sweep, (most, *[0.0] * len(rows)), SWEEPS)[1:])

@@ -50,15 +50,15 @@ def solved_with_rebound(
 
 def energy(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
     """The kinetic energy that impulses bring: λᵀ(free + A λ/2)."""
-    with_half = (
-        f + sum((a * impulses[k] for k, a in row.items()), ZERO) / 2 for f, row in zip(free, problem.A, strict=True)
-    )
-    return sum((x * u for x, u in zip(impulses, with_half, strict=True)), ZERO)
+    return sum((x * u for x, u in zip(impulses, free, strict=True)), ZERO) + problem.work(impulses) / 2
 
 
-def without_gain(problem: ConeProblem, free: Sequence[Any], impulses: Scalars) -> Any:
-    """The largest part s ≤ 1 with which impulses bring no energy: s² λᵀA λ/2 + s λᵀfree ≤ 0."""
-    whole, along = energy(problem, free, impulses), sum((x * f for x, f in zip(impulses, free, strict=True)), ZERO)
+def without_gain(along: Any, work: Any) -> Any:
+    """The largest part s ≤ 1 with which impulses bring no energy: s² work/2 + s along ≤ 0.
+
+    `along` is λᵀfree, and `work` λᵀA λ.
+    """
+    whole = along + work / 2
     gains = less(0.0, whole)
     return select(gains, maximum(0.0, -along / select(gains, whole - along, 1.0)), 1.0)
 
@@ -67,10 +67,7 @@ def _kept(problem: ConeProblem, free: Sequence[Any], low: Scalars, high: Scalars
     """The largest part s ≤ 1 with no energy at low + s (high − low), for a `low` without: a s² + 2 b s + c = 0."""
     way = [y - x for x, y in zip(low, high, strict=True)]
     c, whole = energy(problem, free, low), energy(problem, free, high)
-    a = (
-        sum((w * sum((m * way[k] for k, m in row.items()), ZERO) for w, row in zip(way, problem.A, strict=True)), ZERO)
-        / 2
-    )
+    a = problem.work(way) / 2
     b = (whole - c - a) / 2
     root = sqrt(maximum(b * b - a * c, 0.0))
     down = b + root

@@ -9,7 +9,9 @@ from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Frame, Model
 from knuckle.model.elements import ForceElement
-from knuckle.scalar import ZERO
+from knuckle.model.elements.joint_lines import JointState
+from knuckle.model.elements.local_slopes import LocalSlopes
+from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Vector
 
 
@@ -26,11 +28,22 @@ def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Pla
     """The elements of a mechanism in a state; without velocities where none are given."""
     if not model.elements:
         return
-    X0, V0 = positions(model, q), {} if v is None else velocities(model, q, v)
+    X0, V0, named = positions(model, q), {} if v is None else velocities(model, q, v), model.frame_table
     for element in model.elements:
-        frames = tuple(map(model.frame, element.frames))
+        if element.wound_on:
+            element = element.on_joints([_joint_state(model, q, name) for name in element.wound_on])
+        frames = tuple(named[name] for name in element.frames)
         X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
         yield PlacedElement(element, frames, X, V)
+
+
+def _joint_state(model: Model, q: PerJoint, name: str) -> JointState:
+    """The joint that carries a body, of one variable, in a state."""
+    frame = model.frame(name)
+    i = frame.body
+    joint, p = model.joints[i], model.joints[i].parent
+    s: Any = frame.X @ (joint.type.subspace(q[i]) @ Vector((ONE,)))
+    return JointState(name, model.base.name if p == ROOT else model.body_names[p], s, q[i][0])
 
 
 def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:
@@ -55,3 +68,19 @@ def joint_forces(model: Model, q: PerJoint, forces: PerBody) -> dict[int, Vector
 def element_energy(model: Model, q: PerJoint) -> Any:
     """The energy that all elements store."""
     return sum((element.energy(X) for element, _, X, _ in placed(model, q)), ZERO)
+
+
+def local_slopes(model: Model, q: PerJoint, v: PerJoint) -> Iterator[tuple[list[dict[int, Vector]], LocalSlopes]]:
+    """Of each element the directions of its springs and dampers as joint forces Jᵀg, and K and D along them.
+
+    Σ Jᵀg K gᵀJ is the stiffness of the notes (2.75): −∂τ/∂q without the turning of forces, (∂Jᵀ/∂q) f.
+    """
+    for element, frames, X, V in placed(model, q, v):
+        slopes = element.local_slopes(X, V)
+        rows: list[dict[int, Vector]] = []
+        for pulls in slopes.directions:
+            F: dict[int, Any] = {}
+            for frame, f in zip(frames, pulls, strict=True):
+                F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+            rows.append(joint_forces(model, q, F))
+        yield rows, slopes

@@ -101,7 +101,8 @@ def corrected(k: Any, rate: Any, error: Any, time: float | None) -> Any:
 def _around(model: Model, loop: LoopJoint) -> tuple[list[int], list[int]]:
     """The joints from the successor and from the predecessor up to where their ways to the base meet."""
     ours, theirs = model.ancestors(loop.successor), model.ancestors(loop.predecessor)
-    return [j for j in ours if j not in theirs], [j for j in theirs if j not in ours]
+    shared = set(ours) & set(theirs)
+    return [j for j in ours if j not in shared], [j for j in theirs if j not in shared]
 
 
 def _bodies(model: Model, q: PerJoint, v: PerJoint, g: PerJoint, path: list[int]) -> tuple[Any, Any]:

@@ -14,7 +14,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.symbolic_matrices import matrix_shape
 from knuckle.model import Model
-from knuckle.model.elements.muscle_laws import muscles_of
+from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of
 from knuckle.scalar import inside_a_kernel, kind_of
 from knuckle.spatial import Matrix, Vector
 
@@ -28,9 +28,10 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "w": lambda model: (model.algebra.dimension,),
     "l": lambda model: (sum(loop.type.nv for loop in model.loops),),
     "m": lambda model: (len(muscles_of(model.elements)),),
+    "e": lambda model: (len(elastic_of(model.elements)),),
 }
 """What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops,
-activations of muscles."""
+activations of muscles, lengths of fibers at elastic tendons."""
 
 MATRIX = "f_ext"
 """The argument of a kernel whose last two axes belong together: a wrench per body."""

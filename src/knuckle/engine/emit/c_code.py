@@ -14,7 +14,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
-from knuckle.engine.trace import Block, Called, Eliminate, Lookup, Program, Repeated, Substitute
+from knuckle.engine.trace import (
+    Block,
+    Called,
+    Eliminate,
+    EliminateResponse,
+    Laid,
+    Lookup,
+    Multiply,
+    Program,
+    Repeated,
+    Substitute,
+    SubstituteResponse,
+)
 from knuckle.scalar.operations import CONDITIONS, FUNCTIONS, OPERATIONS
 
 from .single_precision import single
@@ -218,6 +230,8 @@ class _Blocks:
             return self._eliminate(block, name)
         if isinstance(block, Substitute):
             return self._substitute(block, name)
+        if isinstance(block, (Laid, Multiply, EliminateResponse, SubstituteResponse)):
+            return self._response(block, name)
         if isinstance(block, Lookup):
             return self._lookup(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
@@ -250,6 +264,45 @@ class _Blocks:
         for (i = 0; i < k; i++) x[k] -= a[k * {n} + i] * x[i];
         x[k] *= a[k * {n} + k];
     }}
+}}
+"""
+
+    def _response(self, block: Laid | Multiply | EliminateResponse | SubstituteResponse, name: str) -> str:
+        T, n, zero = self.kind.name, block.n, self.kind.literal(0.0)
+        if isinstance(block, EliminateResponse):
+            eliminate = self.name(Eliminate(n))
+            text = f"""    int i, j, k;
+    {T} s[{n * n}];
+    const {T} *E = in + {n * n}, *P = E + {3 * n};
+    for (i = 0; i < {n}; i++) {{
+        for (j = 0; j < {n}; j++) {{
+            s[i * {n} + j] = {zero};
+            for (k = 0; k < 3; k++) s[i * {n} + j] += P[3 * i + k] * in[(i - i % 3 + k) * {n} + j];
+        }}
+        for (k = 0; k < 3; k++) s[i * {n} + i - i % 3 + k] += E[3 * i + k];
+    }}
+    {eliminate}(s, out);
+    for (i = {n * n}; i < {block.outputs}; i++) out[i] = {zero};"""
+        elif isinstance(block, SubstituteResponse):
+            substitute = self.name(Substitute(n))
+            text = f"""    int k;
+    {T} s[{n * n + n}];
+    for (k = 0; k < {n * n}; k++) s[k] = in[k];
+    for (k = 0; k < {n}; k++) s[{n * n} + k] = in[{block.arrays[0]} + k];
+    {substitute}(s, out);
+    for (k = {n}; k < {2 * n}; k++) out[k] = {zero};"""
+        elif isinstance(block, Multiply):
+            text = f"""    int i, j;
+    for (i = 0; i < {n}; i++) {{
+        out[i] = {zero};
+        for (j = 0; j < {n}; j++) out[i] += in[i * {n} + j] * in[{n * n} + j];
+    }}"""
+        else:
+            text = f"""    int k;
+    for (k = 0; k < {n}; k++) out[k] = in[k];"""
+        return f"""static void {name}(const {T} *in, {T} *out)
+{{
+{text}
 }}
 """
 

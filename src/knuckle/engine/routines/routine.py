@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -121,7 +122,7 @@ class BoundRoutine:
             if not isinstance(x, np.ndarray) or x.dtype != dtype or x.ndim != 1 or not x.flags.carray:
                 where = f"{self._routine.python.__name__}: {name}"
                 raise TypeError(f"{where} is an array of {np.dtype(dtype)} with one axis, in order, not {x!r}")
-            return int(x.ctypes.data)
+            return x.__array_interface__["data"][0]
         if kind == CODE:
             self._is_plain |= not x.address
             return int(x.address)
@@ -130,9 +131,7 @@ class BoundRoutine:
         if kind.startswith(RECORD):
             fields = fields_of(type(x))
             return int(self._words([(f"{name}.{f}", fields[f], getattr(x, f)) for f in fields]).ctypes.data)
-        number = np.zeros(1, np.float64 if kind == REAL else np.int64)
-        number[0] = x
-        return int(number.view(np.int64)[0])
+        return struct.unpack("<q", struct.pack("<d", x))[0] if kind == REAL else int(x)
 
 
 def routine(python: Callable[..., Any]) -> Routine:

@@ -4,7 +4,7 @@ from knuckle.scalar.operations import OPERATIONS, Operation
 
 from .blocks import Block, Called, Repeated
 from .count import Count
-from .dense_blocks import Eliminate, Substitute
+from .dense_blocks import Eliminate, EliminateResponse, Laid, Multiply, Substitute, SubstituteResponse
 from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
@@ -20,9 +20,12 @@ __all__ = [
     "Called",
     "Count",
     "Eliminate",
+    "EliminateResponse",
     "Expression",
     "Graph",
+    "Laid",
     "Lookup",
+    "Multiply",
     "Node",
     "Operation",
     "Program",
@@ -30,6 +33,7 @@ __all__ = [
     "Rolled",
     "RolledBlock",
     "Substitute",
+    "SubstituteResponse",
     "record",
     "simplify",
     "trace",

@@ -9,7 +9,7 @@ from typing import Any
 from knuckle.scalar.grid import Grid
 
 from .blocks import Block, Called, Repeated
-from .dense_blocks import Eliminate, Substitute
+from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .lookup_block import Lookup
@@ -73,7 +73,7 @@ def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
 def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
     """The results of dense linear algebra with n unknowns."""
     graph = innermost(numbers)
-    block = {"eliminate": Eliminate, "substitute": Substitute}[name](n)
+    block = DENSE[name](n)
     call = graph.call(block, [_node(graph, x) for x in numbers])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
 

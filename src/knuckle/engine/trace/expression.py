@@ -36,17 +36,26 @@ class Expression:
         return Expression(graph, op(graph, j, i) if reflected else op(graph, i, j))
 
     def __add__(self, other: Any) -> Any:
+        graph = self.graph
+        if type(other) is Expression and other.graph is graph is graph.open[-1]:
+            return Expression(graph, graph.add(self.index, other.index))
         return self._with(Graph.add, other)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Any:
+        graph = self.graph
+        if type(other) is Expression and other.graph is graph is graph.open[-1]:
+            return Expression(graph, graph.sub(self.index, other.index))
         return self._with(Graph.sub, other)
 
     def __rsub__(self, other: Any) -> Any:
         return self._with(Graph.sub, other, reflected=True)
 
     def __mul__(self, other: Any) -> Any:
+        graph = self.graph
+        if type(other) is Expression and other.graph is graph is graph.open[-1]:
+            return Expression(graph, graph.mul(self.index, other.index))
         return ZERO if other is ZERO else self._with(Graph.mul, other)
 
     __rmul__ = __mul__

@@ -74,20 +74,23 @@ def compact(graph: Graph, arguments: tuple[tuple[str, int], ...], outputs: list[
     """The live part of a graph as a program. The results of a block come right after its call."""
     live = graph.live(outputs)
     parts: dict[int, list[int]] = {}
-    for i in live:
-        if graph.nodes[i].op == "part":
-            parts.setdefault(graph.nodes[i].a, []).append(i)
+    if graph.blocks:
+        for i in live:
+            if graph.nodes[i].op == "part":
+                parts.setdefault(graph.nodes[i].a, []).append(i)
     number = [-1] * len(graph.nodes)
     nodes: list[Node] = []
     used: dict[int, int] = {}
     for i in live:
         if number[i] >= 0:
             continue
-        for old in (i, *parts.get(i, ())):
-            node = graph.nodes[old].renumbered(number)
-            if node.op == "call":
-                node = node._replace(a=used.setdefault(node.a, len(used)))
-            number[old] = len(nodes)
-            nodes.append(node)
+        node = graph.nodes[i].renumbered(number)
+        if node.op == "call":
+            node = node._replace(a=used.setdefault(node.a, len(used)))
+        number[i] = len(nodes)
+        nodes.append(node)
+        for part in parts.get(i, ()):
+            number[part] = len(nodes)
+            nodes.append(graph.nodes[part].renumbered(number))
     blocks = tuple(graph.blocks[k] for k in used)
     return Program(arguments, tuple(nodes), tuple(number[i] for i in outputs), shape, blocks)

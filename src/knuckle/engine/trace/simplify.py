@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
-from .expression_graph import Graph, Node
+from .expression_graph import LEAVES, Graph, Node
 from .program import Program, compact
 
 SUM, PRODUCT = frozenset(("add", "sub", "neg")), frozenset(("mul",))
@@ -39,13 +39,15 @@ def simplify(program: Program, gain: float = 0.0) -> Program:
     program = replace(
         program, blocks=tuple(block.mapped(lambda body: simplify(body, gain)) for block in program.blocks)
     )
+    before = program.count().total
     while True:
-        before, better = program.count().total, rearranged(program)
-        saved = before - better.count().total
-        if saved > 0:
+        better = rearranged(program)
+        after = better.count().total
+        if after < before:
             program = better
-        if saved <= gain * before * (DEARER if before > LONG else 1):
+        if before - after <= gain * before * (DEARER if before > LONG else 1):
             return program
+        before = after
 
 
 def rearranged(program: Program) -> Program:
@@ -53,22 +55,23 @@ def rearranged(program: Program) -> Program:
     parts = _parts(program)
     graph, number = Graph(), list[int]()
     for i, node in enumerate(program.nodes):
+        op, a, b, _ = node
         if parts[i]:
             number.append(-1)
-        elif node.op in ARITHMETIC and not parts[node.a] and not parts[node.b]:
-            number.append(ARITHMETIC[node.op](graph, number[node.a], number[node.b]))
-        elif node.op in SUM:
+        elif op in ARITHMETIC and not parts[a] and not parts[b]:
+            number.append(ARITHMETIC[op](graph, number[a], number[b]))
+        elif op in SUM:
             number.append(_sum(graph, _terms(program.nodes, parts, number, graph, i)))
-        elif node.op in PRODUCT:
+        elif op in PRODUCT:
             number.append(_product(graph, *_factors(program.nodes, parts, number, graph, i)))
-        elif node.op in ("input", "constant"):
+        elif op in LEAVES:
             number.append(graph.put(node))
-        elif node.op == "call":
-            number.append(graph.call(program.blocks[node.a], [number[k] for k in node.operands]))
-        elif node.op == "part":
-            number.append(graph.part(number[node.a], node.b))
+        elif op == "call":
+            number.append(graph.call(program.blocks[a], [number[k] for k in node.operands]))
+        elif op == "part":
+            number.append(graph.part(number[a], b))
         else:
-            number.append(graph.apply(node.op, *(number[k] for k in node.operands)))
+            number.append(graph.apply(op, *(number[k] for k in node.operands)))
     return compact(graph, program.arguments, [number[i] for i in program.outputs], program.shape)
 
 
@@ -82,13 +85,9 @@ def _parts(program: Program) -> list[bool]:
             uses[k] += 1
             user[k] = node.op
     return [
-        uses[i] == 1
-        and (
-            (node.op in SUM and user[i] in SUM)
-            or (node.op in PRODUCT and (user[i] in SUM or user[i] in PRODUCT))
-        )
-        for i, node in enumerate(program.nodes)
-    ]  # fmt: skip
+        count == 1 and ((node.op in SUM and by in SUM) or (node.op in PRODUCT and (by in SUM or by in PRODUCT)))
+        for count, by, node in zip(uses, user, program.nodes, strict=True)
+    ]
 
 
 def _terms(nodes: tuple[Node, ...], parts: list[bool], number: list[int], graph: Graph, root: int) -> list[Term]:
@@ -97,27 +96,29 @@ def _terms(nodes: tuple[Node, ...], parts: list[bool], number: list[int], graph:
     stack = [(root, 1.0)]
     while stack:
         i, sign = stack.pop()
-        node = nodes[i]
+        op, a, b, _ = nodes[i]
         if i != root and not parts[i]:
             terms.append(_taken(graph, sign, [number[i]]))
-        elif node.op in PRODUCT:
+        elif op in PRODUCT:
             coefficient, factors = _factors(nodes, parts, number, graph, i)
             terms.append((sign * coefficient, factors))
-        elif node.op == "neg":
-            stack.append((node.a, -sign))
+        elif op == "neg":
+            stack.append((a, -sign))
         else:
-            stack.append((node.b, sign if node.op == "add" else -sign))
-            stack.append((node.a, sign))
+            stack.append((b, sign if op == "add" else -sign))
+            stack.append((a, sign))
     return terms
 
 
 def _factors(nodes: tuple[Node, ...], parts: list[bool], number: list[int], graph: Graph, root: int) -> Term:
     """The factors of a product."""
-    stack, atoms = [root], list[int]()
+    _, a, b, _ = nodes[root]
+    stack, atoms = [b, a], list[int]()
     while stack:
         i = stack.pop()
-        if i == root or parts[i]:
-            stack += [nodes[i].b, nodes[i].a]
+        if parts[i]:
+            _, a, b, _ = nodes[i]
+            stack += (b, a)
         else:
             atoms.append(number[i])
     return _taken(graph, 1.0, atoms)
@@ -127,14 +128,16 @@ def _taken(graph: Graph, coefficient: float, atoms: list[int]) -> Term:
     """Constants and signs of some factors taken into the coefficient."""
     factors: list[int] = []
     for k in atoms:
-        node = graph.nodes[k]
-        if node.op == "neg":
-            coefficient, k, node = -coefficient, node.a, graph.nodes[node.a]
-        if node.op == "constant":
-            coefficient *= node.a
+        op, a, _, _ = graph.nodes[k]
+        if op == "neg":
+            coefficient, k = -coefficient, a
+            op, a, _, _ = graph.nodes[k]
+        if op == "constant":
+            coefficient *= a
         else:
             factors.append(k)
-    return coefficient, tuple(sorted(factors))
+    factors.sort()
+    return coefficient, tuple(factors)
 
 
 def _product(graph: Graph, coefficient: float, factors: tuple[int, ...]) -> int:

@@ -28,7 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
-from knuckle.model.elements import LinePoint
+from knuckle.model.elements import LinePoint, Winding
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
 
 FORMAT = "knuckle"
@@ -47,6 +47,7 @@ REFERENCES: dict[type, dict[str, str]] = {
 PLAIN = (
     Body, ContactRules, Coupling, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint, Material, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
+    Winding,
 )  # fmt: skip
 """Classes that the place they stand in tells; all others are written with their type."""
 

@@ -15,7 +15,7 @@ def motors(source: MjcfSource, j: int) -> tuple[float, float]:
     m = source.m
     total_armature = total_damping = 0.0
     for a in on_joint(source, j):
-        squared = float(m.actuator_gear[_output(source, a)][0]) ** 2
+        squared = float(m.actuator_gear[output(source, a)][0]) ** 2
         total_armature += squared * float(m.actuator_armature[a]) if source.has("actuator_armature", a) else 0.0
         total_damping += squared * float(m.actuator_damping[a]) if source.has("actuator_damping", a) else 0.0
     return total_armature, total_damping
@@ -36,13 +36,14 @@ def count(source: MjcfSource) -> int:
 
 
 def remark_actuators(source: MjcfSource) -> None:
-    """A warning for actuators that push at zero control, information on the others."""
+    """A warning for actuators that push at zero control, information on the others; muscles of lines come over."""
     n = count(source)
-    active = [a for a in range(n) if _is_active(source, a)]
+    others = [a for a in range(n) if a not in source.muscles]
+    active = [a for a in others if _is_active(source, a)]
     if active:
         source.note("warning", source.listed("actuator", active), _SERVO)
-    if n > len(active):
-        text = f"{n - len(active)} actuators ignored, but for their armature and damping at a joint"
+    if len(others) > len(active):
+        text = f"{len(others) - len(active)} actuators ignored, but for their armature and damping at a joint"
         source.note("info", "actuators", text)
     curved = [
         a for a in range(n) if hasattr(source.m, "actuator_dampingpoly") and source.m.actuator_dampingpoly[a].any()
@@ -68,11 +69,16 @@ def _remark_spread(source: MjcfSource) -> None:
             source.note("warning", source.name("joint", j), "armature and damping of its actuators ignored")
 
 
+def is_switched_off(source: MjcfSource, a: int) -> bool:
+    """Whether the options of the file switch an actuator off."""
+    group = int(source.m.actuator_group[a])
+    return source.disabled("ACTUATION") or bool(0 <= group < 31 and int(source.m.opt.disableactuator) >> group & 1)
+
+
 def _is_active(source: MjcfSource, a: int) -> bool:
     """Whether an actuator may push although every control is zero."""
     m, words = source.m, source.mujoco
-    group = int(m.actuator_group[a])
-    if source.disabled("ACTUATION") or (0 <= group < 31 and int(m.opt.disableactuator) >> group & 1):
+    if is_switched_off(source, a):
         return False
     gains = int(words.mjtGain.mjGAIN_FIXED), int(words.mjtGain.mjGAIN_AFFINE), int(words.mjtGain.mjGAIN_MUSCLE)
     others = [int(getattr(words.mjtGain, "mjGAIN_DCMOTOR", -1))]
@@ -92,6 +98,6 @@ def _is_active(source: MjcfSource, a: int) -> bool:
     return any(not low <= 0 <= high for low, high in ranges)
 
 
-def _output(source: MjcfSource, a: int) -> int:
+def output(source: MjcfSource, a: int) -> int:
     """The row of an actuator in arrays with one per force that it puts out."""
     return int(source.m.actuator_outadr[a]) if hasattr(source.m, "actuator_outadr") else a

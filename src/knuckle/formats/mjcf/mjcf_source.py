@@ -28,7 +28,9 @@ class MjcfSource:
 
         self.m, self.mujoco = m, mujoco
         self.notes: list[Note] = []
-        self._taken: dict[str, set[str]] = {"frame": {"world"}, "joint": set()}
+        self._taken: dict[str, set[str]] = {"frame": {"world"}, "joint": set(), "element": set()}
+        self.muscles: set[int] = set()
+        """Actuators that have become laws of lines"""
         self._names: dict[str, list[str]] = {}
 
     def note(self, level: str, subject: str, text: str) -> None:

@@ -67,6 +67,7 @@ def to_mjcf(model: Model, *, lossy: bool = False) -> str:
     _add_contact(root, model, names)
     _add_equalities(root, model)
     _add_tendons(root, tendons)
+    _add_muscles(root, tendons)
     _add_keyframes(root, model)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -195,11 +196,21 @@ def _from_start(model: Model, coupling: Coupling) -> tuple[float, ...]:
 
 
 def _add_tendons(root: Element, tendons: TendonWords) -> None:
-    parent = _add(root, "tendon") if tendons.tendons else root
+    parent = _add(root, "tendon") if tendons.tendons or tendons.wound else root
     for name, words, entries in tendons.tendons:
         tendon = _add(parent, "spatial", name=name, **_in_words(words, name))
         for tag, entry in entries:
             _add(tendon, tag, **_in_words(entry, name))
+    for name, words, windings in tendons.wound:
+        tendon = _add(parent, "fixed", name=name, **_in_words(words, name))
+        for winding in windings:
+            _add(tendon, "joint", **_in_words(winding, name))
+
+
+def _add_muscles(root: Element, tendons: TendonWords) -> None:
+    parent = _add(root, "actuator") if tendons.muscles else root
+    for words in tendons.muscles:
+        _add(parent, "muscle", **_in_words(words, words["name"]))
 
 
 def _in_words(words: Words, owner: str) -> dict[str, str]:

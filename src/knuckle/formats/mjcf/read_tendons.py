@@ -1,4 +1,4 @@
-"""MuJoCo's spatial tendons as lines."""
+"""MuJoCo's tendons as lines: spatial ones, fixed ones, and those that muscles pull at."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from knuckle.model import Frame
 from knuckle.model.elements import (
     Cable,
     ConstantTension,
+    JointLine,
     Line,
     LinePoint,
+    MujocoMuscle,
     Pulley,
     SlackSpring,
     Spring,
     TensionLaw,
+    Winding,
     Wrap,
 )
 from knuckle.spatial import IDENTITY
@@ -24,6 +27,7 @@ from knuckle.spatial import IDENTITY
 from .actuators import count, drives
 from .mjcf_source import MjcfSource, numbers, transform
 from .mjcf_tree import MjcfTree
+from .read_muscles import muscles_on
 
 _OTHERS = {
     "stiffnesspoly": ("higher terms of its stiffness", "SPRING"),
@@ -38,28 +42,46 @@ _SURFACE = re.compile("(.*)/surface_*")
 """What this library calls a geom that is there for a line only, after its frame."""
 
 
-def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line, ...]:
-    """Lines for all spatial tendons, with a warning for what else moves the mechanism in MuJoCo: that of tendons of
-    joints, which do not come over, and what a line does not do."""
+def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line | JointLine, ...]:
+    """Lines for all tendons, and for the muscles at them, with a warning for what a line does not do.
+
+    A tendon that does nothing itself is the line of its muscles; one of joints that does nothing is left out.
+    """
     m, fixed = source.m, int(source.mujoco.mjtWrap.mjWRAP_JOINT)
-    found = list[Line]()
+    found = list[Line | JointLine]()
     idle = 0
     for t in range(m.ntendon):
-        name, done, left_out = source.name("tendon", t), _done(source, t), _left_out(source, t)
-        if int(m.wrap_type[int(m.tendon_adr[t])]) != fixed:
-            try:
-                found.append(Line(name, _entries(source, tree, t), _law(source, t)))
-            except ValueError as error:
-                raise ModelError(str(error), element=name) from None
-            if left_out:
-                source.note("warning", name, f"a line here, without {', '.join(left_out)}")
-        elif done or left_out:
-            source.note("warning", name, f"fixed tendon ignored, with {', '.join((*done, *left_out))}")
-        else:
-            idle += 1
+        name, left_out, muscles = source.name("tendon", t), _left_out(source, t), muscles_on(source, t)
+        is_wound = int(m.wrap_type[int(m.tendon_adr[t])]) == fixed
+        laws: list[tuple[str, TensionLaw]] = [(source.name("actuator", a), law) for a, law in muscles]
+        source.muscles.update(a for a, _ in muscles)
+        made = _wound if is_wound else _spatial
+        try:
+            if _done(source, t) or left_out or not (muscles or is_wound):
+                laws.insert(0, (name, _law(source, t)))
+            for own, law in laws:
+                called = source.claim("element", own, "_muscle" if isinstance(law, MujocoMuscle) else "_tendon")
+                found.append(made(source, tree, t, called, law))
+        except ValueError as error:
+            raise ModelError(str(error), element=name) from None
+        idle += not laws
+        if left_out:
+            source.note("warning", name, f"a line here, without {', '.join(left_out)}")
     if idle:
         source.note("info", "tendons", f"{idle} tendons ignored: they exert no force of their own")
     return tuple(found)
+
+
+def _spatial(source: MjcfSource, tree: MjcfTree, t: int, name: str, law: TensionLaw) -> Line:
+    return Line(name, _entries(source, tree, t), law)
+
+
+def _wound(source: MjcfSource, tree: MjcfTree, t: int, name: str, law: TensionLaw) -> JointLine:
+    m, first = source.m, int(source.m.tendon_adr[t])
+    on = [
+        (tree.numbers[int(m.wrap_objid[w])], float(m.wrap_prm[w])) for w in range(first, first + int(m.tendon_num[t]))
+    ]
+    return JointLine(name, tuple(Winding(tree.bodies[i].name, c) for i, c in on), law)
 
 
 def _entries(source: MjcfSource, tree: MjcfTree, t: int) -> tuple[LinePoint | Wrap | Pulley, ...]:

@@ -1,4 +1,4 @@
-"""Lines of a model as MuJoCo's spatial tendons, with the sites and geoms that these need."""
+"""Lines of a model as MuJoCo's tendons, with the sites and geoms that these need, and muscles as actuators at them."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ from knuckle.model.elements import (
     Cable,
     ConstantTension,
     ForceElement,
+    JointLine,
     Line,
     LinePoint,
+    MujocoMuscle,
     Pulley,
     SlackSpring,
     Spring,
     TensionLaw,
+    Winding,
     Wrap,
 )
+from knuckle.model.elements.lines import TensionLine
 from knuckle.spatial import Transform
 
 Words: TypeAlias = dict[str, Any]
@@ -39,6 +43,20 @@ class TendonWords:
             for line in model.elements
             if isinstance(line, Line) and is_tendon(line)
         ]
+        self.wound = [
+            (line.name, tendon_words(line.law) or {}, [self._winding(x) for x in line.windings])
+            for line in model.elements
+            if isinstance(line, JointLine) and is_tendon(line)
+        ]
+        self.muscles = [
+            {"name": line.name, "tendon": line.name, **muscle_words(line.law)}
+            for line in model.elements
+            if isinstance(line, TensionLine) and isinstance(line.law, MujocoMuscle)
+        ]
+
+    def _winding(self, winding: Winding) -> Words:
+        joint = self.model.joints[self.model.frame(winding.body).body]
+        return {"joint": joint.name, "coef": winding.coefficient}
 
     def _entry(self, line: Line, k: int, entry: LinePoint | Wrap | Pulley) -> tuple[str, Words]:
         if isinstance(entry, Pulley):
@@ -92,7 +110,7 @@ class TendonWords:
 
 def is_tendon(element: ForceElement) -> bool:
     """Whether MJCF has a tendon for a force element."""
-    return isinstance(element, Line) and tendon_words(element.law) is not None
+    return isinstance(element, TensionLine) and tendon_words(element.law) is not None
 
 
 def tendon_words(law: TensionLaw) -> Words | None:
@@ -107,8 +125,17 @@ def tendon_words(law: TensionLaw) -> Words | None:
             return {"stiffness": law.stiffness, "damping": law.damping, "springlength": ends}
         case ConstantTension() if not law.force:
             return {}
+        case MujocoMuscle():
+            return {}
         case _:
             return None
+
+
+def muscle_words(law: MujocoMuscle) -> Words:
+    """The attributes of a muscle."""
+    words: Words = {name: getattr(law, name) for name in ("force", "range", "lmin", "lmax", "vmax", "fpmax", "fvmax")}
+    times = {"timeconst": (law.rise, law.fall), "tausmooth": law.smooth}
+    return {**words, "lengthrange": law.length_range, **times, "ctrllimited": "true", "ctrlrange": (0.0, 1.0)}
 
 
 def lost_elements(model: Model) -> Iterator[tuple[str, str]]:
@@ -116,7 +143,9 @@ def lost_elements(model: Model) -> Iterator[tuple[str, str]]:
     for element in model.elements:
         if not is_tendon(element):
             what = type(element).__name__
-            law = f" with the law {type(element.law).__name__}" if isinstance(element, Line) else ""
+            law = f" with the law {type(element.law).__name__}" if isinstance(element, TensionLine) else ""
             yield element.name, f"a force element ({what}{law})"
-        elif isinstance(element, Line) and isinstance(element.law, Cable) and element.law.damping:
+        elif isinstance(element, TensionLine) and isinstance(element.law, MujocoMuscle) and element.law.activation:
+            yield element.name, "the activation that a muscle begins with"
+        elif isinstance(element, TensionLine) and isinstance(element.law, Cable) and element.law.damping:
             yield element.name, "that the damper of a cable does nothing while it is slack, and never pushes"

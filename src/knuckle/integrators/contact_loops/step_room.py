@@ -17,10 +17,10 @@ from knuckle.contact.pair_loops.near_places import FIRST, KIND, PLACE, PLACE_SIZ
 from knuckle.contact.pair_loops.pair_codes import PLACEMENT
 from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.engine.kernels.specialization import Specialization
-from knuckle.engine.routines import Code, code_of
+from knuckle.engine.routines import BoundRoutine, Code, Routine, code_of
 from knuckle.integrators.base import State
 from knuckle.integrators.methods.contact_impulses import rebound_of
-from knuckle.model import Model
+from knuckle.model import ROOT, Model
 from knuckle.scalar import ZERO, constant
 from knuckle.solvers.cones.problem import room_for
 from knuckle.spatial import Vector
@@ -141,9 +141,11 @@ class ContactScene:
         )  # fmt: skip
 
     def placed(self) -> Array:
-        """The placements of shapes at the beginning: those on the base, and on what is fixed to it, stay so."""
-        X0 = positions(self.model, self.model.positions(Vector(self.model.start)))
-        here = [X @ X0[i] for i, X in self.table.placements]
+        """The placements of shapes: those on the base and on what is fixed to it stay so; others are on their body."""
+        moving = {i for tree in self.trees for i in tree.bodies}
+        still = {i for i, _ in self.table.placements} - moving - {ROOT}
+        X0: Any = positions(self.model, self.model.positions(Vector(self.model.start))) if still else {}
+        here = [X @ X0[i] if i in still else X for i, X in self.table.placements]
         return np.array([[*X.E[0], *X.E[1], *X.E[2], *X.r] for X in here], float).reshape(-1)
 
     def terms_size(self) -> int:
@@ -186,14 +188,22 @@ class StepRoom:
         self._bind()
 
     def _bind(self) -> None:
-        """Room for contacts, and the routines with all of it."""
+        """Room for contacts, and what routines are called with."""
         m, o = self.mechanism, self.outcome
         discs = bool(m.slides), bool(m.turns), bool(m.rolls)
         self.cones = p = room_for(o.contacts, o.entries, m.nv, o.envelope, discs, *self._solver)
         s, pairs, terms, ahead = self.terms, self.pairs, list(self._scene.terms), list(self._scene.ahead)
-        self._begin = begin_step.bind(m, s, pairs, o, terms)
-        self._end = end_step.bind(m, s, pairs, p, o, ahead)
-        self._whole = whole_step.bind(m, s, pairs, p, o, terms, ahead)
+        self._arguments: dict[Routine, tuple[Any, ...]] = {
+            begin_step: (m, s, pairs, o, terms),
+            end_step: (m, s, pairs, p, o, ahead),
+            whole_step: (m, s, pairs, p, o, terms, ahead),
+        }
+        self._bound: dict[Routine, BoundRoutine] = {}
+
+    def _run(self, routine: Routine) -> int:
+        if routine not in self._bound:
+            self._bound[routine] = routine.bind(*self._arguments[routine])
+        return self._bound[routine]()
 
     def _grow(self, status: int) -> None:
         """Twice as much of what was too little."""
@@ -237,10 +247,10 @@ class StepRoom:
 
     def _stepped(self) -> int:
         if self._scene.has_code:
-            return self._whole()
-        if self._begin():
+            return self._run(whole_step)
+        if self._run(begin_step):
             self._look()
-        return self._end()
+        return self._run(end_step)
 
     def _look(self) -> None:
         """The places of near pairs that another library computes."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -12,15 +13,17 @@ from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
 from knuckle.algorithms.contact.plane_gaps import TouchPoint
 from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
+from knuckle.algorithms.types import PerBody
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.contact_terms import placed_shapes
 from knuckle.contact.detection import Detector
 from knuckle.errors import ModelError
 from knuckle.joints.base import is_plain
-from knuckle.model import Model
+from knuckle.model import ROOT, Model
 from knuckle.model.surfaces import Surface
-from knuckle.scalar import ZERO, constant, less, maximum, select
+from knuckle.scalar import ONE, ZERO, constant, less, maximum, select
 from knuckle.spatial import Vector
+from knuckle.spatial.three import Vec3, cross, sub
 
 RECOVERY = 0.2
 """The part of an overlap that a step takes back."""
@@ -30,6 +33,13 @@ OVERLAP = 1e-9
 
 MOST_RESPONSES = 3600
 """Responses of one impulse to another in one step at most: to compile the code of more would take minutes."""
+
+
+SIX = 6
+"""The freedoms of a body: more rows than these between two bodies depend on each other."""
+MOST_AXES = 24
+"""Axes up to which their inertia is formed."""
+UNITS: tuple[Vec3, ...] = ((ONE, ZERO, ZERO), (ZERO, ONE, ZERO), (ZERO, ZERO, ONE))
 
 
 class Contact(NamedTuple):
@@ -130,6 +140,40 @@ def rebound_of(surface: Surface) -> tuple[Any, float | None, float]:
     """e, stiffness and damping of a contact: a surface with a stiffness has the rebound of its spring."""
     e = ZERO if surface.stiffness is not None else constant(surface.restitution)
     return e, surface.stiffness, surface.damping or 0.0
+
+
+class RowAxes(NamedTuple):
+    """Rows by the axes that they act along: the axes, and of each row the part along each of them."""
+
+    axes: list[UnitImpulse]
+    parts: list[dict[int, Any]]
+
+
+def axes_of(model: Model, X0: PerBody, rows: Sequence[UnitImpulse], may_share: Sequence[bool]) -> RowAxes:
+    """The rows themselves; but six axes for those that act between the same two bodies, where they are more than six.
+
+    These are couples and forces at the origin of a body. Those that may not share axes are axes themselves, and all of
+    them are where axes would be many.
+    """
+    counts = Counter(row.bodies for row, may in zip(rows, may_share, strict=True) if may and row.bodies)
+    if len(rows) - sum(max(0, n - SIX) for n in counts.values()) > MOST_AXES:
+        counts.clear()
+    axes, parts, first = list[UnitImpulse](), list[dict[int, Any]](), dict[tuple[int, int], int]()
+    for unit, may in zip(rows, may_share, strict=True):
+        if not may or unit.bodies is None or unit.wrench is None or counts[unit.bodies] <= SIX:
+            parts.append({len(axes): ONE})
+            axes.append(unit)
+            continue
+        i, j = unit.bodies
+        at = X0[i if i != ROOT else j].r
+        if unit.bodies not in first:
+            first[unit.bodies] = len(axes)
+            axes += [turning_row(model, X0, i, j, axis) for axis in UNITS]
+            axes += [row(model, X0, i, j, at, axis) for axis in UNITS]
+        moment = sub(unit.wrench.angular, cross(at, unit.wrench.linear))
+        own = (constant(x) for x in (*moment, *unit.wrench.linear))
+        parts.append({first[unit.bodies] + k: x for k, x in enumerate(own) if x is not ZERO})
+    return RowAxes(axes, parts)
 
 
 def impulse_count(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None = None) -> int:

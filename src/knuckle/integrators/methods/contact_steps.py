@@ -13,7 +13,14 @@ from knuckle.algorithms.contact.closed_rows import orthogonal_ties, ties, untied
 from knuckle.algorithms.contact.coasting import lone_body, moved_back, without_impulses
 from knuckle.algorithms.contact.cone_problem import WARNED, ConeProblem
 from knuckle.algorithms.contact.cone_rounds import Solver, solved
-from knuckle.algorithms.contact.contact_rows import inner, rate, roots, velocity_change, whitened_row
+from knuckle.algorithms.contact.contact_rows import (
+    inner,
+    rate,
+    roots,
+    velocity_change,
+    whitened_row,
+    whitened_sum,
+)
 from knuckle.algorithms.contact.overlap_recovery import recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
@@ -25,8 +32,9 @@ from knuckle.integrators.system import System, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called
+from knuckle.spatial.linear.sparse_rows import transposed_times
 
-from .contact_impulses import Contact, contacts_of, impulse_count, must_be_few
+from .contact_impulses import Contact, axes_of, contacts_of, impulse_count, must_be_few
 
 
 @dataclass(frozen=True)
@@ -190,17 +198,25 @@ def with_contacts(
     shared = factors(model, at)
     root = roots(model, shared)
     contacts = list(contacts_of(model, at, X0, dt, joint_limits, pairs))
-    y = [whitened_row(model, shared, root, x) for contact in contacts for x in contact.rows]
+    rows = [x for contact in contacts for x in contact.rows]
+    axes, J = axes_of(model, X0, rows, [not contact.is_soft for contact in contacts for _ in contact.rows])
+    y = [whitened_row(model, shared, root, x) for x in axes]
     if model.loops or model.couplings:
         parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
         y = [untied(model, parts, x) for x in y]
-    A = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    rates = [rate(after, free, x) for contact in contacts for x in contact.rows]
-    earlier = [rate(before, old, x) for contact in contacts for x in contact.rows]
-    found, residual, stops, pushes = resolved(contacts, A, rates, earlier, list(impulses), dt, rounds, tolerance)
-    change, back = (
-        velocity_change(model, shared, root, rows, x) for rows, x in ((y, found), ([y[n] for n in stops], pushes))
+    G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
+    rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
+    found, residual, free_work, stops, pushes = resolved(
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
     )
+    z, apart = (
+        whitened_sum(model, y, transposed_times([J[n] for n in some], x, len(y)))
+        for some, x in ((range(len(rows)), found), (stops, pushes))
+    )
+    work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
+    part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
+    found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
+    change, back = (velocity_change(model, shared, root, x) for x in (z, apart))
     new: list[tuple[Vector, Vector]] = []
     for i, _, joint in model.outward():
         if i not in model.coupled:
@@ -213,7 +229,8 @@ def with_contacts(
 
 def resolved(
     contacts: Sequence[Contact],
-    A: list[list[Any]],
+    G: list[list[Any]],
+    J: Sequence[dict[int, Any]],
     rates: Sequence[Any],
     earlier: Sequence[Any],
     impulses: list[Any],
@@ -221,31 +238,43 @@ def resolved(
     rounds: int,
     tolerance: float,
     solve: Solver = solved,
-) -> tuple[list[Any], Any, list[int], list[Any]]:
-    """Impulses, the residual, and pushes along some rows that take overlaps back.
+) -> tuple[list[Any], Any, Any, list[int], list[Any]]:
+    """Impulses, the residual, what they work against, and pushes along some rows that take overlaps back.
 
-    A is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses work
-    against the mean of the rates before and after, as forces do; those that are not solved are kept from giving energy.
+    J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses
+    work against the mean of the rates before and after, as forces do; those that are not solved are kept from giving
+    energy.
     """
     b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
     mean = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
     for contact in contacts:
         n, m, slack = len(b), len(contact.rows), contact.slack(dt)
-        A[n][n] = A[n][n] + contact.compliance(dt)
+        if contact.is_soft:
+            (k,) = J[n]
+            G[k][k] = G[k][k] + contact.compliance(dt)
         b += [rates[n] + slack, *rates[n + 1 : n + m]]
         free += [mean[n] + (slack if contact.is_soft else ZERO), *mean[n + 1 : n + m]]
         rebound += [ZERO if contact.restitution is ZERO else contact.rebound(earlier[n], dt), *[ZERO] * (m - 1)]
         apart += [(n, contact.recovery(dt))] if contact.is_stop else []
-    problem = ConeProblem.of(A, b, [contact.law for contact in contacts])
+    problem = ConeProblem.along(G, J, b, [contact.law for contact in contacts])
     if any(x is not ZERO for x in rebound):
         found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
     else:
         found, residual = solve(problem, impulses, rounds, tolerance)
-    part = select(less(WARNED, residual), without_gain(problem, free, found), 1.0)
-    found = [part * x for x in found]
+    along = sum((x * u for x, u in zip(found, free, strict=True)), ZERO)
     stops = [n for n, _ in apart]
-    pushes = recovered([[A[i][k] for k in stops] for i in stops], [x for _, x in apart])
-    return found, residual, stops, pushes
+    pushes = recovered(problem, stops, [x for _, x in apart])
+    return found, residual, along, stops, pushes
+
+
+def compliant_work(contacts: Sequence[Contact], impulses: Sequence[Any], dt: Any) -> Any:
+    """What impulses do to the springs of soft contacts: part of λᵀA λ."""
+    total, n = ZERO, 0
+    for contact in contacts:
+        if contact.is_soft:
+            total = total + contact.compliance(dt) * impulses[n] * impulses[n]
+        n += len(contact.rows)
+    return total
 
 
 def _states(contacts: list[Contact], impulses: list[Any]) -> Iterator[Any]:

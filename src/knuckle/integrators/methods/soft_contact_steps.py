@@ -75,9 +75,14 @@ class AroundSteps(Integrator):
 
     def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """Springs go on from where they were: also where something cuts a step short or changes the velocity."""
-        if not self.has_springs(system.model):
-            return new
-        return self._with_springs(system, t0, old, t, State(new.q, new.v, new.memory[1:]))
+        inside = self._own(system, old), t, self._own(system, new)
+        own = self.integrator.carried(self._touching(system, t0, old), t0, *inside)
+        return self._with_springs(system, t0, old, t, own)
+
+    def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
+        """Springs stay wound up."""
+        new = self.integrator.renewed(self._touching(system, t, state), t, self._own(system, state), dt)
+        return State(new.q, new.v, (*state.memory[: self.has_springs(system.model)], *new.memory))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         new = self.integrator.step(self._touching(system, t, state), t, self._own(system, state), dt)

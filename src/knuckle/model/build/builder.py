@@ -12,7 +12,7 @@ from knuckle.joints import Fixed, Joint, Revolute
 from knuckle.model.coupling import Coupling
 from knuckle.model.coupling_laws import law_from
 from knuckle.model.edit.weld import merge_fixed as merged
-from knuckle.model.elements.rest_lengths import with_rest_length
+from knuckle.model.elements.rest_lengths import with_rest_lengths
 from knuckle.model.model import STANDARD_GRAVITY, Model
 from knuckle.model.parts import ROOT, Body, Frame, Geometry, LoopJoint, Note, Provenance, Shape, TreeJoint
 from knuckle.model.placement import Placement, finite, to_transform, vector
@@ -54,6 +54,8 @@ class Builder(ElementBuilder):
         self._pairs: list[tuple[str, str, dict[str, float]]] = []
         self._ignored: list[tuple[str, str]] = []
         self._notes: list[Note] = []
+        self._known = {self.base.name: Frame(self.base.name, ROOT)}
+        self._joint_numbers: dict[str, int | None] = {}
 
     @classmethod
     def from_graph(
@@ -81,6 +83,10 @@ class Builder(ElementBuilder):
         tree = spanning(builder.base, list(graph.values()), list(joints))
         builder._bodies, builder._joints = list(tree.bodies), list(tree.joints)
         builder._frames, builder._loops, builder._notes = list(tree.frames), list(tree.loops), list(tree.notes)
+        builder._known |= {body.name: Frame(body.name, i) for i, body in enumerate(tree.bodies)}
+        builder._known |= {frame.name: frame for frame in tree.frames}
+        builder._joint_numbers = {joint.name: i for i, joint in enumerate(tree.joints)}
+        builder._joint_numbers |= {loop.name: None for loop in tree.loops}
         return builder
 
     def body(
@@ -150,6 +156,8 @@ class Builder(ElementBuilder):
             per_freedom(rest, kind, "rest", joint_name, signed=True),
             start_from(start, kind, joint_name),
         )
+        self._known[name] = Frame(name, len(self._bodies))
+        self._joint_numbers[joint_name] = len(self._joints)
         self._bodies.append(body)
         self._joints.append(tree_joint)
         return name
@@ -158,7 +166,8 @@ class Builder(ElementBuilder):
         """A named frame on a body, on another frame or on the base. Returns its name."""
         self._new_name(name, "frame")
         host = self._frame(on, f"frame {name!r} is on")
-        self._frames.append(Frame(name, host.body, to_transform(at, "at", element=name) @ host.X))
+        self._known[name] = frame = Frame(name, host.body, to_transform(at, "at", element=name) @ host.X)
+        self._frames.append(frame)
         return name
 
     def close_loop(
@@ -175,6 +184,7 @@ class Builder(ElementBuilder):
         p, s = self._frame(predecessor, "the predecessor"), self._frame(successor, "the successor")
         X_p = to_transform(at_predecessor, "at_predecessor", element=name) @ p.X
         X_s = to_transform(at_successor, "at_successor", element=name) @ s.X
+        self._joint_numbers[name] = None
         self._loops.append(LoopJoint(name, joint, p.body, s.body, X_p, X_s))
 
     def couple(self, joint: str, to: str | Sequence[str], law: Any, *, offset: float = 0.0) -> None:
@@ -188,20 +198,18 @@ class Builder(ElementBuilder):
             offset: added to what ratios give.
         """
         sources = (to,) if isinstance(to, str) else tuple(to)
-        names = [j.name for j in self._joints]
-        for name in (joint, *sources):
-            if name not in names:
-                raise ModelError(f"no joint is called {name!r}{near(name, names)}", element=name)
-            kind = self._joints[names.index(name)].type
+        numbers = {name: self._joint_number(name) for name in (joint, *sources)}
+        for name, number in numbers.items():
+            kind = self._joints[number].type
             if (kind.nq, kind.nv) != (1, 1):
                 what = type(kind).__name__.lower()
                 raise ModelError(
                     f"only joints of one freedom follow others or are followed; it is {what}", element=name
                 )
-        if any(c.joint == names.index(joint) for c in self._couplings):
+        if any(c.joint == numbers[joint] for c in self._couplings):
             raise ModelError("it follows another joint already", element=joint)
-        numbers = tuple(map(names.index, sources))
-        self._couplings.append(Coupling(names.index(joint), numbers, law_from(law, offset, len(sources), joint)))
+        followed = tuple(numbers[source] for source in sources)
+        self._couplings.append(Coupling(numbers[joint], followed, law_from(law, offset, len(sources), joint)))
 
     def mimic(self, joint: str, source: str, *, ratio: float = 1.0, offset: float = 0.0) -> None:
         """Makes a joint follow another: q[joint] = ratio q[source] + offset, as URDF's <mimic> does."""
@@ -230,10 +238,7 @@ class Builder(ElementBuilder):
             on: the body or frame that carries the motor; the joint's parent where it is not given.
             at: where on it the rotor is; where the joint is, where neither is given.
         """
-        names = [j.name for j in self._joints]
-        if joint not in names:
-            raise ModelError(f"no joint is called {joint!r}{near(joint, names)}", element=name)
-        driven = self._joints[names.index(joint)]
+        driven = self._joints[self._joint_number(joint, name)]
         along = vector(getattr(driven.type, "axis", (0, 0, 1)) if axis is None else axis, "axis", name)
         J, m = finite(inertia, "inertia", name), finite(mass, "mass", name)
         length = math.hypot(*along)
@@ -373,32 +378,35 @@ class Builder(ElementBuilder):
             provenance=Provenance(notes=tuple(self._notes)),
             elements=tuple(self._elements),
         )
-        for name in self._at_rest:
-            model = with_rest_length(model, name)
+        model = with_rest_lengths(model, self._at_rest) if self._at_rest else model
         return merged(model) if merge_fixed else model
 
     # names
 
-    def _frames_by_name(self) -> dict[str, Frame]:
-        own = {body.name: Frame(body.name, i) for i, body in enumerate(self._bodies)}
-        return {self.base.name: Frame(self.base.name, ROOT), **own, **{frame.name: frame for frame in self._frames}}
-
     def _frame(self, name: str | None, role: str) -> Frame:
         if name is None:
             return Frame(self.base.name, ROOT)
-        known = self._frames_by_name()
-        if name not in known:
-            raise ModelError(f"{role} is called {name!r}, and no body or frame added so far is{near(name, known)}")
-        return known[name]
+        if name not in self._known:
+            hint = near(name, self._known)
+            raise ModelError(f"{role} is called {name!r}, and no body or frame added so far is{hint}")
+        return self._known[name]
+
+    def _joint_number(self, name: str, element: str | None = None) -> int:
+        """The number of a joint of the tree."""
+        number = self._joint_numbers.get(name)
+        if number is None:
+            names = [joint.name for joint in self._joints]
+            raise ModelError(f"no joint is called {name!r}{near(name, names)}", element=element or name)
+        return number
 
     def _new_name(self, name: str, what: str) -> None:
         if not isinstance(name, str) or not name:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"a {what} needs a name, not {name!r}")
-        if name in self._frames_by_name():
+        if name in self._known:
             raise ModelError(f"a body or frame is called {name!r} already: each name is used once", element=name)
 
     def _new_joint_name(self, name: str) -> None:
-        if name in (*(joint.name for joint in self._joints), *(loop.name for loop in self._loops)):
+        if name in self._joint_numbers:
             raise ModelError(f"a joint is called {name!r} already: each name is used once", element=name)
 
 

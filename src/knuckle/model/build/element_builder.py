@@ -35,6 +35,7 @@ class ElementBuilder(ABC):
 
     def __init__(self) -> None:
         self._elements: list[ForceElement] = []
+        self._element_names: set[str] = set()
         self._at_rest: list[str] = []
 
     @abstractmethod
@@ -46,16 +47,19 @@ class ElementBuilder(ABC):
             raise ModelError(f"element needs one of kn.elements, such as Line, not {element!r}")
         if not isinstance(element.name, str) or not element.name:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"an element needs a name, not {element.name!r}")
-        if element.name in (x.name for x in self._elements):
+        if element.name in self._element_names:
             raise ModelError(f"an element is called {element.name!r} already: each name is used once")
         for frame in element.frames:
             self._frame(frame, f"what {element.name!r} acts on")
         self._elements.append(element)
+        self._element_names.add(element.name)
         return element.name
 
     def line(self, name: str, points: Iterable[Via], law: TensionLaw) -> str:
         """A line through points of bodies, and over surfaces between them (`kn.elements.Wrap`), along which it is free
         to slide, with a law of its tension. Returns its name."""
+        if isinstance(points, (str, LinePoint)) or not isinstance(points, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"points is a list of points, and {points!r} is none", element=name)
         via = (x if isinstance(x, (Wrap, Pulley)) else _point(x, name) for x in points)
         return self.element(_checked(Line, name, tuple(via), law))
 
@@ -92,7 +96,7 @@ class ElementBuilder(ABC):
     ) -> str:
         """Springs and dampers between two frames: six numbers, of turning (N m/rad) and of shifting (N/m), in the axes
         of the first. It is at rest where the frames coincide. Returns its name."""
-        return self.element(_checked(Bushing, name, first, second, tuple(stiffness), tuple(damping)))
+        return self.element(_checked(Bushing, name, first, second, stiffness, damping))
 
     def drag(
         self, name: str, on: str, *, linear: float | Sequence[float] = 0.0, angular: float | Sequence[float] = 0.0
@@ -117,8 +121,14 @@ class ElementBuilder(ABC):
 def _point(place: Place, element: str) -> LinePoint:
     if isinstance(place, LinePoint):
         return place
-    frame, at = (place, (0.0, 0.0, 0.0)) if isinstance(place, str) else place
-    return LinePoint(frame, vector(at, "point", element))
+    if isinstance(place, str):
+        return LinePoint(place)
+    match place:
+        case (str() as frame, at):
+            return LinePoint(frame, vector(at, "point", element))
+        case _:
+            needed = "the name of a body or frame, or (name, (x, y, z)) for a point in its coordinates"
+            raise ModelError(f"a point is {needed}, not {place!r}", element=element)
 
 
 def _checked(cls: Any, *args: Any, element: str = "") -> Any:

@@ -175,6 +175,8 @@ def _turned(
     taken = set(model.frame_names)
     origins = [Frame(unused(f"{nodes[i].name}_origin", taken), places[i].body, places[i].X) for i in order if i in back]
     moved = {nodes[i].name: frame.name for i, frame in zip((i for i in order if i in back), origins, strict=True)}
+    carried = {nodes[i].name: nodes[model.joints[i].parent].name for i in way}
+    wound = {x.name for x in model.elements if x.wound_on}
     return model.replace(
         base=model.base if floats else Body(unused("ground", taken), Inertia.zero()),
         bodies=tuple(re_expressed(nodes[i], moves[i]) if i in moves else nodes[i] for i in order),
@@ -182,7 +184,7 @@ def _turned(
         frames=(*placed_frames(model.frames, places), *origins),
         loops=placed_loops(model.loops, places),
         couplings=renumbered(model.couplings, {i: by_name[name] for i, name in enumerate(model.joint_names)}),
-        elements=on_frames(model.elements, moved),
+        elements=tuple(y for x in model.elements for y in on_frames((x,), carried if x.name in wound else moved)),
     )
 
 

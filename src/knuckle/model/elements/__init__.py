@@ -3,10 +3,13 @@
 from .base import ForceElement
 from .body_elements import Drag, PointForce
 from .bushing import Bushing
+from .joint_lines import JointLine, Winding
 from .joint_springs import JointSpring
 from .line_points import LinePoint, Pulley, Wrap
 from .lines import Line
-from .muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
+from .muscles.activation_dynamics import activation_rate
+from .muscles.hill_muscle import HillMuscle
+from .muscles.muscle_laws import CubicMuscle, MujocoMuscle, MuscleLaw
 from .tension_laws import Cable, ConstantTension, SlackSpring, Spring, TensionLaw
 
 __all__ = [
@@ -16,6 +19,8 @@ __all__ = [
     "CubicMuscle",
     "Drag",
     "ForceElement",
+    "HillMuscle",
+    "JointLine",
     "JointSpring",
     "Line",
     "LinePoint",
@@ -26,5 +31,7 @@ __all__ = [
     "SlackSpring",
     "Spring",
     "TensionLaw",
+    "Winding",
     "Wrap",
+    "activation_rate",
 ]

@@ -14,6 +14,8 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Force, Motion, Transform
 
+from .local_slopes import LocalSlopes, differentiated
+
 E = TypeVar("E", bound="ForceElement")
 
 
@@ -29,6 +31,15 @@ class ForceElement(ABC):
     def frames(self) -> tuple[str, ...]:
         """The names of the bodies and frames that it acts on."""
 
+    @property
+    def wound_on(self) -> tuple[str, ...]:
+        """The names of the bodies whose joints it needs to know; none, for most."""
+        return ()
+
+    def on_joints(self, joints: Sequence[Any]) -> ForceElement:
+        """The element on these joints, in a state: itself, for most."""
+        return self
+
     @abstractmethod
     def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> Sequence[Force]:
         """The force on each of its frames, in their coordinates.
@@ -37,6 +48,13 @@ class ForceElement(ABC):
             X: ᶠX_0 of each frame: from base to frame coordinates.
             V: the velocity of each frame, in its own coordinates.
         """
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """How its forces change with where its frames are and how they move, for implicit steps (notes 1.30).
+
+        By exact differentiation, of which the symmetric part is taken, unless it says otherwise.
+        """
+        return differentiated(self, X, V)
 
     def energy(self, X: Sequence[Transform]) -> Any:
         """The energy that it stores, in joules; none, unless it says otherwise. Forces at rest are its slope."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -14,6 +13,8 @@ from knuckle.spatial.three import ZERO3, Vec3, cross, dot, matvec
 
 from .base import ForceElement
 from .line_points import LinePoint
+from .local_slopes import LocalSlopes
+from .plain_numbers import numbers_of
 
 
 @public_in("elements")
@@ -30,9 +31,10 @@ class Drag(ForceElement):
     def __post_init__(self) -> None:
         for what in ("linear", "angular"):
             given = getattr(self, what)
-            numbers = (given,) * 3 if isinstance(given, (int, float)) else tuple(given)
-            if len(numbers) != 3 or any(isinstance(x, (int, float)) and not 0 <= x < math.inf for x in numbers):
-                raise ValueError(f"{what} of the drag {self.name!r} is three finite numbers, zero or more, not {given}")
+            named, needed = f"{what} of the drag {self.name!r}", "three finite numbers, zero or more"
+            numbers = numbers_of((given,) * 3 if isinstance(given, (int, float)) else given, 3, named, needed)
+            if any(isinstance(x, (int, float)) and x < 0 for x in numbers):
+                raise ValueError(f"{named} is {needed}, not {given}")
             object.__setattr__(self, what, numbers)
 
     @property
@@ -41,6 +43,11 @@ class Drag(ForceElement):
 
     def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> list[Force]:
         return [Force(_against(self.angular, V[0].angular), _against(self.linear, V[0].linear))]
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """Dampers along the body's axes."""
+        dampers = zip(map(constant, (*self.angular, *self.linear)), Force.basis(), strict=True)
+        return LocalSlopes.along([(ZERO, d, [f]) for d, f in dampers if d is not ZERO])
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Drag:
         return replace(self, name=name, frame=frame(self.frame))
@@ -63,9 +70,10 @@ class PointForce(ForceElement):
     def __post_init__(self) -> None:
         if self.axes not in ("base", "body"):
             raise ValueError(f'axes of the force {self.name!r} are "base" or "body", not {self.axes!r}')
-        if len(self.force) != 3 or not all(map(_is_possible, self.force)):
-            raise ValueError(f"the force {self.name!r} is three finite numbers, not {self.force}")
-        object.__setattr__(self, "force", tuple(self.force))
+        if not isinstance(self.point, LinePoint):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"point of the force {self.name!r} is a LinePoint, not {self.point!r}")
+        force = numbers_of(self.force, 3, f"the force {self.name!r}", "three finite numbers")
+        object.__setattr__(self, "force", force)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -79,13 +87,12 @@ class PointForce(ForceElement):
         """−f · p along axes of the base."""
         return -dot(_constants(self.force), X[0].inv.point(_constants(self.point.at))) if self.axes == "base" else ZERO
 
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """None: it changes only by turning."""
+        return LocalSlopes.along([])
+
     def renamed(self, name: str, frame: Callable[[str], str]) -> PointForce:
         return replace(self, name=name, point=replace(self.point, frame=frame(self.point.frame)))
-
-
-def _is_possible(x: Any) -> bool:
-    """Whether a number is finite; symbols may be anything."""
-    return not isinstance(x, (int, float)) or math.isfinite(x)
 
 
 def _constants(x: Sequence[float]) -> Vec3:
@@ -93,7 +100,7 @@ def _constants(x: Sequence[float]) -> Vec3:
 
 
 def _against(drag: Sequence[float], v: Vec3) -> Vec3:
-    if not any(drag):
+    if all(constant(x) is ZERO for x in drag):
         return ZERO3
     a, b, c = _constants(drag)
     return -a * v[0], -b * v[1], -c * v[2]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Force, Motion, Transform, lie, rotation
 from knuckle.spatial.three import Vec3, add, cross, dot, neg
 
 from .base import ForceElement
+from .local_slopes import LocalSlopes
+from .plain_numbers import numbers_of
 
 
 @public_in("elements")
@@ -32,10 +33,11 @@ class Bushing(ForceElement):
 
     def __post_init__(self) -> None:
         for what in ("stiffness", "damping"):
-            numbers = tuple(getattr(self, what))
-            if len(numbers) != 6 or any(isinstance(x, (int, float)) and not 0 <= x < math.inf for x in numbers):
-                text = f"needs six finite numbers, zero or more (three of turning, three of shifting), not {numbers}"
-                raise ValueError(f"{what} of the bushing {self.name!r} {text}")
+            named = f"{what} of the bushing {self.name!r}"
+            needed = "six finite numbers, zero or more (three of turning, three of shifting)"
+            numbers = numbers_of(getattr(self, what), 6, named, needed)
+            if any(isinstance(x, (int, float)) and x < 0 for x in numbers):
+                raise ValueError(f"{named} is {needed}, not {numbers}")
             object.__setattr__(self, what, numbers)
 
     @property
@@ -51,6 +53,16 @@ class Bushing(ForceElement):
         force = add(_each(kf, x), _each(df, shifting))
         pull = Force(add(moment, cross(x, force)), force)
         return [pull, -(apart @ pull)]
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """Its springs and dampers, at the origin of the second frame along axes of the first."""
+        apart, _, x = self._displaced(X)
+        rows: list[tuple[Any, Any, list[Force]]] = []
+        for k, d, e in zip(map(constant, self.stiffness), map(constant, self.damping), Force.basis(), strict=True):
+            pull = Force(add(e.angular, cross(x, e.linear)), e.linear)
+            if k is not ZERO or d is not ZERO:
+                rows.append((k, d, [pull, -(apart @ pull)]))
+        return LocalSlopes.along(rows)
 
     def energy(self, X: Sequence[Transform]) -> Any:
         _, theta, x = self._displaced(X)

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from knuckle.scalar import ONE, constant
 from knuckle.spatial import Force, Transform
-from knuckle.spatial.three import Vec3, add, cross, matvec, tmatvec
+from knuckle.spatial.three import Vec3, add, cross, matvec, scale, tmatvec
 
 from .line_points import LineEntry, LinePoint, Wrap
+from .local_slopes import across
 from .wrapping import bent, drawn, straight
 
 
@@ -39,6 +40,18 @@ class LinePiece(NamedTuple):
             f = matvec(X[k].E, way)
             pulls.append((k, Force(cross(point.own, f), f)))
         return length / self.divisor, [(k, f / self.divisor) for k, f in pulls]
+
+    def across(self, X: Sequence[Transform]) -> tuple[Any, list[list[tuple[int, Force]]]]:
+        """The length of a straight piece, and unit forces on its ends in two directions across it."""
+        length, way, _, _ = straight(*self._ends(X))
+        sides: list[list[tuple[int, Force]]] = []
+        for side in across(way):
+            pair: list[tuple[int, Force]] = []
+            for k, point, sign in ((self.first, self.start, ONE), (self.second, self.end, -ONE)):
+                f = matvec(X[k].E, scale(sign, side))
+                pair.append((k, Force(cross(point.own, f), f)))
+            sides.append(pair)
+        return length, sides
 
     def drawn(self, X: Sequence[Transform]) -> list[Vec3]:
         """Points along it, of plain numbers, in base coordinates."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
@@ -10,6 +9,8 @@ from typing import Any, Literal, TypeAlias
 from knuckle.public_names import public_in
 from knuckle.scalar import constant
 from knuckle.spatial.three import Vec3
+
+from .plain_numbers import must_be_a_number, numbers_of
 
 
 @public_in("elements")
@@ -19,6 +20,11 @@ class LinePoint:
 
     frame: str
     at: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    def __post_init__(self) -> None:
+        _check_frame(self.frame, "a point of a line")
+        place = numbers_of(self.at, 3, f"a point on {self.frame!r}", "three finite numbers")
+        object.__setattr__(self, "at", place)
 
     @property
     def frames(self) -> tuple[str, ...]:
@@ -60,6 +66,9 @@ class Wrap:
     inside: bool = False
 
     def __post_init__(self) -> None:
+        _check_frame(self.frame, "a surface that a line goes over")
+        if self.side is not None and not isinstance(self.side, LinePoint):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"side of a surface that a line goes over is a LinePoint or None, not {self.side!r}")
         if self.shape not in ("sphere", "cylinder"):
             raise ValueError(f'a surface that a line goes over is a "sphere" or a "cylinder", not {self.shape!r}')
         _check_above_zero(self.radius, "radius of a surface that a line goes over")
@@ -98,6 +107,12 @@ class Pulley:
 LineEntry: TypeAlias = LinePoint | Wrap | Pulley
 
 
+def _check_frame(name: Any, what: str) -> None:
+    if not isinstance(name, str):
+        raise ValueError(f"{what} names a body or frame, and this is no name: {name!r}")
+
+
 def _check_above_zero(x: Any, what: str) -> None:
-    if isinstance(x, (int, float)) and not 0 < x < math.inf:
+    must_be_a_number(x, what, "a finite number above zero")
+    if isinstance(x, (int, float)) and not x > 0:
         raise ValueError(f"{what} is a finite number above zero, not {x}")

@@ -2,24 +2,73 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import Vec3
 
 from .base import ForceElement
 from .line_pieces import pieces
 from .line_points import LinePoint, Pulley, Wrap
+from .local_slopes import LocalSlopes, law_slopes
 from .tension_laws import TensionLaw
+
+
+class TensionLine(ForceElement):
+    """What pulls along itself by a law of tension."""
+
+    law: TensionLaw
+
+    def check_law(self) -> None:
+        """An error unless the law is one."""
+        if not isinstance(self.law, TensionLaw):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"law of the line {self.name!r} is a law of tension, such as Spring, not {self.law!r}")
+
+    @abstractmethod
+    def taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
+        """Its length, and the forces of a tension of 1 N on its frames."""
+
+    def length(self, X: Sequence[Transform]) -> Any:
+        """Its length, in metres."""
+        return self.taut(X)[0]
+
+    def rate(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
+        """How fast it grows, in m/s."""
+        return _rate(self.taut(X)[1], V)
+
+    def tension(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
+        length, pulls = self.taut(X)
+        return self.law.tension(length, _rate(pulls, V))
+
+    def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> list[Force]:
+        length, pulls = self.taut(X)
+        tension = self.law.tension(length, _rate(pulls, V))
+        return [tension * f for f in pulls]
+
+    def pulled(self, X: Sequence[Transform], tension: Any) -> list[Force]:
+        """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
+        return [tension * f for f in self.taut(X)[1]]
+
+    def spring_along(self, X: Sequence[Transform], V: Sequence[Motion]) -> tuple[Any, Any, list[Force]]:
+        """k and d of the line along itself, and the forces of 1 N."""
+        length, pulls = self.taut(X)
+        return *law_slopes(self.law, length, _rate(pulls, V)), pulls
+
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        return LocalSlopes.along([self.spring_along(X, V)])
+
+    def energy(self, X: Sequence[Transform]) -> Any:
+        return self.law.energy(self.length(X))
 
 
 @public_in("elements")
 @dataclass(frozen=True)
-class Line(ForceElement):
+class Line(TensionLine):
     """A line from point to point, free to slide through those between, with one tension all along.
 
     From one point to the next it is straight, or goes over a surface. What comes after a pulley has a part of the
@@ -31,7 +80,11 @@ class Line(ForceElement):
     law: TensionLaw
 
     def __post_init__(self) -> None:
+        self.check_law()
         object.__setattr__(self, "points", tuple(self.points))
+        for entry in self.points:
+            if not isinstance(entry, (LinePoint, Wrap, Pulley)):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise ValueError(f"points of the line {self.name!r} are LinePoint, Wrap or Pulley, not {entry!r}")
         count = sum(isinstance(entry, LinePoint) for entry in self.points)
         if count < 2:
             raise ValueError(f"the line {self.name!r} needs two points or more, and has {count}")
@@ -44,29 +97,19 @@ class Line(ForceElement):
     def frames(self) -> tuple[str, ...]:
         return tuple(frame for entry in self.points for frame in entry.frames)
 
-    def length(self, X: Sequence[Transform]) -> Any:
-        """Its length, in metres: where all of it is straight, Σ |p₂ − p₁|."""
-        return self._taut(X)[0]
-
-    def rate(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
-        """How fast it grows, in m/s."""
-        return _rate(self._taut(X)[1], V)
-
-    def tension(self, X: Sequence[Transform], V: Sequence[Motion]) -> Any:
-        length, pulls = self._taut(X)
-        return self.law.tension(length, _rate(pulls, V))
-
-    def forces(self, X: Sequence[Transform], V: Sequence[Motion]) -> list[Force]:
-        length, pulls = self._taut(X)
-        tension = self.law.tension(length, _rate(pulls, V))
-        return [tension * f for f in pulls]
-
-    def pulled(self, X: Sequence[Transform], tension: Any) -> list[Force]:
-        """The forces of a tension on its frames: on points along the line, on surfaces where it leaves them."""
-        return [tension * f for f in self._taut(X)[1]]
-
-    def energy(self, X: Sequence[Transform]) -> Any:
-        return self.law.energy(self.length(X))
+    def local_slopes(self, X: Sequence[Transform], V: Sequence[Motion]) -> LocalSlopes:
+        """k and d along the line, and where it is straight and pulls, T / l across it (notes 1.50, 1.51, 1.62)."""
+        rows = [self.spring_along(X, V)]
+        tension = self.tension(X, V)
+        for piece in pieces(self.points):
+            if piece.wrap is None:
+                own, sides = piece.across(X)
+                for forces in sides:
+                    both = [Force.zero()] * len(X)
+                    for number, f in forces:
+                        both[number] = both[number] + f
+                    rows.append((maximum(tension, 0.0) / (own * piece.divisor), ZERO, both))
+        return LocalSlopes.along(rows)
 
     def renamed(self, name: str, frame: Callable[[str], str]) -> Line:
         return replace(self, name=name, points=tuple(entry.renamed(frame) for entry in self.points))
@@ -84,7 +127,7 @@ class Line(ForceElement):
             last = piece.second
         return rows
 
-    def _taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
+    def taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
         """Its length, and the forces of a tension of 1 N on its frames."""
         total, pulls = ZERO, [Force.zero()] * len(X)
         for piece in pieces(self.points):

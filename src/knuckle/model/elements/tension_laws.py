@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant, less, maximum, minimum, select
+
+from .plain_numbers import must_be_a_number
 
 
 @public_in("elements")
@@ -119,6 +120,7 @@ class ConstantTension(TensionLaw):
 def _check(law: Any, *names: str, signed: tuple[str, ...] = ()) -> None:
     for name in (*names, *signed):
         x = getattr(law, name)
-        if isinstance(x, (int, float)) and not (math.isfinite(x) and (x >= 0 or name in signed)):
-            kind = "a finite number" if name in signed else "a finite number, zero or more"
+        kind = "a finite number" if name in signed else "a finite number, zero or more"
+        must_be_a_number(x, f"{name} of a {type(law).__name__}", kind)
+        if isinstance(x, (int, float)) and x < 0 and name not in signed:
             raise ValueError(f"{name} of a {type(law).__name__} is {kind}, not {x}")

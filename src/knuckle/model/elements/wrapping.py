@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from knuckle.scalar import ZERO, absolute, arctan2, constant, cos, less, maximum, minimum, select, sin, sqrt
+from knuckle.scalar import ONE, ZERO, absolute, arctan2, constant, cos, less, maximum, minimum, select, sin, sqrt
 from knuckle.spatial import repeated
 from knuckle.spatial.three import ZERO3, Vec3, add, cross, dot, scale, sub
 
@@ -39,18 +39,15 @@ class Bend(NamedTuple):
 class _Ends(NamedTuple):
     """Two points as seen from the centre, in a plane: how far they are, and the angle φ between them.
 
-    n points to them, e is across n, along the circle to the other point the shorter way; t is the length of a tangent,
-    and α the angle between the point and where its tangent touches.
+    n points to them, e is across n, along the circle to the other point the shorter way; t is the length of a tangent.
     """
 
     n: tuple[Vec3, Vec3]
     e: tuple[Vec3, Vec3]
     d: tuple[Any, Any]
     t: tuple[Any, Any]
-    alpha: tuple[Any, Any]
-    phi: Any
-    rest: Any
-    """π − φ"""
+    turn: tuple[Any, Any]
+    """sin φ and cos φ"""
     outside: Any
     """Above zero where both points are outside the circle, zero where one is on it."""
 
@@ -103,20 +100,20 @@ def _chosen(condition: Any, a: Vec3, b: Vec3) -> Vec3:
 
 def _ends(points: tuple[Vec3, Vec3], r: Any, flat: bool) -> _Ends:
     squares = dot(points[0], points[0]), dot(points[1], points[1])
-    n, d, t, alpha = zip(*(_seen(p, square, r) for p, square in zip(points, squares, strict=True)), strict=True)
+    n, d, t = zip(*(_seen(p, square, r) for p, square in zip(points, squares, strict=True)), strict=True)
     normal, sine = _turn_in_plane(*n) if flat else _turn(*n)
     e = cross(normal, n[0]), cross(n[1], normal)
     cosine = dot(*n)
     outside = minimum(*squares) - r * r
-    return _Ends(n, e, d, t, alpha, arctan2(sine, cosine), arctan2(sine, -cosine), outside)  # type: ignore[arg-type]
+    return _Ends(n, e, d, t, (sine, cosine), outside)  # type: ignore[arg-type]
 
 
-def _seen(p: Vec3, square: Any, r: Any) -> tuple[Vec3, Any, Any, Any]:
-    """n, d, t and α of a point; of one on the circle, if it is inside."""
+def _seen(p: Vec3, square: Any, r: Any) -> tuple[Vec3, Any, Any]:
+    """n, d and t of a point; of one on the circle, if it is inside."""
     gap = square - r * r
     away = less(CLOSEST, gap)
     d, t = sqrt(select(away, square, r * r)), select(away, sqrt(select(away, gap, 1.0)), 0.0)
-    return _chosen(less(gap, 0), (1.0, 0.0, 0.0), scale(1 / d, p)), d, t, arctan2(t, r)
+    return _chosen(less(gap, 0), (1.0, 0.0, 0.0), scale(1 / d, p)), d, t
 
 
 def _turn(n: Vec3, other: Vec3) -> tuple[Vec3, Any]:
@@ -137,12 +134,19 @@ def _turn_in_plane(n: Vec3, other: Vec3) -> tuple[Vec3, Any]:
 
 
 def _around(ends: _Ends, r: Any, side: Vec3 | None) -> tuple[Any, Bend]:
-    """Where it bends, and the line there: over the outside, the shorter way unless that is on the wrong side."""
-    angle, way = ends.phi, constant(1)
+    """Where it bends, and the line there: over the outside, the shorter way unless that is on the wrong side.
+
+    The arc is θ = φ − α₁ − α₂, with tan α = t / r for the angle between a point and where its tangent touches; the long
+    way around it is 2π − φ − α₁ − α₂, between 0 and 2π.
+    """
+    (sine, cosine), (t, u), way = ends.turn, ends.t, constant(1)
+    x, y = r * r - t * u, r * (t + u)
+    theta = arctan2(x * sine - y * cosine, x * cosine + y * sine)
     if side is not None:
         wrong = less(maximum(dot(side, ends.e[0]), dot(side, ends.e[1])), 0)
-        angle, way = select(wrong, ends.phi + 2 * ends.rest, ends.phi), select(wrong, -1.0, 1.0)
-    theta = angle - ends.alpha[0] - ends.alpha[1]
+        way = select(wrong, -1.0, 1.0)
+        lead, ahead = x * way * sine - y * cosine, x * cosine + y * way * sine
+        theta = select(wrong, arctan2(r - r, -ONE), 0.0) + arctan2(way * lead, way * ahead)
     first, second = (
         add(scale(-t / d, n), scale(way * r / d, e)) for n, e, d, t in zip(ends.n, ends.e, ends.d, ends.t, strict=True)
     )
@@ -155,7 +159,7 @@ def _through(ends: _Ends, r: Any) -> tuple[Any, Bend]:
 
     The point is at an angle ψ from the first end, where l'(ψ) = 0; where both ends see the edge, l is convex.
     """
-    phi, alpha = ends.phi, ends.alpha
+    phi, alpha = arctan2(*ends.turn), [arctan2(t, r) for t in ends.t]
 
     def slope(psi: Any) -> tuple[Any, Any]:
         """l' / r and its slope."""

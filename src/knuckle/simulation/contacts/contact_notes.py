@@ -60,7 +60,7 @@ class ImpulseNotes(ContactNotes):
     needs_every_state = True
 
     def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
-        acts = np.flatnonzero(rows.memory[0][saved].any(axis=1))
+        acts = np.flatnonzero(rows.memory[0][_together(saved)].any(axis=1)) if len(saved) else saved
         if not len(acts):
             return
         at, which = saved[acts], _together(saved[acts])

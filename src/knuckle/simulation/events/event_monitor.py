@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.integrators.base import State
 from knuckle.model import Model
 from knuckle.simulation.crossings import dip, may_dip, root
 from knuckle.simulation.mode_switch import ACTS, ENDS, LOOKS, Crossing, ModeSwitch, Run, Step
@@ -61,8 +60,8 @@ class EventMonitor(ModeSwitch):
             if any(map(_may_turn, passed[-2], passed[-1], values)):
                 good = max(0, k - 1)
             elif (k == 0 and passed[0] is passed[1]) or k == len(times) - 1:  # no state before, or none after it yet
-                old = State(rows.q[k - 1], rows.v[k - 1]) if k else run.state
-                step = Step(stepper, t - dt, t, old, State(rows.q[k], rows.v[k]), dt)
+                old = rows.state(k - 1) if k else run.state
+                step = Step(stepper, t - dt, t, old, rows.state(k), dt)
                 if any(map(partial(self._may_dip, step), self.events, passed[-1], values)):
                     good = min(good, k)
             if good < len(times):

@@ -45,6 +45,7 @@ def friction_rows(model: Model) -> tuple[int, ...]:
     rows = {
         row
         for i, joint in enumerate(model.joints)
+        if any(constant(f) is not ZERO for f in joint.friction)
         for row, f in zip(model.variables(i), joint.friction * _sources(model, i), strict=True)
         if constant(f) is not ZERO
     }
@@ -172,7 +173,7 @@ def finished(integrator: Integrator, system: System, t: Any, state: State, new: 
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
     memory = new.memory
     if memory:  # a change of modes is a new beginning
-        fresh = integrator.begin(system, t + dt, q, v, dt).memory
+        fresh = integrator.renewed(system, t + dt, State(q, v, memory), dt).memory
         changed = less(0.5, sum((absolute(a - b) for a, b in zip(after, modes, strict=True)), 0.0))
         begun = tuple(_chosen(changed, a, b) for a, b in zip(fresh, memory, strict=True))
         memory = (*begun[:-1], memory[-1]) if isinstance(integrator, Iterative) else begun

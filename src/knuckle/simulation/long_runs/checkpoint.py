@@ -28,7 +28,7 @@ from knuckle.trajectory.recorder import Recorder
 from knuckle.trajectory.trajectory_files import event_arrays, events_from_arrays
 from knuckle.warning import warn
 
-FORMAT, START = "knuckle checkpoint 2", "start.npz"
+FORMAT, START = "knuckle checkpoint 3", "start.npz"
 MODE = 0o600
 
 
@@ -108,9 +108,9 @@ class Checkpoints:
     def write(self, run: Simulator, end: tuple[str, str] | None = None) -> None:
         """The next checkpoint: what is new since the last one."""
         at, model = run.at, run.settings.model
-        times, q, v = run.recorder.rows(self._rows)
+        times, q, v, z = run.recorder.rows(self._rows)
         new = run.events[self._events :]
-        arrays = {"times": times, "q": q, "v": v, "state_q": at.state.q, "state_v": at.state.v}
+        arrays = {"times": times, "q": q, "v": v, "z": z, "state_q": at.state.q, "state_v": at.state.v}
         arrays |= {f"memory{k}": x for k, x in enumerate(at.state.memory)} | event_arrays(new, model)
         log = run.settings.notes.log if run.settings.notes else None
         notes = log.parts(self._notes) if log else []
@@ -130,11 +130,14 @@ class Checkpoints:
         self._rows, self._events, self._notes = run.recorder.count, len(run.events), log.count if log else 0
         self._last = time.monotonic()
 
-    def read(self, model: Model) -> SavedRun:
-        """What is there, up to the first file that is missing or damaged; writing goes on after that."""
+    def read(self, model: Model, states: int = 0) -> SavedRun:
+        """What is there, up to the first file that is missing or damaged; writing goes on after that.
+
+        Rows have so many `states` of muscles.
+        """
         for path in self.folder.glob(".*.part"):  # what a process was writing when it was killed
             path.unlink(missing_ok=True)
-        saved = SavedRun(None, Recorder(model.nq, model.nv), [])
+        saved = SavedRun(None, Recorder(model.nq, model.nv, states), [])
         while (path := self.folder / _name(saved.files + 1)).exists():
             try:
                 self._add(path, saved)
@@ -156,7 +159,7 @@ class Checkpoints:
         memory = (arrays[f"memory{k}"] for k in range(facts["memory"]))
         state = State(arrays["state_q"], arrays["state_v"], tuple(x if x.ndim else float(x) for x in memory))
         saved.state = RunState(position["n"], position["t"], state, position["rows"], position)
-        saved.recorder.extend(arrays["times"], arrays["q"], arrays["v"])
+        saved.recorder.extend(arrays["times"], arrays["q"], arrays["v"], arrays["z"])
         saved.events += events_from_arrays(arrays, facts["events"])
         for k, pairs in enumerate(facts.get("contacts", ())):
             own = None if pairs is None else tuple(pairs)

@@ -20,6 +20,7 @@ from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.registry import integrator_of
 from knuckle.model import Model
 from knuckle.simulation.events.event import Event, Events
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.stops.stop_spec import CompliantStops, RigidStops, Stops
 from knuckle.trajectory.trajectory_files import model_from, model_text
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 _PARAMETER, _ARRAY = "parameter:", "array:"
+_FIRST = {FIRST_ACTIVATIONS: "activations0", FIRST_FIBERS: "fiber_lengths0"}
 _STOPS = {"RigidStops": RigidStops, "CompliantStops": CompliantStops}
 
 
@@ -50,12 +52,17 @@ def run_spec(
     frames: tuple[str, ...],
     stabilization: Stabilization,
     contacts: RigidContacts | None = None,
+    excitations: Any = None,
+    muscles: Mapping[str, Array] | None = None,
 ) -> RunSpec:
     """The arrays and facts of a run."""
     arrays = {"q0": q, "v0": v} | {
         _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext")
     }
-    for name, force in (("controller", controller), ("external_forces", external_forces)):
+    first = {name: x for name, x in (muscles or {}).items() if name in _FIRST}
+    arrays |= {_FIRST[name]: x for name, x in first.items()}
+    arrays |= {_PARAMETER + name: x for name, x in (muscles or {}).items() if name not in first and name != EXCITED}
+    for name, force in (("controller", controller), ("external_forces", external_forces), ("excitations", excitations)):
         if force is not None and not callable(force):
             arrays[_ARRAY + name] = np.asarray(force, float)
     facts = {
@@ -69,6 +76,7 @@ def run_spec(
         "integrator_name": integrator if isinstance(integrator, str) else None,
         "controller": _identity(controller),
         "external_forces": _identity(external_forces),
+        "excitations": _identity(excitations),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
         "joint_limits": None if joint_limits is None else [type(joint_limits).__name__, _fields(joint_limits)],
         "contacts": None if contacts is None else _fields(contacts),
@@ -111,6 +119,7 @@ def resume(
     model: Model | None = None,
     controller: Callable[..., Any] | ArrayLike | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
+    excitations: Callable[..., Any] | ArrayLike | None = None,
     integrator: Integrator | None = None,
     events: Events = None,
     progress: Progress = None,
@@ -123,6 +132,7 @@ def resume(
         model: needed only if the file could not hold it (joints of your own).
         controller: the function, if there was one; files hold no functions. A constant τ is in the file.
         external_forces: the same for external forces.
+        excitations: the same for excitations of muscles.
         integrator: needed only if it was not given by its name.
         events: the same for events.
         progress: as for `simulate`.
@@ -138,7 +148,7 @@ def resume(
     if integrator is None and facts["integrator_name"] is None:
         raise TypeError(f"{folder} was computed with {facts['integrator']}, which a file cannot hold: give integrator=")
     functions: dict[str, Any] = {}
-    for name, force in (("controller", controller), ("external_forces", external_forces)):
+    for name, force in (("controller", controller), ("external_forces", external_forces), ("excitations", excitations)):
         functions[name] = arrays.get(_ARRAY + name) if force is None else force
         if functions[name] is None and facts[name] is not None:
             function = facts[name].split()[0]
@@ -154,6 +164,8 @@ def resume(
         facts["duration"],
         dt=facts["dt"],
         parameters={name.removeprefix(_PARAMETER): x for name, x in arrays.items() if name.startswith(_PARAMETER)},
+        activations0=arrays.get("activations0"),
+        fiber_lengths0=arrays.get("fiber_lengths0"),
         integrator=integrator or facts["integrator_name"],
         events=events,
         joint_limits=joint_limits,

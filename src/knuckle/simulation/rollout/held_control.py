@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
-from knuckle.simulation.controls import Control
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.controls import MUSCLES, Control
+from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES
 
 Array: TypeAlias = NDArray[Any]
@@ -20,8 +22,9 @@ Array: TypeAlias = NDArray[Any]
 class HeldControl:
     """The forces at the beginning of a step, held while it lasts. `single` names the arguments that are numbers.
 
-    `forces` (..., K, nv), where it is given, receives those of the steps that begin at saved states, every
-    `save_every` of them; with the last state go the forces of the last step.
+    `saved` has arrays (..., K, n) that receive those of the steps that begin at saved states, every `save_every` of
+    them, by their names; with the last state go the forces of the last step. The states of muscles are the part of the
+    state called `states`.
     """
 
     model: Model
@@ -30,17 +33,20 @@ class HeldControl:
     single: tuple[str, ...]
     save_every: int = 1
     steps: int = 0
-    forces: Array | None = None
+    saved: Mapping[str, Array] = field(default_factory=dict[str, Array])
+    excitations: Control | None = None
+    muscles: MuscleStates | None = None
+    states: str = ""
     _step: int = 0
 
     def __call__(self, values: Mapping[str, Array]) -> dict[str, Array]:
         """The forces for the arguments of a step."""
         held = self.at(values)
-        if self.forces is not None:
+        for name, rows in self.saved.items():
             if self._step % self.save_every == 0:
-                self.forces[..., self._step // self.save_every, :] = held[APPLIED]
+                rows[..., self._step // self.save_every, :] = held[name]
             if self._step + 1 == self.steps:
-                self.forces[..., -1, :] = held[APPLIED]
+                rows[..., -1, :] = held[name]
         self._step += 1
         return held
 
@@ -55,4 +61,13 @@ class HeldControl:
         if self.external_forces is not None:
             shape = (self.model.nb, self.model.algebra.dimension)
             held[WRENCHES] = self.external_forces(model, t, q, v, own, shape)
+        if self.excitations is not None and self.muscles is not None and self.states in own:
+            states = dict(zip(MUSCLES, _apart(self.muscles, np.asarray(own[self.states])), strict=True))
+            held[EXCITED] = self.excitations(model, t, q, v, {**own, **states}, (self.muscles.muscles,))
         return held
+
+
+def _apart(which: MuscleStates, z: Array) -> tuple[Array, Array]:
+    """Activations and lengths of fibers (..., n) of states (..., count)."""
+    n = which.muscles * which.is_excited
+    return z[..., :n], z[..., n:]

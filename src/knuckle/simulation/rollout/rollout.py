@@ -18,13 +18,17 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.methods.contact_steps import ContactSteps
+from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
-from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
+from knuckle.simulation.friction.dry_friction import friction_rows, has_modes, must_be_separate
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
+from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
@@ -51,6 +55,9 @@ def rollout(
     contacts: bool | CompliantContacts | None = None,
     controller: Callable[..., Any] | None = None,
     external_forces: Callable[..., Any] | None = None,
+    excitations: Callable[..., Any] | ArrayLike | None = None,
+    activations0: ArrayLike | None = None,
+    fiber_lengths0: ArrayLike | None = None,
     model_fn: Callable[..., Model] | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     time_varying: Collection[str] = (),
@@ -83,6 +90,11 @@ def rollout(
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
             called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
         external_forces: external_forces(model, …) → f_ext (nb, 6), in the same way.
+        excitations: what muscles are told, from 0 to 1, in the order of the model's: arrays (m,), (..., steps, m) or
+            (..., 1, m), as `tau`; or excitations(model, …), whose arguments `activations` and `fiber_lengths` receive
+            those of the state. Activations follow them and are part of the state; see `simulate`.
+        activations0: the activations to begin with (..., m); those of the muscles' laws, if not given.
+        fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
         parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
@@ -99,15 +111,22 @@ def rollout(
     dt = DEFAULT_STEP if dt is None else finite("dt", dt)
     steps = steps_of(steps, duration, dt)
     named = dict(parameters or {})
-    controls = controls_of(
-        {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}, named, time_varying
-    )
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying)
+    excite = excitations if callable(excitations) else None
+    functions = {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}
+    controls = controls_of({**functions, "excitations": excite}, named, time_varying)
+    which = states_of(model, excitations, activations0, fiber_lengths0)
+    muscles: dict[str, tuple[Any, int]] = {}
+    if which is not None:
+        muscles[EXCITED] = None if excite else excitations, which.muscles
+        muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
+        fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
+        muscles[FIRST_FIBERS] = fibers, which.elastic
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
-    method = chosen.integrator
-    acting = controls.get("controller"), controls.get("external_forces")
+    method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
+    acting = controls.get("controller"), controls.get("external_forces"), controls.get("excitations")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
     python = tuple(control if control is not None and not control.is_text else None for control in acting)
     closing = stabilization_of(stabilization)
@@ -122,27 +141,33 @@ def rollout(
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = StepText(
         "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
-        stabilization=closing, model_fn=controls.get("model_fn"),
+        stabilization=closing, model_fn=controls.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
     )  # fmt: skip
     if any(python):
-        inputs = _with_held_forces(model, inputs, *python)
+        inputs = _with_held_forces(model, inputs, python[0], python[1], python[2], which)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
     forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
-    held = HeldControl(model, python[0], python[1], inputs.single, save_every, steps, forces) if any(python) else None
-    if steps:
+    excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
+    saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited)) if x is not None}
+    asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
+    held = HeldControl(model, *asked) if any(python) else None
+    if steps or which is not None:
         step, inputs = _started(step, model, inputs, held)
-    kept, text = None, step
-    if save_contacts:
-        text = noting(step, model, inputs.state)
+    kept, text, states = None, step, _states_name(step, model) if which is not None else ()
+    if held is not None and states:
+        held.states = states[0]
+    z = tuple(memory.empty((*inputs.batch, len(at), which.count), inputs.state["q"].dtype) for _ in states if which)
+    if save_contacts or states:
+        text = noting(step, model, inputs.state, save_contacts, states)
         before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
         inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
-        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at))
+        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states) if save_contacts else None
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
         _specialization(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, save_every=save_every, kept=(q, v, *(kept.arrays if kept else ())), ask=held,
+        steps=steps, save_every=save_every, kept=(q, v, *z, *(kept.arrays if kept else ())), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
     if steps:
@@ -152,8 +177,23 @@ def rollout(
     else:
         warn_of_divergence(model, diverged_at, t0, method)
     saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
-    acted = Acting(model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces)
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept)
+    acted = Acting(
+        model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces, native[2], excited
+    )
+    told = MuscleRows.of(which, z[0], None) if which is not None and z else None
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
+
+
+def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
+    """The part of the state that is the states of muscles."""
+    modes = int(has_modes(step.integrator, model))
+    place = states_place(step.integrator, model, step.memory - modes)
+    return () if place is None else (f"memory{place + modes}",)
+
+
+def _excited(inputs: Inputs, rows: int, muscles: int) -> Array:
+    """Where the excitations of a Python function are saved."""
+    return np.zeros((*inputs.batch, rows, muscles), inputs.state["q"].dtype)
 
 
 def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float) -> Array | None:
@@ -170,15 +210,22 @@ def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float
 
 
 def _with_held_forces(
-    model: Model, inputs: Inputs, controller: Control | None, external_forces: Control | None
+    model: Model,
+    inputs: Inputs,
+    controller: Control | None,
+    external_forces: Control | None,
+    excitations: Control | None,
+    which: MuscleStates | None,
 ) -> Inputs:
-    """The inputs with places for the forces of Python functions."""
+    """The inputs with places for the forces of Python functions, and for excitations."""
     others, dtype = dict(inputs.others), inputs.state["q"].dtype
     if controller is not None:
         others.setdefault(APPLIED, Input(np.zeros((1, model.nv), dtype), (model.nv,)))
     if external_forces is not None:
         shape = (model.nb, model.algebra.dimension)
         others[WRENCHES] = Input(np.zeros((1, *shape), dtype), shape)
+    if excitations is not None and which is not None:
+        others[EXCITED] = Input(np.zeros((1, which.muscles), dtype), (which.muscles,))
     return dataclasses.replace(inputs, others=others)
 
 
@@ -232,5 +279,6 @@ def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | N
         is_number = np.ndim(x) == len(inputs.batch)
         state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
         single += [f"memory{k}"] if is_number else []
-    new = dataclasses.replace(inputs, state=state, single=tuple(single))
+    others = {name: x for name, x in inputs.others.items() if name not in (FIRST_ACTIVATIONS, FIRST_FIBERS)}
+    new = dataclasses.replace(inputs, state=state, single=tuple(single), others=others)
     return dataclasses.replace(step, memory=len(memory)), new

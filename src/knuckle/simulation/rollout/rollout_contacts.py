@@ -30,13 +30,13 @@ BEFORE_Q, BEFORE_V = "q before", "v before"
 
 @dataclass(frozen=True)
 class NotingStep:
-    """A function (model, q, v, first, q before, v before, …, t, dt, parameters …) → the same parts after a step.
+    """A function (model, q, v, first …, q before, v before, …, t, dt, parameters …) → the same parts after a step.
 
-    The memory called `first` comes before the rest of it, so that it is kept with the state.
+    The entries of the memory called `first` come before the rest of it, so that they are kept with the state.
     """
 
     step: StepText
-    first: str | None
+    first: tuple[str, ...]
     keeps_before: bool
 
     @property
@@ -53,19 +53,24 @@ class NotingStep:
 
     def ordered(self, parts: Mapping[str, Any]) -> dict[str, Any]:
         """The parts of a state in their order."""
-        kept = ("q", "v", *((self.first,) if self.first else ()), *((BEFORE_Q, BEFORE_V) if self.keeps_before else ()))
+        kept = ("q", "v", *self.first, *((BEFORE_Q, BEFORE_V) if self.keeps_before else ()))
         return {name: parts[name] for name in kept} | {k: x for k, x in parts.items() if k not in kept}
 
 
-def noting(step: StepText, model: Model, state: Mapping[str, Array]) -> NotingStep:
-    """A step that tells what is needed of its contacts; an error where it has none."""
+def noting(
+    step: StepText, model: Model, state: Mapping[str, Array], contacts: bool, muscles: tuple[str, ...]
+) -> NotingStep:
+    """A step that tells what is needed of its muscles, and of its contacts if it shall; an error where it has none."""
     integrator = step.integrator
+    if not contacts:
+        return NotingStep(step, muscles, False)
     if isinstance(integrator, ContactSteps):
         has = "memory0" in state and state["memory0"].shape[-1] > 0
-        return NotingStep(step, "memory0" if has else None, True)
+        return NotingStep(step, (*muscles, *(("memory0",) if has else ())), True)
     if isinstance(integrator, AroundSteps):
         name = f"memory{int(has_modes(integrator, model))}"
-        return NotingStep(step, name if integrator.has_springs(model) and name in state else None, False)
+        springs = (name,) if integrator.has_springs(model) and name in state else ()
+        return NotingStep(step, (*muscles, *springs), False)
     raise ValueError(f"save_contacts=True needs contacts that are solved, and {type(integrator).__name__} knows none")
 
 
@@ -81,7 +86,9 @@ class RolloutContacts:
     v: Array | None = None
 
     @classmethod
-    def room(cls, step: NotingStep, state: Mapping[str, Array], batch: tuple[int, ...], rows: int) -> RolloutContacts:
+    def room(
+        cls, step: NotingStep, state: Mapping[str, Array], batch: tuple[int, ...], rows: int, muscles: tuple[str, ...]
+    ) -> RolloutContacts:
         """Where it is kept."""
 
         def kept(name: str | None) -> Array:
@@ -90,7 +97,8 @@ class RolloutContacts:
 
         method = step.integrator.contacts if isinstance(step.integrator, AroundSteps) else ContactSteps()
         before = (kept(BEFORE_Q), kept(BEFORE_V)) if step.keeps_before else (None, None)
-        return cls(method, kept(step.first), *before)
+        first = [name for name in step.first if name not in muscles]
+        return cls(method, kept(first[0] if first else None), *before)
 
     @property
     def arrays(self) -> tuple[Array, ...]:

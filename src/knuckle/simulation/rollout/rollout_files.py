@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from knuckle.engine.calls.trajectory_batches import Input
 from knuckle.model import Model
 from knuckle.simulation.controls import control_of
+from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.trajectory.trajectory_files import dataset, model_from, model_text, read, variables, write
 
 from .rollout_contacts import RolloutContacts
@@ -39,6 +40,9 @@ def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
     model_fn = rollout.acting.model_fn if rollout.acting else None
     inputs = {name: rollout.acting.inputs[name] for name in model_fn.names} if rollout.acting and model_fn else {}
     arrays |= {_PARAMETER + name: x.array for name, x in inputs.items()}
+    if rollout.muscle_rows is not None:
+        told = {} if rollout.muscle_rows.activations is None else {"excitations": rollout.excitations}
+        arrays |= {**rollout.muscle_rows.named, **told}
     if rollout.contact_rows is not None:
         arrays |= {_CONTACT + name: x for name, x in rollout.contact_rows.named_arrays().items()}
     facts = {
@@ -47,7 +51,7 @@ def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
         "content": rollout.model.content_hash,
         "model_fn": model_fn and getattr(model_fn.function, "__name__", "model_fn"),
         "shapes": {name: x.shape for name, x in inputs.items()},
-        "contacts": rollout.contact_rows and rollout.contact_rows.facts(),
+        "contacts": None if rollout.contact_rows is None else rollout.contact_rows.facts(),
         "single": [name for name in inputs if rollout.acting and name in rollout.acting.single],
         **{name: getattr(rollout, name) for name in ("integrator", "dt")},
     }
@@ -78,7 +82,8 @@ def together(
     acting = Acting(known, q.shape[:-2], steps, None, control, inputs, tuple(facts["single"]), tau)
     own = {name.removeprefix(_CONTACT): x for name, x in arrays.items() if name.startswith(_CONTACT)}
     contacts = RolloutContacts.from_file(facts["contacts"], own) if facts.get("contacts") else None
-    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts)
+    muscles = MuscleRows.from_named(arrays)
+    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts, muscles)
 
 
 def to_xarray(rollout: Rollout) -> Any:

@@ -16,8 +16,10 @@ from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
 from knuckle.model import Model
-from knuckle.simulation.controls import Along, Control
+from knuckle.simulation.controls import MUSCLES, Along, Control
+from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.steps.step_text import APPLIED, model_from
+from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.trajectory.trajectory import over_time
 
 Array: TypeAlias = NDArray[Any]
@@ -60,12 +62,20 @@ class Acting:
     """Those that are numbers"""
     saved_forces: Array | None = None
     """(..., K, nv): all forces, where they are known"""
+    excitations: Control | None = None
+    """What excites muscles, if it is a kernel"""
+    saved_excitations: Array | None = None
+    """(..., K, m): all excitations, where they are known"""
 
     def part(self, key: tuple[Any, ...], batch: Shape) -> Acting:
         """That of some trajectories, which have the axes `batch`."""
         saved = None if self.saved_forces is None else part_of(self.saved_forces, key, 2)
         inputs = {name: self._part(x, key) for name, x in self.inputs.items()}
-        return Acting(self.model, batch, self.steps, self.controller, self.model_fn, inputs, self.single, saved)
+        excited = None if self.saved_excitations is None else part_of(self.saved_excitations, key, 2)
+        return Acting(
+            self.model, batch, self.steps, self.controller, self.model_fn, inputs, self.single, saved,
+            self.excitations, excited,
+        )  # fmt: skip
 
     def _part(self, x: Input, key: tuple[Any, ...]) -> Input:
         own = x.array.shape[len(x.batch) :]
@@ -84,6 +94,19 @@ class Acting:
             text = Along(self.controller, (self.model.nv,))
             total += self._numbers(f"{self.controller.what} of a rollout", text, times, q, v, self.controller)
         return total
+
+    def excited(self, times: Array, q: Array, v: Array, rows: MuscleRows) -> Array | None:
+        """The excitations (..., K, m) in the states that were kept; None where muscles were told nothing."""
+        if self.saved_excitations is not None:
+            return self.saved_excitations
+        if EXCITED in self.inputs:
+            given, size = self._rows(EXCITED), self.inputs[EXCITED].shape
+            return np.broadcast_to(given, (*self.batch, len(times), *size))
+        if self.excitations is None or rows.activations is None:
+            return None
+        text, known = Along(self.excitations, rows.activations.shape[-1:]), rows.named
+        states = {name: (known[name], known[name].shape[-1:]) for name in MUSCLES if name in self.excitations.names}
+        return self._numbers("excitations of a rollout", text, times, q, v, self.excitations, states)
 
     def energy(self, kind: str, times: Array, q: Array, v: Array) -> Array:
         """The kinetic or potential energy (..., K) in joules."""
@@ -110,13 +133,21 @@ class Acting:
         return np.take(x.array, self.steps, len(x.batch)) if x.is_moving else x.array
 
     def _numbers(
-        self, name: str, text: Callable[..., Any], times: Array, q: Array, v: Array, control: Control
+        self,
+        name: str,
+        text: Callable[..., Any],
+        times: Array,
+        q: Array,
+        v: Array,
+        control: Control,
+        states: Mapping[str, tuple[Array, Shape]] | None = None,
     ) -> Array:
         parameters = {name: (self._rows(name), self.inputs[name].shape) for name in control.parameters}
         arrays = {
             "t": (times[:, None].astype(q.dtype), (1,)),
             "q": (q, q.shape[-1:]),
             "v": (v, v.shape[-1:]),
+            **(states or {}),
             **parameters,
         }
         single = ("t", *(name for name in control.parameters if name in self.single))

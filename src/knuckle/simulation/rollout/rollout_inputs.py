@@ -17,11 +17,15 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
-from knuckle.simulation.controls import STATE, Control, control_of
+from knuckle.simulation.controls import MUSCLES, STATE, Control, control_of
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.steps.step_text import APPLIED
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
+
+MUSCLE_TITLES = {EXCITED: "excitations", FIRST_ACTIVATIONS: "activations0", FIRST_FIBERS: "fiber_lengths0"}
+"""What arguments of steps are called in errors."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +51,21 @@ def inputs_of(
     steps: int,
     parameters: Mapping[str, ArrayLike],
     time_varying: Collection[str],
+    muscles: Mapping[str, tuple[ArrayLike | None, int]] | None = None,
 ) -> Inputs:
-    """Everything that the steps take."""
+    """Everything that the steps take. `muscles` are excitations over time and first states, with their sizes."""
     q, v = start_of(model, q0, v0)
     state = {"q0": numbers("q0", unpacked(q), (model.nq,)), "v0": numbers("v0", unpacked(v), (model.nv,))}
     others = {"dt": Input(np.full((1, 1), dt), (1,))}
     weak, single = {"dt"} | {name for name, x in (("q0", q0), ("v0", v0)) if x is None}, ["t", "dt"]
     if tau is not None:
         others[APPLIED] = Input(_over_time("tau", numbers("tau", unpacked(tau), (model.nv,)), steps), (model.nv,))
+    for name, (value, size) in (muscles or {}).items():
+        if value is not None:
+            title = MUSCLE_TITLES[name]
+            array = numbers(title, unpacked(value), (size,))
+            array = _over_time(title, array, steps) if name == EXCITED else array[..., None, :]
+            others[name] = Input(array, (size,))
     for name, value in parameters.items():
         others[name], is_number = _parameter(name, value, steps if name in time_varying else None)
         weak |= {name} if type(value) in (int, float) else set()
@@ -100,7 +111,8 @@ def _common(batches: Mapping[str, Shape]) -> Shape:
     try:
         return np.broadcast_shapes(*batches.values())
     except ValueError:
-        listed = ", ".join(f"{'tau' if name == APPLIED else name} {batch}" for name, batch in batches.items() if batch)
+        titles = {APPLIED: "tau", **MUSCLE_TITLES}
+        listed = ", ".join(f"{titles.get(name, name)} {batch}" for name, batch in batches.items() if batch)
         raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}") from None
 
 
@@ -115,7 +127,8 @@ def controls_of(
             continue
         if not callable(function):
             raise TypeError(f"{what} must be a function, not {type(function).__name__}; constant forces go into tau")
-        controls[what] = control_of(what, function, what, (), names)[0]
+        state = (*STATE, *MUSCLES) if what == "excitations" else STATE
+        controls[what] = control_of(what, function, what, (), names, state)[0]
     if model_fn := controls.get("model_fn"):
         for name in model_fn.names:
             if name in STATE or name in time_varying:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +15,8 @@ from knuckle.model import Model
 from knuckle.simulation.divergence import finite
 from knuckle.trajectory.contacts.contact_record import ContactRecord
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
-from knuckle.trajectory.trajectory import Trajectory, played
+from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
+from knuckle.trajectory.trajectory import Trajectory, over_time, played
 
 from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
@@ -24,7 +25,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Rollout:
+class Rollout(WithMuscles):
     """Motions of a mechanism: K states of each, at the same times. The dots are the batch axes.
 
     `rollout[3]` is one of them, a `Trajectory` with its energies, plots and files; `rollout[3, 7]` where there are two
@@ -50,6 +51,8 @@ class Rollout:
     """What acted, and what moved"""
     contact_rows: RolloutContacts | None = None
     """What was kept of contacts, with `save_contacts=True`"""
+    muscle_rows: MuscleRows | None = None
+    """States of muscles, where they have some; `activations` and `fiber_lengths` are read from it"""
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -92,6 +95,7 @@ class Rollout:
             self.dt,
             None if self.acting is None else self.acting.part(index, batch),
             None if self.contact_rows is None else self.contact_rows.part(index),
+            self.muscle_rows and self.muscle_rows.each(lambda x: part_of(x, index, 2)),
         )
         return new if batch else new._trajectory()
 
@@ -112,7 +116,8 @@ class Rollout:
         record = self._contact_record(model)
         return Trajectory(
             model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt,  # pyright: ignore[reportArgumentType]
-            contact_record=record and record.rows(slice(rows), len(self.times)),
+            contact_record=None if record is None else record.rows(slice(rows), len(self.times)),
+            muscle_rows=self._all_muscle_rows(rows),
         )  # fmt: skip
 
     def _contact_record(self, model: Model) -> ContactRecord | None:
@@ -120,7 +125,27 @@ class Rollout:
             return None
         return self.contact_rows.record(model, self.times, self.dt, self.q, self.v)
 
+    def _all_muscle_rows(self, rows: int) -> MuscleRows | None:
+        """The first rows of muscles, excitations among them."""
+        if self.muscle_rows is None:
+            return None
+        known = self.muscle_rows
+        excited = None if known.activations is None else self.excitations
+        return replace(known, excitations=excited).each(lambda x: np.array(x[:rows], float))
+
     # quantities along them
+
+    @property
+    def excitations(self) -> Array:
+        """(..., K, m): what muscles were told, from 0 to 1; their activations, where they were told nothing.
+
+        With the last state go the excitations of the last step.
+        """
+        rows = self.muscle_rows
+        if rows is None or rows.excitations is not None or self.acting is None:
+            return super().excitations
+        told = self.acting.excited(self.times, self.q, self.v, rows)
+        return super().excitations if told is None else told
 
     @cached_property
     def tau(self) -> Array:
@@ -140,7 +165,16 @@ class Rollout:
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(..., K) in joules: height and joint springs."""
+        """(..., K) in joules: height, joint springs and force elements; active fibers that are excited store none."""
+        if self.muscle_rows is not None:
+            if self.acting is None or self.acting.model_fn is None:
+                rows = self.muscle_rows
+                return over_time(lambda model, q: potential_energy_with(model, q, rows), self.model, self.times, self.q)
+            energies = np.full((*self.batch, len(self.times)), np.nan)
+            for index in np.ndindex(self.batch):
+                motion: Trajectory = self[index]
+                energies[(*index, slice(len(motion)))] = motion.potential_energy
+            return energies
         return self._acting().energy("potential", self.times, self.q, self.v)
 
     @property

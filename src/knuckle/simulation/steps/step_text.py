@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
-from knuckle.integrators.system import System
+from knuckle.integrators.system import MuscleDrive, System
 from knuckle.model import Model
-from knuckle.simulation.controls import NO_FORCE, Control
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 
 APPLIED, WRENCHES = "applied τ", "applied f_ext"
 """Names of the arguments for forces that are held during a step: no names that a controller could have."""
@@ -24,7 +26,8 @@ class StepText:
 
     It is the integrator's `step`, its `start`, or another method with what that takes `besides` the state and gives
     besides it. The parameters are those of the controller, of the external forces and of the mechanism; arguments
-    called `APPLIED` and `WRENCHES`, where they are given, are forces that act as well. Equal texts share their kernels.
+    called `APPLIED` and `WRENCHES`, where they are given, are forces that act as well, and `EXCITED` are excitations of
+    `muscles`, which have states. Equal texts share their kernels.
     """
 
     method: str
@@ -35,6 +38,8 @@ class StepText:
     besides: tuple[str, ...] = ()
     stabilization: Stabilization = None
     model_fn: Control | None = None
+    excitations: Control = NO_FORCE
+    muscles: MuscleStates | None = None
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -46,8 +51,9 @@ class StepText:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of the parameters of the controller and of the external forces."""
-        return tuple(dict.fromkeys((*self.controller.parameters, *self.external_forces.parameters)))
+        """The names of the parameters of the controller, of the external forces and of the excitations."""
+        controls = self.controller, self.external_forces, self.excitations
+        return tuple(dict.fromkeys(name for control in controls for name in control.parameters))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -93,7 +99,21 @@ class StepText:
             return external_forces(known(at, t), t, q, v, values, wrenches)
 
         acts = external_forces.function is not None or WRENCHES in values
-        return System(moving, force, f_ext if acts else None, self.stabilization)
+        drive = None if self.muscles is None else self._drive(self.muscles, known, values)
+        return System(moving, force, f_ext if acts else None, self.stabilization, muscles=drive)
+
+    def _drive(
+        self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]
+    ) -> MuscleDrive:
+        """What muscles are told: excitations that are given, or those of a function of the state."""
+
+        def excitations(at: Model, t: Any, q: Any, v: Any, z: Any) -> Any:
+            if not which.is_excited or self.excitations.function is None:
+                return values.get(EXCITED)
+            states = dict(zip(MUSCLES, which.apart(z), strict=True))
+            return self.excitations(known(at, t), t, q, v, {**values, **states}, (which.muscles,))
+
+        return MuscleDrive(which, excitations, values.get(FIRST_ACTIVATIONS), values.get(FIRST_FIBERS))
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:

@@ -18,6 +18,7 @@ from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
 from knuckle.integrators.methods.collider_steps import ColliderSteps
+from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -33,6 +34,7 @@ from knuckle.simulation.friction.dry_friction import (
     still,
     within_modes,
 )
+from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
 
 from .looped_steps import LoopedSteps
 from .native_steps import NativeSteps, StateRows
@@ -59,19 +61,25 @@ class Stepper:
         external_forces: Control,
         parameters: Parameters,
         stabilization: Stabilization = None,
+        muscles: MuscleInputs | None = None,
     ) -> None:
+        told = muscles or MuscleInputs(None)
+        self.muscles, parameters = told.which, {**parameters, **told.parameters}
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
         self.has_friction = has_modes(integrator, model)
         must_be_separate(model)
         evaluations = integrator.evaluations
         must_fit(model, type(integrator).__name__, evaluations is not None, stabilization)
-        self._is_text = controller.is_text and external_forces.is_text
+        self._is_text = controller.is_text and external_forces.is_text and told.excitations.is_text
         self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
         is_looped = isinstance(integrator, ColliderSteps) and integrator.runs_alone and self._is_text
         self.is_compiled = is_looped or (self._is_text and not self._is_solved and not self._is_long)
-        self._step = StepText("step", integrator, controller, external_forces, stabilization=stabilization)
+        self._step = StepText(
+            "step", integrator, controller, external_forces,
+            stabilization=stabilization, excitations=told.excitations, muscles=told.which,
+        )  # fmt: skip
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps = NativeSteps(self._step, model, self.parameters)
@@ -105,15 +113,38 @@ class Stepper:
         """The mechanism in the modes of a state, under all forces: also those that the integrator adds."""
         return self.integrator.acting(self.held(state), self._own(state))
 
+    def states(self, state: State) -> Array:
+        """The states of muscles in a state."""
+        place = self.states_place(len(state.memory))
+        return np.zeros(0) if place is None or place >= len(state.memory) else np.asarray(state.memory[place], float)
+
+    def states_place(self, memory: int) -> int | None:
+        """Which entry of a memory of so many they are; None if none."""
+        place = states_place(self.integrator, self.model, memory - self.has_friction)
+        return None if place is None else place + self.has_friction
+
+    def with_states(self, state: State, z: Array) -> State:
+        """A state with other states of muscles."""
+        place = self.states_place(len(state.memory))
+        if place is None:
+            return state
+        return State(state.q, state.v, (*state.memory[:place], z, *state.memory[place + 1 :]))
+
     def carried(self, t0: float, old: State, t: float, new: State) -> State:
         """A state at t that begins anew, with what still holds of the memory of another one at t₀."""
         own = self.integrator.carried(self.held(old), t0, self._own(old), t, self._own(new))
         return State(own.q, own.v, (*new.memory[: self.has_friction], *own.memory))
 
+    def account(self, state: State) -> str:
+        """What the steps up to a state have to say of themselves."""
+        return self.integrator.account(self._own(state))
+
     def step(self, t: float, state: State, dt: float) -> State:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("step", self.integrator, t, state, dt)
+        if self.integrator.takes_numbers and not self.has_friction:
+            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             return stepped(self.integrator, self.system, t, state, dt)
         return self._stepped("step", t, state, dt)
@@ -142,7 +173,7 @@ class Stepper:
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
-        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v))
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, state))
         return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
 
     def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
@@ -273,15 +304,20 @@ class Stepper:
         """The forces of Python functions where an equation takes them."""
         if self._is_text:
             return ()
-        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt))
+        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt), state)
 
     def _own(self, state: State) -> State:
         """A state as the integrator knows it: without the modes of dry friction."""
         return State(state.q, state.v, state.memory[self.has_friction :])
 
-    def _forces(self, t: float, q: Array, v: Array) -> tuple[Array, ...]:
-        """The forces of Python functions in a state, which native code takes as they are."""
-        return () if self._is_text else self.system.forces(t, q, v)
+    def _forces(self, t: float, q: Array, v: Array, state: State) -> tuple[Array, ...]:
+        """The forces of Python functions in a state, and excitations, which native code takes as they are."""
+        if self._is_text:
+            return ()
+        drive, forces = self.system.muscles, self.system.forces(t, q, v)
+        if drive is None or not drive.which.is_excited:
+            return forces
+        return *forces, drive.excitations(self.system.at_time(t), t, q, v, self.states(state))
 
     def _native(
         self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
@@ -351,7 +387,10 @@ def _with_held_forces(text: StepText) -> StepText:
     external_forces = text.external_forces
     if external_forces.function is not None:
         external_forces = Control(ConstantForce("f_ext"), "external_forces", ("f_ext",))
-    return replace(text, controller=controller, external_forces=external_forces)
+    excitations = text.excitations
+    if excitations.function is not None:
+        excitations = Control(ConstantForce(EXCITED), "excitations", (EXCITED,))
+    return replace(text, controller=controller, external_forces=external_forces, excitations=excitations)
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:

@@ -69,33 +69,33 @@ class Vector(MadeOfScalars):
         return hash(self.items)
 
     def __add__(self, other: Any) -> Vector:
-        return Vector(a + b for a, b in self._with(other))
+        return Vector([a + b for a, b in self._with(other)])
 
     __radd__ = _reflected(operator.add)
 
     def __sub__(self, other: Any) -> Vector:
-        return Vector(a - b for a, b in self._with(other))
+        return Vector([a - b for a, b in self._with(other)])
 
     __rsub__ = _reflected(operator.sub)
 
     def __neg__(self) -> Vector:
-        return Vector(-a for a in self.items)
+        return Vector([-a for a in self.items])
 
     def __mul__(self, other: Any) -> Vector:
         other = _composed(other)
         if isinstance(other, Vector):
-            return Vector(a * b for a, b in self._with(other))
+            return Vector([a * b for a, b in self._with(other)])
         if isinstance(other, MadeOfScalars):
             raise TypeError(f"a Vector times {type(other).__name__} has no meaning")
-        return Vector(a * other for a in self.items)
+        return Vector([a * other for a in self.items])
 
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Vector:
         other = _composed(other)
         if isinstance(other, Vector):
-            return Vector(a / b for a, b in self._with(other))
-        return Vector(a / other for a in self.items)
+            return Vector([a / b for a, b in self._with(other)])
+        return Vector([a / other for a in self.items])
 
     __rtruediv__ = _reflected(operator.truediv)
 
@@ -105,7 +105,8 @@ class Vector(MadeOfScalars):
     __rmatmul__ = _reflected(operator.matmul)
 
     def _with(self, other: Any) -> Iterator[tuple[Any, Any]]:
-        other = _composed(other)
+        if type(other) is not Vector:
+            other = _composed(other)
         if not isinstance(other, Vector):
             raise TypeError(f"a Vector goes with a Vector, not with {type(other).__name__}")
         if len(other) != len(self):

@@ -31,7 +31,7 @@ class Eliminated:
         x = list(b)
         if self.is_looped:
             flat = [a for row in self.factors for a in row]
-            looped = _looping(flat)
+            looped = looping(flat)
             assert looped is not None
             return Vector(looped("substitute", len(x), [*flat, *x]))
         n = len(x)
@@ -68,7 +68,7 @@ def eliminated(A: Matrix, many: int = MANY) -> Eliminated | EliminatedDual:
         parts = [_apart(Vector(row)) for row in A.rows]
         return EliminatedDual(eliminated(Matrix((p[0] for p in parts), n), many), Matrix((p[1] for p in parts), n))
     flat = [x for row in A.rows for x in row]
-    looped = _looping(flat) if n >= many else None
+    looped = looping(flat) if n >= many else None
     if looped is not None:
         found = looped("eliminate", n, flat)
         return Eliminated(A, tuple(tuple(found[i * n : (i + 1) * n]) for i in range(n)), True)
@@ -100,7 +100,7 @@ def product_count(A: Matrix) -> int:
     return count
 
 
-def _looping(scalars: Sequence[Any]) -> Any:
+def looping(scalars: Sequence[Any]) -> Any:
     """How the kind of these scalars writes loops over many of them; None if it does not."""
     return next((kind.looped for kind in map(kind_of, scalars) if kind.looped is not None), None)
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.model import ROOT
+from knuckle.model.elements import Line
 from knuckle.viewer.live.live_mechanism import Live, Pull
 from knuckle.viewer.scene.robot_view import RobotView
 from knuckle.viewer.scene.triangles import Array
@@ -99,7 +100,8 @@ class RobotPanel:
 
     def _show(self) -> None:
         with self.server.gui.add_folder("Show", expand_by_default=True):
-            for what, on in _SHOWN.items():
+            lines = {"lines": True} if any(isinstance(x, Line) for x in self.model.elements) else {}
+            for what, on in {**_SHOWN, **lines}.items():
                 box = self.server.gui.add_checkbox(what, initial_value=on)
                 box.on_update(lambda event, what=what: self.view.toggle(what, event.target.value, self.q))
 

@@ -37,6 +37,7 @@ class Player:
             moving_size(panel.view.figure, motion.q[0]) for panel, motion in zip(panels, self.motions, strict=True)
         )
         self.arrows = [motion.arrows(size) for motion, size in zip(self.motions, sizes, strict=True)]
+        self.lines = [motion.lines(panel.view.size) for motion, panel in zip(self.motions, panels, strict=True)]
         self.first = min(float(motion.times[0]) for motion in motions)
         self.last = max(float(motion.times[-1]) for motion in motions)
         self.time, self.speed, self.playing = self.first, float(speed), False
@@ -116,12 +117,16 @@ class Player:
 
     def show(self) -> None:
         """Puts every robot where its motion has it now."""
-        for motion, T, panel, arrows in zip(self.motions, self.poses, self.panels, self.arrows, strict=True):
+        for motion, T, panel, arrows, lines in zip(
+            self.motions, self.poses, self.panels, self.arrows, self.lines, strict=True
+        ):
             k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
             panel.q = motion.q[k]
             panel.view.show_poses(T[k], motion.q[k])
             if arrows is not None:
                 panel.view.show_forces(*arrows.at(k))
+            if lines is not None:
+                panel.view.show_lines(*lines.at(k))
 
     def draw(self) -> None:
         """Marks the present in the plots."""

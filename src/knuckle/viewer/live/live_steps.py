@@ -121,7 +121,7 @@ class ColliderLiveSteps:
     has_contacts = True
 
     def start(self) -> State:
-        return self.steps.start(
+        return self.steps.begin(
             System(self.model, _no_force), 0.0, np.zeros(self.model.nq), np.zeros(self.model.nv), 0.0
         )
 

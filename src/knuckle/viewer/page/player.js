@@ -20,6 +20,7 @@ async function unpacked() {
     robot.poses = array(robot.poses);
     robot.width = 7 * robot.bodies.length;
     if (robot.arrows) for (const name of ["start", "tails", "ways", "slides"]) robot.arrows[name] = array(robot.arrows[name]);
+    if (robot.lines) for (const name of ["start", "ends", "colors", "widths"]) robot.lines[name] = array(robot.lines[name]);
     for (const line of [...robot.joints, ...robot.energies]) line.values = array(line.values);
     for (const part of robot.parts) {
       const coarse = array(part.vertices), positions = new Float32Array(coarse.length);
@@ -55,6 +56,14 @@ function start({ header, parts }) {
     const [i, j, s] = locate(times, state.time), row = s < 0.5 ? i : j, found = [];
     for (let k = own.start[row]; k < own.start[row + 1]; k++)
       found.push({ tail: own.tails.subarray(3 * k, 3 * k + 3), way: own.ways.subarray(3 * k, 3 * k + 3), color: hues[own.slides[k]], width: own.width });
+    return found;
+  });
+  // Springs, cables and muscles at the moment that is nearest.
+  const lines = () => robots.flatMap(({ lines: own, times }) => {
+    if (!own) return [];
+    const [i, j, s] = locate(times, state.time), row = s < 0.5 ? i : j, found = [];
+    for (let k = own.start[row]; k < own.start[row + 1]; k++)
+      found.push({ from: own.ends.subarray(6 * k, 6 * k + 3), to: own.ends.subarray(6 * k + 3, 6 * k + 6), color: [...own.colors.subarray(3 * k, 3 * k + 3)].map((x) => x / 255), width: own.widths[k] });
     return found;
   });
   // The ball that holds everything now: for the light to aim at, and for the camera that follows.
@@ -99,7 +108,7 @@ function start({ header, parts }) {
     if (state.follow) camera.target = add(camera.target, sub(middle, centre));
     centre = middle;
     const view = { eye: eye(), target: camera.target, fov: 0.62, near: 0.02 * camera.distance, far: camera.distance + 60 * header.radius };
-    const under = { centre: middle, radius, size: header.radius, ground: header.ground, cell: header.cell, theme: state.theme, arrows: arrows() };
+    const under = { centre: middle, radius, size: header.radius, ground: header.ground, cell: header.cell, theme: state.theme, arrows: arrows(), lines: lines() };
     renderer.render(matrices, view, { ...under, hovered: state.hovered });
     if (state.mouse) {
       const found = renderer.pick(Math.round(state.mouse[0] * ratio), Math.round(state.mouse[1] * ratio), matrices);
@@ -214,6 +223,12 @@ function start({ header, parts }) {
   };
   const { stick, slip, length } = header.legend;
   $("forces-legend").replaceChildren(swatch("", `contact forces${length && ": " + length}`), swatch(stick, "sticks"), swatch(slip, "slides"));
+  $("lines-legend").hidden = !header.scales.length;
+  $("lines-legend").replaceChildren(...header.scales.flatMap(({ low, high, from, to }) => {
+    const bar = Object.assign(document.createElement("i"), { style: `background:linear-gradient(90deg,${low},${high})` }), item = document.createElement("span");
+    item.append(from, bar, to);
+    return [item];
+  }));
   $("loop").classList.add("on");
   $("plots").classList.add("on");
   theme(header.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));

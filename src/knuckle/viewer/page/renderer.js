@@ -86,6 +86,13 @@ function turned([[r0, z0], [r1, z1]], sides = 20) {
   return [positions, indices];
 }
 
+// The matrix that puts a shaft of length 1 along z between two points; a little longer, so that bends have no gaps.
+const rod = (from, to, width) => {
+  const way = sub(to, from), length = Math.hypot(...way), z = length > 1e-9 ? scale(1 / length, way) : [0, 0, 1];
+  const x = unit(cross(Math.abs(z[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0], z)), more = 0.3 * width;
+  return new Float32Array([...scale(width, x), 0, ...scale(width, cross(z, x)), 0, ...scale(length + 2 * more, z), 0, ...add(from, scale(-more, z)), 1]);
+};
+
 class Renderer {
   constructor(canvas, parts) {
     const gl = this.gl = canvas.getContext("webgl2", { antialias: true, alpha: false, preserveDrawingBuffer: true });
@@ -201,6 +208,10 @@ class Renderer {
       this.uniforms(depth, { model: matrices[part.body] });
       this.draw(part.mesh);
     }
+    for (const line of scene.lines || []) {
+      this.uniforms(depth, { model: rod(line.from, line.to, line.width) });
+      this.draw(this.shaft);
+    }
 
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.viewport(0, 0, width, height);
@@ -223,6 +234,11 @@ class Renderer {
       this.draw(part.mesh);
     }
 
+    gl.disable(gl.BLEND);
+    for (const line of scene.lines || []) {
+      this.uniforms(solid, { model: rod(line.from, line.to, line.width), color: [...line.color, 1], glow: 0.06 });
+      this.draw(this.shaft);
+    }
     this.drawArrows(scene.arrows || [], camera, theme.bottom);
     gl.useProgram(ground.p);
     const reach = 14 * scene.size, floor = new Float32Array([reach, 0, 0, 0, 0, reach, 0, 0, 0, 0, 1, 0, scene.centre[0], scene.centre[1], scene.ground, 1]);

@@ -8,6 +8,7 @@ import numpy as np
 
 from knuckle.functions import center_of_mass, total_mass
 
+from .element_lines import element_lines
 from .ellipsoids import principal
 from .figure import Figure
 from .force_arrows import SLIP_COLOR, STICK_COLOR
@@ -16,6 +17,8 @@ from .skeleton import joint_axes
 from .triangles import Array, ellipsoid, strut
 
 _COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
+_ROOM = 64
+"""Pieces of lines for which there is room at a time."""
 _FAINT = 0.35
 """Opacity of surfaces that are to be seen through."""
 
@@ -48,11 +51,17 @@ class RobotView:
         self.com: Any = None
         self.pushes: dict[str, Any] = {}
         self.shows_pushes = True
+        self.lines: Any = None
+        self.shows_lines = True
         self.poses = np.broadcast_to(np.eye(4), (count, 4, 4))
 
     def show(self, q: Array) -> None:
-        """Puts every body where positions `q` have it."""
-        self.show_poses(poses(self.model, q), q)
+        """Puts every body where positions `q` have it, and lines with them."""
+        T = poses(self.model, q)
+        self.show_poses(T, q)
+        drawn = element_lines(self.model, np.asarray(q, float)[None], None, T[None], self.size)
+        if drawn is not None:
+            self.show_lines(*drawn.at(0))
 
     def show_poses(self, T: Array, q: Array) -> None:
         """Puts the bodies at poses (1 + nb, 4, 4) that belong to positions `q`."""
@@ -84,6 +93,29 @@ class RobotView:
             if self.pushes[color].visible != visible:
                 self.pushes[color].visible = visible
 
+    def show_lines(self, ends: Array, color: Array, width: float) -> None:
+        """Draws springs, cables and muscles: pieces (m, 2, 3) with their colours (m, 3).
+
+        A node has room for some more, which are points: where arcs grow, it is not made anew at every moment.
+        """
+        room = 0 if self.lines is None else len(self.lines.points)
+        more = room - len(ends) if room >= len(ends) else -len(ends) % _ROOM
+        ends = np.concatenate([ends, ends[:1, [0, 0]].repeat(more, 0)])
+        color = np.concatenate([color, color[:1].repeat(more, 0)])
+        points = (ends @ self.placement[:3, :3].T + self.placement[:3, 3]).astype(np.float32)
+        colors = np.rint(255 * np.repeat(color[:, None], 2, axis=1)).astype(np.uint8)
+        if self.lines is not None and self.lines.points.shape == points.shape:
+            with self.server.atomic():
+                self.lines.points = points
+                if not np.array_equal(self.lines.colors, colors):
+                    self.lines.colors = colors
+        else:
+            self.lines = self.server.scene.add_line_segments(
+                f"{self.name}/lines", points, colors, thickness=width, visible=self.shows_lines
+            )
+        if self.lines.visible != self.shows_lines:
+            self.lines.visible = self.shows_lines
+
     def to_world(self, p: Array) -> Array:
         """A point of the robot's base in the scene."""
         return self.placement[:3, :3] @ p + self.placement[:3, 3]
@@ -99,10 +131,18 @@ class RobotView:
     # what can be shown besides
 
     def toggle(self, what: str, on: bool, q: Array) -> None:
-        """Shows or hides "surfaces", "frames", "names", "centre of mass", "inertia", "joint axes"; or "see-through"."""
+        """Shows or hides "surfaces", "lines", "frames", "names", "centre of mass", "inertia", "joint axes".
+
+        Or makes surfaces "see-through".
+        """
         if what == "surfaces":
             for _, mesh in self.meshes:
                 mesh.visible = on
+            return
+        if what == "lines":
+            self.shows_lines = on
+            if self.lines is not None:
+                self.lines.visible = on
             return
         if what == "see-through":
             for part, (_, mesh) in zip(self.figure.parts, self.meshes, strict=True):

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 from knuckle.engine.emit.sincos import TWO_OVER_PI
-from knuckle.engine.trace import Block, Node, Program
+from knuckle.engine.trace import Block, Laid, Node, Program
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .block_texts import BlockTexts
@@ -159,12 +159,19 @@ class Printer:
 
     def call(self, block: Block, node: Node) -> str:
         """Runs a block; returns the room in which its results are, until it runs again: they are read at once."""
+        if isinstance(block, Laid):
+            room = self._laid(f"laid{block.n}", node.operands)
+            self.callers[room] = node
+            return room
         name, first, arrays = self.blocks.name(block), 0, list[str]()
+        given = f"{name}_given"
         for number, size in enumerate(block.arrays):
             operands = node.operands[first : first + size]
-            arrays.append(self._lying(operands) or self._laid(f"{name}_taken{number}", operands))
+            lying = self._lying(operands)
+            if lying is None or lying == given:  # results do not overwrite what they are made of
+                lying = self._laid(f"{name}_taken{number}", operands)
+            arrays.append(lying)
             first += size
-        given = f"{name}_given"
         self._room(given, block.outputs)
         self.callers[given] = node
         self.body.lines.append(f"call void @{name}({', '.join(f'ptr %{room}' for room in (*arrays, given))})")

@@ -8,11 +8,28 @@ it goes on while some lane does, and lanes that are done keep what they have.
 
 from __future__ import annotations
 
-from knuckle.engine.trace import Block, Called, Eliminate, Lookup, Repeated, RolledBlock, Substitute
+from knuckle.engine.trace import (
+    Block,
+    Called,
+    Eliminate,
+    EliminateResponse,
+    Lookup,
+    Multiply,
+    Repeated,
+    RolledBlock,
+    Substitute,
+    SubstituteResponse,
+)
 
 from .batch_loop import Printer
 from .block_texts import BlockTexts
-from .dense_loops import eliminate_to_llvm, substitute_to_llvm
+from .dense_loops import (
+    eliminate_response_to_llvm,
+    eliminate_to_llvm,
+    multiply_to_llvm,
+    substitute_response_to_llvm,
+    substitute_to_llvm,
+)
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm
@@ -85,6 +102,12 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
         return eliminate_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Substitute):
         return substitute_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, Multiply):
+        return multiply_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, EliminateResponse):
+        return eliminate_response_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, SubstituteResponse):
+        return substitute_response_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
     raise TypeError(f"a {type(block).__name__} has no text")

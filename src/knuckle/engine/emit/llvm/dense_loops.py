@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from knuckle.engine.trace import Eliminate, Substitute
+from knuckle.engine.trace import Eliminate, EliminateResponse, Multiply, Substitute, SubstituteResponse
 
 from .loop_lines import LoopLines
 from .vector_lanes import Lanes
@@ -54,9 +54,10 @@ class _Square:
         """The first row of a tile."""
         return self.out.put(f"mul i64 {number}, {TILE}")
 
-    def first_from_end(self, number: str) -> str:
-        """The first row of a tile, counted from the last one."""
-        return self.first(self.out.put(f"sub i64 {self.tiles - 1}, {number}"))
+    def first_from_end(self, number: str, tiles: str | int) -> str:
+        """The first row of a tile, counted from the last one of so many."""
+        last = self.out.put(f"sub i64 {tiles}, 1")
+        return self.first(self.out.put(f"sub i64 {last}, {number}"))
 
 
 def eliminate_to_llvm(block: Eliminate, lanes: Lanes, name: str) -> str:
@@ -69,7 +70,7 @@ def eliminate_to_llvm(block: Eliminate, lanes: Lanes, name: str) -> str:
     for k in reversed(square.alone):
         _eliminate_one(square, k)
     with out.loop(square.tiles) as (up, _):
-        _eliminate_three(square, square.first_from_end(up))
+        _eliminate_three(square, square.first_from_end(up, square.tiles))
     return _function(name, out, "taken")
 
 
@@ -149,26 +150,38 @@ def substitute_to_llvm(block: Substitute, lanes: Lanes, name: str) -> str:
         with out.loop(k) as (i, _):
             place = out.at("%given", i)
             out.store(out.less_product(out.load(place), out.load(out.at(square.row(i), k)), x), place)
-    with out.loop(square.tiles) as (up, _):
-        first = square.first_from_end(up)
+    _substitute_tiles(square, "%given", square.tiles)
+    for k in square.alone:
+        row, place = square.row(k), out.at("%given", k)
+        with out.loop(k, (out.V, out.load(place))) as (j, along):
+            along.later[0] = out.less_product(along.values[0], out.load(out.at(row, j)), out.load(out.at("%given", j)))
+        out.store(out.times(along.values[0], out.load(out.at(row, k))), place)
+    return _function(name, out, "matrix", "right")
+
+
+def _substitute_tiles(square: _Square, vector: str, tiles: str | int) -> None:
+    """A right-hand side of so many tiles becomes the solution."""
+    out = square.out
+    with out.loop(tiles) as (up, _):
+        first = square.first_from_end(up, tiles)
         p, _ = square.tile(square.rows(first), first)
-        y, places = _three(out, first)
+        y, places = _three(out, vector, first)
         y[1] = out.less_product(y[1], p[1][2], y[2])
         y[0] = out.less_product(out.less_product(y[0], p[0][2], y[2]), p[0][1], y[1])
         for x, place in zip(y, places, strict=True):
             out.store(x, place)
         with out.loop(first) as (i, _):
-            place, factors = out.at("%given", i), out.at(square.row(i), first)
+            place, factors = out.at(vector, i), out.at(square.row(i), first)
             left = out.load(place)
             for b in reversed(THREE):
                 left = out.less_product(left, out.load(out.at(factors, b)), y[b])
             out.store(left, place)
-    with out.loop(square.tiles) as (number, _):
+    with out.loop(tiles) as (number, _):
         first = square.first(number)
         rows = square.rows(first)
-        y, places = _three(out, first)
+        y, places = _three(out, vector, first)
         with out.loop(first, *((out.V, x) for x in y)) as (j, along):
-            known = out.load(out.at("%given", j))
+            known = out.load(out.at(vector, j))
             for a in THREE:
                 along.later[a] = out.less_product(along.values[a], out.load(out.at(rows[a], j)), known)
         p, _ = square.tile(rows, first)
@@ -178,19 +191,124 @@ def substitute_to_llvm(block: Substitute, lanes: Lanes, name: str) -> str:
                 y[a] = out.less_product(y[a], p[a][b], y[b])
             y[a] = out.times(y[a], p[a][a])
             out.store(y[a], places[a])
+
+
+def _three(out: LoopLines, vector: str, first: str) -> tuple[list[str], list[str]]:
+    """Three numbers of a vector, and where they are."""
+    start = out.at(vector, first)
+    places = [out.at(start, a) for a in THREE]
+    return [out.load(place) for place in places], places
+
+
+def multiply_to_llvm(block: Multiply, lanes: Lanes, name: str) -> str:
+    """The function of `Multiply`: three columns at a time, which are rows as well."""
+    n, out = block.n, LoopLines(lanes)
+    square = _Square(out, n)
+    with out.loop(n) as (c, _):
+        out.store("zeroinitializer", out.at("%given", c))
+
+    def add(lines: list[str], x: list[str]) -> None:
+        with out.when_any(out.differ_from_zero(*x)), out.loop(n) as (i, _):
+            place = out.at("%given", i)
+            total = out.load(place)
+            for line, factor in zip(lines, x, strict=True):
+                total = out.plus_product(total, out.load(out.at(line, i)), factor)
+            out.store(total, place)
+
+    with out.loop(square.tiles) as (number, _):
+        first = square.first(number)
+        add(square.rows(first), _three(out, "%right", first)[0])
     for k in square.alone:
-        row, place = square.row(k), out.at("%given", k)
-        with out.loop(k, (out.V, out.load(place))) as (j, along):
-            along.later[0] = out.less_product(along.values[0], out.load(out.at(row, j)), out.load(out.at("%given", j)))
-        out.store(out.times(along.values[0], out.load(out.at(row, k))), place)
+        add([square.row(k)], [out.load(out.at("%right", k))])
     return _function(name, out, "matrix", "right")
 
 
-def _three(out: LoopLines, first: str) -> tuple[list[str], list[str]]:
-    """Three numbers of the right-hand side, and where they are."""
-    start = out.at("%given", first)
-    places = [out.at(start, a) for a in THREE]
-    return [out.load(place) for place in places], places
+@dataclass(frozen=True)
+class _Chosen:
+    """A list of tiles in a buffer, after a matrix of n columns: how many there are, and which."""
+
+    out: LoopLines
+    buffer: str
+    n: int
+
+    def _slot(self, k: str | int) -> str:
+        return self.out.at(self.out.at(self.buffer, self.n * self.n), k)
+
+    def set(self, k: str | int, number: str | int) -> None:
+        self.out.add(f"store i64 {number}, ptr {self._slot(k)}")
+
+    @property
+    def count(self) -> str:
+        return self.out.put(f"load i64, ptr {self._slot(0)}")
+
+    def append(self, number: str) -> None:
+        after = self.out.put(f"add i64 {self.count}, 1")
+        self.set(after, number)
+        self.set(0, after)
+
+    def tile(self, k: str) -> str:
+        """The number of the k-th of them."""
+        return self.out.put(f"load i64, ptr {self._slot(self.out.put(f'add i64 {k}, 1'))}")
+
+
+def _nine(out: LoopLines, buffer: str, tile: str) -> list[list[str]]:
+    """A tile of three rows, that lie one after the other."""
+    start = out.at(buffer, out.put(f"mul i64 {tile}, {TILE * TILE}"))
+    return [[out.load(out.at(start, TILE * a + b)) for b in THREE] for a in THREE]
+
+
+def eliminate_response_to_llvm(block: EliminateResponse, lanes: Lanes, name: str) -> str:
+    """The function of `EliminateResponse`: E + P G of the tiles that count in some lane, eliminated in place."""
+    n, out = block.n, LoopLines(lanes)
+    out.add("%matrix = getelementptr i8, ptr %given, i64 0")
+    square, chosen = _Square(out, n), _Chosen(out, "%given", n)
+    chosen.set(0, 0)
+    with out.loop(square.tiles) as (t, _):
+        P, b = _nine(out, "%P", t), _three(out, "%right", square.first(t))[0]
+        with out.when_any(out.differ_from_zero(*(x for row in (*P, b) for x in row))):
+            chosen.append(t)
+    count = chosen.count
+    with out.loop(count) as (here, _):
+        t, own = chosen.tile(here), square.rows(square.first(here))
+        P, start = _nine(out, "%P", t), square.first(t)
+        lines = [out.at("%G", out.put(f"mul i64 {out.put(f'add i64 {start}, {k}')}, {n}")) for k in THREE]
+        with out.loop(count) as (there, _):
+            column, target = square.first(chosen.tile(there)), square.first(there)
+            for b in THREE:
+                G = [out.load(out.at(out.at(line, column), b)) for line in lines]
+                for a in THREE:
+                    x = out.times(P[a][0], G[0])
+                    for k in (1, 2):
+                        x = out.plus_product(x, P[a][k], G[k])
+                    out.store(x, out.at(out.at(own[a], target), b))
+        E, (tile, places) = _nine(out, "%E", t), square.tile(own, square.first(here))
+        for a in THREE:
+            for b in THREE:
+                out.store(out.put(f"fadd {out.V} {tile[a][b]}, {E[a][b]}"), places[a][b])
+    with out.loop(count) as (up, _):
+        _eliminate_three(square, square.first_from_end(up, count))
+    return _function(name, out, "G", "E", "P", "right")
+
+
+def substitute_response_to_llvm(block: SubstituteResponse, lanes: Lanes, name: str) -> str:
+    """The function of `SubstituteResponse`: what counts is solved after the results, and put into its places."""
+    n, out = block.n, LoopLines(lanes)
+    square, chosen = _Square(out, n), _Chosen(out, "%matrix", n)
+    with out.loop(n) as (c, _):
+        out.store("zeroinitializer", out.at("%given", c))
+    out.add(f"%room = getelementptr {out.V}, ptr %given, i64 {n}")
+    count = chosen.count
+    for is_back in (False, True):
+        with out.loop(count) as (k, _):
+            inside, outside = square.first(k), square.first(chosen.tile(k))
+            source, target = ("%room", "%given") if is_back else ("%right", "%room")
+            numbers, _ = _three(out, source, inside if is_back else outside)
+            _, places = _three(out, target, outside if is_back else inside)
+            for x, place in zip(numbers, places, strict=True):
+                out.store(x, place)
+        if not is_back:
+            _substitute_tiles(square, "%room", count)
+    return _function(name, out, "matrix", "right")
 
 
 def _function(name: str, lines: LoopLines, *arrays: str) -> str:

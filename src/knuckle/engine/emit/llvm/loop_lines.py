@@ -42,6 +42,10 @@ class LoopLines(Lines):
         """x − a b."""
         return self.put(f"fsub contract {self.V} {x}, {self.times(a, b)}")
 
+    def plus_product(self, x: str, a: str, b: str) -> str:
+        """x + a b."""
+        return self.put(f"fadd contract {self.V} {x}, {self.times(a, b)}")
+
     def reciprocal(self, x: str) -> str:
         return self.put(f"fdiv {self.V} {self.one}, {x}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from knuckle.engine.emit.sincos import DOUBLE, SINGLE, Pair
 from knuckle.engine.emit.single_precision import single
@@ -23,11 +24,11 @@ class Lanes:
         if self.width < 1 or self.width & (self.width - 1):
             raise ValueError(f"a vector has 1, 2, 4, 8, … lanes, not {self.width}")
 
-    @property
+    @cached_property
     def scalar(self) -> str:
         return "double" if self.dtype == "f64" else "float"
 
-    @property
+    @cached_property
     def vector(self) -> str:
         return self.of(self.scalar)
 
@@ -44,7 +45,7 @@ class Lanes:
 
     def constant(self, x: float) -> str:
         """x in every lane."""
-        return self.constants([x] * self.width)
+        return "<" + ", ".join([f"{self.scalar} {self.literal(x)}"] * self.width) + ">"
 
     def constants(self, numbers: Sequence[float]) -> str:
         """A number for every lane. A float is written as the double of its value, as LLVM wants it."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.model.elements.plain_numbers import must_be_a_number
+from knuckle.model.elements.tension_laws import TensionLaw
 from knuckle.public_names import public_in
 from knuckle.scalar import constant, less, select
 
-from .base import ForceElement
+from .activation_dynamics import FALL, RISE, activation_rate, within_bounds
 from .curves import HermiteCurve
-from .lines import Line
-from .tension_laws import TensionLaw
 
 _P, _R = -2.685465029349429, -0.322674853252855
 _SHORTENING, _LENGTHENING = 0.9152534738643788, 0.2666486498660002
@@ -46,10 +44,22 @@ class MuscleLaw(TensionLaw):
     """A law of tension that depends on an activation, from 0 to 1.
 
     Every function of dynamics has a muscle with the `activation` of its law: at rest, if that is not given. What other
-    activations add is `kn.elements.muscle_forces`.
+    activations add is `kn.elements.muscle_forces`. In motions with `excitations` the activation is a state.
+
+    One of your own is a frozen dataclass with a field `activation` and the method `activated`; fields `rise` and `fall`
+    or a method `activation_rate` say how it follows its excitation.
     """
 
     activation: float
+    rise: float = RISE
+    """Seconds in which the activation rises"""
+    fall: float = FALL
+    """Seconds in which it falls"""
+
+    @property
+    def is_elastic(self) -> bool:
+        """Whether the length of the fibers, its field `fiber_length`, is a state."""
+        return False
 
     @abstractmethod
     def activated(self, length: Any, rate: Any, activation: Any) -> Any:
@@ -57,6 +67,18 @@ class MuscleLaw(TensionLaw):
 
     def tension(self, length: Any, rate: Any) -> Any:
         return self.activated(length, rate, constant(self.activation))
+
+    def activation_rate(self, excitation: Any, activation: Any) -> Any:
+        """How fast the activation follows an excitation, which counts as 0 below zero and as 1 above one, in 1/s."""
+        return activation_rate(within_bounds(excitation), activation, constant(self.rise), constant(self.fall))
+
+    def fiber_rate(self, length: Any, fibers: Any, activation: Any) -> Any:
+        """How fast fibers at an elastic tendon grow, in m/s, by the length of the line and their own."""
+        raise NotImplementedError(f"a {type(self).__name__} has no elastic tendon")
+
+    def equilibrium(self, length: Any, activation: Any) -> Any:
+        """The length of fibers at rest that are in equilibrium with an elastic tendon."""
+        raise NotImplementedError(f"a {type(self).__name__} has no elastic tendon")
 
 
 @public_in("elements")
@@ -70,6 +92,8 @@ class CubicMuscle(MuscleLaw):
         tendon: the length of the tendon; the fibers have what is left of the line.
         speed: v_max, how many times their best length fibers shorten in a second, at most.
         activation: what the muscle is activated by where nothing else is said.
+        rise: seconds in which the activation rises.
+        fall: seconds in which it falls.
     """
 
     force: float
@@ -77,9 +101,11 @@ class CubicMuscle(MuscleLaw):
     tendon: float = 0.0
     speed: float = 10.0
     activation: float = 0.0
+    rise: float = RISE
+    fall: float = FALL
 
     def __post_init__(self) -> None:
-        _check(self, above=("fiber", "speed"), from_zero=("force", "tendon"))
+        check_numbers(self, above=("fiber", "speed", "rise", "fall"), from_zero=("force", "tendon"))
 
     def activated(self, length: Any, rate: Any, activation: Any) -> Any:
         fiber, speed = constant(self.fiber), constant(self.speed)
@@ -108,6 +134,9 @@ class MujocoMuscle(MuscleLaw):
         fpmax: the passive force at lmax, as a part of `force`.
         fvmax: the active force at the fastest lengthening, likewise.
         activation: what the muscle is activated by where nothing else is said.
+        rise: seconds in which the activation rises.
+        fall: seconds in which it falls.
+        smooth: the width in excitation − activation over which the one time goes over into the other.
     """
 
     force: float
@@ -119,18 +148,22 @@ class MujocoMuscle(MuscleLaw):
     fpmax: float = 1.3
     fvmax: float = 1.2
     activation: float = 0.0
+    rise: float = RISE
+    fall: float = FALL
+    smooth: float = 0.0
 
     def __post_init__(self) -> None:
-        _check(self, above=("vmax",), from_zero=("force", "fpmax"))
+        numbers = ("force", "fpmax", "smooth")
+        check_numbers(self, above=("vmax", "rise", "fall", "lmax", "fvmax"), from_zero=numbers, signed=("lmin",))
         for name in ("length_range", "range"):
-            low, high = getattr(self, name)
-            if _is_number(low) and _is_number(high) and not low < high:
+            low, high = two_numbers(self, name)
+            if is_number(low) and is_number(high) and not low < high:
                 raise ValueError(
                     f"{name} of a {type(self).__name__} is two numbers, the smaller first, not {low, high}"
                 )
-        if _is_number(self.lmin) and not self.lmin < 1 < self.lmax:
+        if is_number(self.lmin) and not self.lmin < 1 < self.lmax:
             raise ValueError(f"lmin and lmax of a {type(self).__name__} lie around 1: {self.lmin}, {self.lmax}")
-        if _is_number(self.fvmax) and not self.fvmax > 1:
+        if is_number(self.fvmax) and not self.fvmax > 1:
             raise ValueError(f"fvmax of a {type(self).__name__} is above 1, not {self.fvmax}")
 
     @property
@@ -139,9 +172,13 @@ class MujocoMuscle(MuscleLaw):
         (low, high), (shortest, longest) = self.length_range, self.range
         return (high - low) / (longest - shortest)
 
+    def activation_rate(self, excitation: Any, activation: Any) -> Any:
+        times = constant(self.rise), constant(self.fall), self.smooth
+        return activation_rate(within_bounds(excitation), within_bounds(activation), *times)
+
     def activated(self, length: Any, rate: Any, activation: Any) -> Any:
-        x = self.range[0] + (length - self.length_range[0]) / self.fiber
-        active = self._by_length(x) * self._by_velocity(rate / (self.fiber * self.vmax))
+        x = self.range[0] + (length - self.length_range[0]) * (1 / self.fiber)
+        active = self._by_length(x) * self._by_velocity(rate * (1 / (self.fiber * self.vmax)))
         return constant(self.force) * (activation * active + self._passive(x))
 
     def energy(self, length: Any) -> Any:
@@ -159,12 +196,13 @@ class MujocoMuscle(MuscleLaw):
 
     def _by_length(self, x: Any) -> Any:
         rise, fall, a, b = self._pieces()
+        steep, shallow = 1 / rise, 1 / fall
 
         def parabola(u: Any) -> Any:
-            return u * u / 2
+            return u * u * 0.5
 
-        up = select(less(x, a), parabola((x - self.lmin) / rise), 1 - parabola((1 - x) / rise))
-        down = select(less(x, b), 1 - parabola((x - 1) / fall), parabola((self.lmax - x) / fall))
+        up = select(less(x, a), parabola((x - self.lmin) * steep), 1 - parabola((1 - x) * steep))
+        down = select(less(x, b), 1 - parabola((x - 1) * shallow), parabola((self.lmax - x) * shallow))
         inside = select(less(x, 1), up, down)
         return select(less(x, self.lmin), 0.0, select(less(self.lmax, x), 0.0, inside))
 
@@ -184,30 +222,45 @@ class MujocoMuscle(MuscleLaw):
 
     def _by_velocity(self, u: Any) -> Any:
         y = self.fvmax - 1
-        slow, fast = (u + 1) * (u + 1), self.fvmax - (y - u) * (y - u) / y
+        slow, fast = (u + 1) * (u + 1), self.fvmax - (y - u) * (y - u) * (1 / y)
         lengthening = select(less(u, y), fast, self.fvmax)
         return select(less(u, -1), 0.0, select(less(u, 0), slow, lengthening))
 
     def _passive(self, x: Any) -> Any:
         _, h, _, b = self._pieces()
-        bent, straight = (x - 1) * (x - 1) / (2 * h * h), 0.5 + (x - b) / h
+        bent, straight = (x - 1) * (x - 1) * (1 / (2 * h * h)), 0.5 + (x - b) * (1 / h)
         return self.fpmax * select(less(x, 1), 0.0, select(less(x, b), bent, straight))
 
 
-def muscles_of(elements: Iterable[ForceElement]) -> list[Line]:
-    """The lines that are muscles, in order."""
-    return [x for x in elements if isinstance(x, Line) and isinstance(x.law, MuscleLaw)]
-
-
-def _is_number(x: Any) -> bool:
+def is_number(x: Any) -> bool:
+    """Whether it is one of Python's, and no symbol."""
     return isinstance(x, (int, float))
 
 
-def _check(law: Any, above: tuple[str, ...], from_zero: tuple[str, ...]) -> None:
-    for name in (*above, *from_zero):
-        x = getattr(law, name)
-        if _is_number(x) and not (math.isfinite(x) and (x > 0 or (x == 0 and name in from_zero))):
-            least = "zero or more" if name in from_zero else "above zero"
-            raise ValueError(f"{name} of a {type(law).__name__} is a finite number, {least}, not {x}")
-    if _is_number(law.activation) and not 0 <= law.activation <= 1:
+def two_numbers(law: Any, name: str) -> tuple[Any, Any]:
+    """Two numbers of a law."""
+    pair = getattr(law, name)
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} of a {type(law).__name__} is two numbers, not {pair!r}") from None
+    for x in (low, high):
+        must_be_a_number(x, f"{name} of a {type(law).__name__}", "two finite numbers", pair)
+    return low, high
+
+
+def check_numbers(
+    law: Any, above: tuple[str, ...], from_zero: tuple[str, ...] = (), signed: tuple[str, ...] = ()
+) -> None:
+    """An error unless the named numbers of a muscle are finite, and above zero or not below it."""
+    for name in (*above, *from_zero, *signed):
+        x, least = (
+            getattr(law, name),
+            "" if name in signed else ", zero or more" if name in from_zero else ", above zero",
+        )
+        must_be_a_number(x, f"{name} of a {type(law).__name__}", f"a finite number{least}")
+        if is_number(x) and not (name in signed or x > 0 or (x == 0 and name in from_zero)):
+            raise ValueError(f"{name} of a {type(law).__name__} is a finite number{least}, not {x}")
+    must_be_a_number(law.activation, f"activation of a {type(law).__name__}", "a number from 0 to 1")
+    if is_number(law.activation) and not 0 <= law.activation <= 1:
         raise ValueError(f"activation of a {type(law).__name__} is from 0 to 1, not {law.activation}")

@@ -1,0 +1,76 @@
+"""Which solver takes implicit steps of a mechanism, one state at a time."""
+
+from __future__ import annotations
+
+from knuckle.algorithms.loops.independent_variables import Choice
+from knuckle.errors import ModelError
+from knuckle.model import Model
+from knuckle.spatial import SPATIAL
+
+from .base import Integrator
+from .loop_stabilization import Stabilization
+from .methods.implicit_euler import ImplicitEuler
+from .methods.tree_steps import TreeSteps
+
+FEW_VARIABLES, FEW_WITH_ELEMENTS = 60, 24
+"""Velocity variables up to which all of the equations are one piece of code: more of them would take minutes to compile
+where elements or loops make them full."""
+FEW_DIRECTIONS = 18
+"""Directions of elements up to which as many solutions with the tree are cheaper than iterations."""
+DIRECTIONS = 3
+"""Directions of a line between two points: along and across it."""
+
+
+def implicit_steps_for(
+    model: Model, integrator: Integrator, stabilization: Stabilization, has_gains: bool, has_stops: bool = False
+) -> Integrator:
+    """What takes the steps of `ImplicitEuler` in `simulate`: loops over bodies where its solver says so.
+
+    Args:
+        model: the mechanism.
+        integrator: any; others stay what they are.
+        stabilization: what keeps loops closed.
+        has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+        has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
+    """
+    if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
+        return integrator
+    obstacle = (
+        "the forces of stops, contacts and muscles with states are not held"
+        if has_stops
+        else _obstacle(model, stabilization)
+    )
+    if integrator.solver == "auto":
+        stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
+        return integrator if stays else _steps(model, integrator, _suited(model))
+    if obstacle:
+        raise ModelError(f'ImplicitEuler(solver="{integrator.solver}"): {obstacle}; solver="dense" can')
+    return _steps(model, integrator, integrator.solver)
+
+
+def is_large(model: Model) -> bool:
+    """Whether a mechanism is better taken by loops over bodies, and can be."""
+    few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
+    return model.nv > few and not _obstacle(model, None)
+
+
+def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
+    return TreeSteps(model, solver, integrator.tolerance, integrator.iterations)  # pyright: ignore[reportArgumentType]
+
+
+def _suited(model: Model) -> str:
+    """The solver that a mechanism suits: without iterations where few elements act, or none."""
+    return "woodbury" if DIRECTIONS * len(model.elements) <= FEW_DIRECTIONS else "pcg"
+
+
+def _obstacle(model: Model, stabilization: Stabilization) -> str:
+    """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
+    if model.couplings:
+        return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if any(element.wound_on for element in model.elements):
+        return f"lines of {model.name} are wound on joints, which loops over bodies do not know"
+    if model.algebra is not SPATIAL:
+        return f"{model.name} is a planar model, and loops over bodies are spatial"
+    if model.loops and isinstance(stabilization, Choice):
+        return "independent variables are chosen, and loops over bodies close loops by projection"
+    return ""

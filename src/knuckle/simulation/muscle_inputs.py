@@ -1,0 +1,113 @@
+"""What muscles are told in a motion: excitations, and the states that they begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.model import Model
+from knuckle.model.elements.muscles.muscle_states import MuscleStates, elastic_of, muscles_of
+from knuckle.trajectory.muscle_rows import MuscleRows
+
+from .controls import MUSCLES, NO_FORCE, STATE, Control, Parameters, control_of, forces_along
+from .stops.stop_spec import RigidStops
+
+Array = NDArray[Any]
+
+EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS = "applied u", "first activations", "first fibers"
+"""Names of arguments of a step: no names that a controller could have."""
+
+
+@dataclass(frozen=True)
+class MuscleInputs:
+    """Which muscles have states, their excitations, and numbers by name: parameters and what they begin with."""
+
+    which: MuscleStates | None
+    excitations: Control = NO_FORCE
+    parameters: Parameters = field(default_factory=dict[str, Array])
+
+
+def muscle_inputs(
+    model: Model,
+    excitations: Any,
+    activations: ArrayLike | None,
+    fiber_lengths: ArrayLike | None,
+    parameters: Mapping[str, ArrayLike] | None,
+) -> MuscleInputs:
+    """What the muscles of one motion are told; an error where there are none to tell it to."""
+    which = states_of(model, excitations, activations, fiber_lengths)
+    if which is None:
+        return MuscleInputs(None)
+    control, own = control_of(
+        "excitations", excitations, EXCITED, (which.muscles,), dict(parameters or {}), (*STATE, *MUSCLES)
+    )
+    first = {
+        FIRST_ACTIVATIONS: numbers_between("activations0", activations, which.muscles),
+        FIRST_FIBERS: numbers_between("fiber_lengths0", fiber_lengths, which.elastic, most=np.inf),
+    }
+    return MuscleInputs(which, control, {**own, **{name: x for name, x in first.items() if x is not None}})
+
+
+def states_of(
+    model: Model, excitations: Any, activations: ArrayLike | None, fiber_lengths: ArrayLike | None
+) -> MuscleStates | None:
+    """Which muscles have states in a motion."""
+    for name, value, lines, what in (
+        ("excitations", excitations, muscles_of(model.elements), "muscles"),
+        ("activations0", activations, muscles_of(model.elements), "muscles"),
+        ("fiber_lengths0", fiber_lengths, elastic_of(model.elements), "muscles with elastic tendons"),
+    ):
+        if value is not None and not lines:
+            raise ValueError(f"{name} is given, and {model.name} has no {what}")
+    if activations is not None and excitations is None:
+        raise TypeError(
+            "activations0 is where activations begin that follow excitations, and excitations is not given. "
+            "kn.elements.with_activations(model, …) has muscles whose activations stay"
+        )
+    return MuscleStates.of(model, excitations is not None)
+
+
+def must_be_smooth(limits: Any, contacts: Any) -> None:
+    """An error for what is found from event to event by forces that know no states of muscles."""
+    for name, value, instead in (
+        ("joint_limits", limits if isinstance(limits, RigidStops) else None, "CompliantStops"),
+        ("contacts", contacts, "contact steps, or CompliantContacts"),
+    ):
+        if value is not None:
+            raise ValueError(
+                f"{name}={type(value).__name__}(…) goes from event to event, and cannot have muscles with states "
+                f"(excitations, elastic tendons): take {instead}"
+            )
+
+
+def muscle_rows(model: Model, told: MuscleInputs, times: Array, q: Array, v: Array, z: Array) -> MuscleRows | None:
+    """What muscles did in the rows of a motion; None where they have no states."""
+    if told.which is None:
+        return None
+    rows = MuscleRows.of(told.which, z, None)
+    if not told.which.is_excited:
+        return rows
+    states = {name: x for name, x in rows.named.items() if name in told.excitations.names}
+    own = {name: told.parameters[name] for name in told.excitations.parameters}
+    excited = forces_along(model, told.excitations, own, times, q, v, told.which.muscles, states)
+    return replace(rows, excitations=excited)
+
+
+def numbers_between(name: str, value: ArrayLike | None, count: int, *, most: float = 1.0) -> Array | None:
+    """Numbers (..., count) from 0 to a largest one, or an error that names the argument."""
+    if value is None:
+        return None
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} is {count} numbers, not {value!r}") from None
+    if array.shape[-1:] != (count,):
+        raise ValueError(f"{name} has shape {array.shape}, and must have shape ({count},)")
+    if not ((array >= 0) & (array <= most)).all() or not np.isfinite(array).all():
+        what = "are from 0 to 1" if most == 1 else "are finite and not below zero"
+        raise ValueError(f"{name}: they {what}, not {array}")
+    return array
