@@ -284,3 +284,22 @@ def test_options_are_checked():
         BDF2(tolerance=-1)
     with pytest.raises(ValueError, match="order is 2 or 4, not 3"):
         Variational(order=3)
+
+
+@pytest.mark.parametrize("way", ["simulate", "rollout"])
+def test_bdf2_can_start_with_two_implicit_stages(way: str):
+    """On a linear oscillator the first step is Alexander's SDIRK2: y + h ((1 − a) k₁ + a k₂) with a = 1 − √½."""
+    model, h, a = slider(30.0, 0.5), 0.05, 1 - np.sqrt(0.5)
+    mass = float(kn.mass_matrix(model, [0.0])[0, 0])
+    A = np.array([[0.0, 1.0], [-30.0 / mass, -0.5 / mass]])
+    y, one = np.array([0.3, -0.2]), np.eye(2)
+    k1 = np.linalg.solve(one - a * h * A, A @ y)
+    k2 = np.linalg.solve(one - a * h * A, A @ (y + h * (1 - a) * k1))
+    method = BDF2(start="sdirk2")
+    if way == "simulate":
+        run = kn.simulate(model, y[:1], y[1:], h, dt=h, integrator=method)
+    else:
+        run = kn.rollout(model, y[:1], y[1:], None, h, steps=1, integrator=method)
+    np.testing.assert_allclose([run.q[-1, 0], run.v[-1, 0]], y + h * ((1 - a) * k1 + a * k2), atol=1e-12)
+    with pytest.raises(ValueError, match='start is "bdf1" or "sdirk2", not'):
+        BDF2(start="rk4")  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from knuckle.testing.redmax.steps import euler_steps, integrated
 PRINTED = 1e-2
 
 
-@pytest.mark.parametrize("number", quick(list(EULER), (-1, 3, 5, 6, 9, 10)))
+@pytest.mark.parametrize("number", quick(list(EULER), (-1, 3, 6, 9)))
 def test_euler_steps_end_with_the_energy_of_redmax(number: int):
     scene = EULER[number]
     assert euler_steps(scene) == pytest.approx(scene.expected, abs=PRINTED)

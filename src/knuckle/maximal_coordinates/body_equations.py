@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
 from knuckle.model import ROOT, Model
-from knuckle.solvers.sparse_equations import ROUNDS, SparseEquations
+from knuckle.solvers.quasi_definite import ROUNDS, QuasiDefinite
 from knuckle.spatial import SPATIAL
 
 from .joint_groups import FramePlaces, JointGroup, JointTerms, LoopTerms
@@ -147,7 +147,7 @@ class BodyEquations:
         return np.concatenate([np.linalg.pinv(self.inertia), np.zeros((1, 6, 6))])
 
     @cached_property
-    def _equations(self) -> SparseEquations:
+    def _equations(self) -> QuasiDefinite:
         nb = self.model.nb
         rows, columns = list[Array](), list[Array]()
         upper = np.triu_indices(6)
@@ -168,7 +168,7 @@ class BodyEquations:
                 r, c = np.broadcast_arrays(6 * bodies[there, None, None] + np.arange(6), force[there, :, None])
                 rows.append(r.ravel())
                 columns.append(c.ravel())
-        return SparseEquations(count, 6 * nb, (np.concatenate(rows), np.concatenate(columns)), self._package)
+        return QuasiDefinite(count, 6 * nb, (np.concatenate(rows), np.concatenate(columns)), self._package)
 
     def _constrained(self) -> list[tuple[Array, int]]:
         """(successor and predecessor of each joint, constraints of each) by groups, those of the tree first."""

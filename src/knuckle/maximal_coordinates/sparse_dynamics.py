@@ -14,7 +14,7 @@ from knuckle.functions.dynamics import joint_passive_force
 from knuckle.model import ROOT, Model
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant
-from knuckle.solvers.sparse_equations import is_installed
+from knuckle.solvers.quasi_definite import is_installed
 from knuckle.spatial import SPATIAL
 
 from .body_equations import BodyEquations, MovingBodies

@@ -21,7 +21,7 @@ ROUNDS, ENOUGH = 12, 1e-13
 PACKAGES = ("qdldl", "scipy")
 
 
-class SparseEquations:
+class QuasiDefinite:
     """Equations of one pattern. `place` says where the entries of its upper triangle are, as (rows, columns).
 
     Unknowns from `first` on are multipliers, and have no entries among themselves.
