@@ -80,3 +80,16 @@ def test_what_is_wrong_with_a_file_is_said(monkeypatch: pytest.MonkeyPatch):
     *_, last = files.measure(ROOT / "src" / "knuckle" / "robots" / "four_bar.json", 20.0)
     assert (last["loops"], last["reason"]) == (1, "finished")
     assert last["difference"] < 1e-6 >= last["agreement"]
+
+
+@pytest.mark.slow
+def test_muscles_move_as_mujoco_has_them(tmp_path: Path):
+    if importlib.util.find_spec("mujoco") is None:
+        pytest.skip("mujoco is not there to compare with")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, str(BENCHMARKS / "muscles.py"), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = json.loads((tmp_path / "muscles.json").read_text("utf-8"))["rows"]
+    assert [row["integrator"] for row in rows] == ["euler", "rk4"]
+    assert all(row["apart"] < 1e-8 for row in rows)
