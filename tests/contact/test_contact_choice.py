@@ -12,7 +12,7 @@ import knuckle as kn
 from knuckle.integrators import ContactSteps, default_steps
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.joints import Free, Revolute
-from knuckle.model import Box, Cylinder, HeightField, Sphere, solid_box
+from knuckle.model import Box, Cylinder, HeightField, Plane, Sphere, solid_box
 from knuckle.model.edit import keep_collisions, with_ground
 
 
@@ -88,14 +88,14 @@ def test_driven_joints_stand_on_the_ground():
 def test_shapes_that_nothing_can_compute_are_named():
     b = kn.Builder("scene")
     b.terrain(np.zeros((4, 4)), spacing=1.0)
-    b.body("can", joint=Free(), at=(1, 1, 1), inertia=solid_box(1.0, (0.2,) * 3), collisions=Cylinder(0.1, 0.2))
+    b.body("sheet", joint=Free(), at=(1, 1, 1), inertia=solid_box(1.0, (0.2,) * 3), collisions=Plane((1.0, 1.0)))
     model = b.build()
     assert any(isinstance(x.shape, HeightField) for x in model.base.collisions)
     with pytest.warns(
-        RuntimeWarning, match=r"pass through .* a cylinder of 'can'.*contacts=False says that this is meant"
+        RuntimeWarning, match=r"pass through .* a plane of 'sheet'.*contacts=False says that this is meant"
     ):
         assert kn.simulate(model, duration=0.01).integrator == "rk4"
-    with pytest.raises(kn.ModelError, match="a cylinder of 'can'"):
+    with pytest.raises(kn.ModelError, match="a plane of 'sheet'"):
         kn.simulate(model, contacts=True)
 
 

@@ -56,7 +56,6 @@ MOVES = [
     (' damping="0 2"', "", "j", "higher terms of its damping"),
     (' type="ball" damping="0 0 3"', "", "j", "higher terms of its damping"),
     (' stiffness="0 2"', "", "j", "higher terms of its stiffness"),
-    ("", '<tendon><fixed name="t" stiffness="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its stiffness"),
     ("", '<tendon><fixed name="t" damping="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its damping"),
     ("", '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its armature"),
     ("", '<tendon><fixed name="t" frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "frictionloss"),

@@ -193,7 +193,7 @@ def test_iterations_stay_few_for_thousands_of_bodies(scene: Any, size: int) -> N
 
 def _few_iterations(model: Model) -> None:
     steps: Any = implicit_steps_for(model, ImplicitEuler("pcg", tolerance=1e-6), "projection", False)
-    state = steps.start(None, 0.0, np.array(model.start), np.zeros(model.nv), 1e-2)
+    state = steps.begin(None, 0.0, np.array(model.start), np.zeros(model.nv), 1e-2)
     system = kn.integrators.System(model, lambda at, t, q, v: 0 * v, None, "projection")
     for k in range(20):
         state = steps.closed(system, 1e-2 * k, steps.step(system, 1e-2 * k, state, 1e-2), 1e-2)
@@ -259,7 +259,7 @@ def test_steps_go_on_from_a_state_alone() -> None:
     model = spring_tree(3)
     steps = TreeSteps(model, "pcg")
     system = kn.integrators.System(model, lambda at, t, q, v: 0 * v)
-    state = steps.start(system, 0.0, np.array(model.start), np.zeros(model.nv), 0.01)
+    state = steps.begin(system, 0.0, np.array(model.start), np.zeros(model.nv), 0.01)
     for k in range(3):
         state = steps.step(system, 0.01 * k, state, 0.01)
     other = TreeSteps(model, "pcg")

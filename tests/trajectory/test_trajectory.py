@@ -293,7 +293,7 @@ def test_panels_have_units(swing):
     ]  # fmt: skip
     (panel,) = panels(swing, ("q",), (FLOATING.joint_names[-1],))
     assert np.array_equal(panel.curves[FLOATING.joint_names[-1]], swing.q[:, -1])
-    with pytest.raises(ValueError, match="what='x'; a plot shows 'q', 'v', 'tau', 'energy'"):
+    with pytest.raises(ValueError, match="what='x'; a plot shows 'q', 'v', 'tau', 'activation', 'energy', 'contact'"):
         panels(swing, ("x",), None)
     with pytest.raises(KeyError, match="no joint is called 'hip'"):
         panels(swing, ("q",), ("hip",))

@@ -109,7 +109,7 @@ def _solve(model: Model, H: Any, b: Any) -> Any:
     """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
     parents = tree_parents(model)
     is_dense = model.couplings and branch_sparsity.cost(parents).density > DENSE
-    return H.solve(b) if is_dense else branch_sparsity.solve(H, parents, b)
+    return H.solve(b) if is_dense else branch_sparsity.solve(H, parents, b, branch_sparsity.by_inverse)
 
 
 def closed_loop_dynamics(

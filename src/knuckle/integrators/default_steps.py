@@ -197,7 +197,7 @@ def _stiffest_fibers(model: Model, q: Array) -> float:
 
 
 def _samples(model: Model, q: Array) -> Array:
-    states = q.reshape(-1, model.nq)
+    states = q.reshape(math.prod(q.shape[:-1]), model.nq)
     states = states[np.isfinite(states).all(axis=-1)]
     return states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
 

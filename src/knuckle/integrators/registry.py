@@ -8,7 +8,6 @@ from functools import partial
 from .base import Integrator
 from .methods.bdf import BDF1, BDF2
 from .methods.contact_steps import ContactSteps
-from .methods.deformable_steps import DeformableSteps
 from .methods.dormand_prince import DormandPrince
 from .methods.implicit_euler import ImplicitEuler
 from .methods.runge_kutta import Heun, RungeKutta4
@@ -24,7 +23,6 @@ INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
     "bdf1": BDF1,
     "bdf2": BDF2,
     "contact": ContactSteps,
-    "deformable": DeformableSteps,
     "variational": Variational,
     "variational4": partial(Variational, order=4),
 }

@@ -33,7 +33,7 @@ class Carriers(Record):
 
 
 @dataclass(frozen=True)
-class GradientRoom(Record):
+class CoupledRoom(Record):
     """Memory of the solver: vectors have nv numbers of the mechanism, then three for each node."""
 
     size: int
@@ -88,7 +88,7 @@ def gather(c: Carriers, nodes: int, w: Reals, y: Reals) -> None:
 
 
 @routine
-def product(A: BlockMatrix, c: Carriers, m: GradientRoom, z: Reals, y: Reals) -> None:
+def product(A: BlockMatrix, c: Carriers, m: CoupledRoom, z: Reals, y: Reals) -> None:
     """y = (Tᵀ A T + R) z."""
     spread(c, A.size, z, m.u)
     multiply(A, m.u, m.w)
@@ -103,7 +103,7 @@ def product(A: BlockMatrix, c: Carriers, m: GradientRoom, z: Reals, y: Reals) ->
 
 
 @routine
-def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom) -> bool:
+def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> bool:
     """The preconditioner: incomplete factors of free nodes, and the factor of R + Jᵀ A J by the blocks on the diagonal.
 
     Whether all of it is positive.
@@ -139,7 +139,7 @@ def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom) ->
 
 
 @routine
-def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, r: Reals, z: Reals) -> None:
+def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, r: Reals, z: Reals) -> None:
     """z = M⁻¹ r."""
     n, L = c.nv, m.L
     substitute(A, f, r[n:], z[n:])
@@ -157,7 +157,7 @@ def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRo
 
 
 @routine
-def solve(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: GradientRoom, tolerance: float, most: int) -> int:
+def solve(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, tolerance: float, most: int) -> int:
     """x of (Tᵀ A T + R) x = b, to a part of b in the norm of the preconditioner.
 
     How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not positive.

@@ -68,7 +68,7 @@ def test_the_chain_swings_so_in_time() -> None:
     model = b.build()
     steps = kn.integrators.DeformableSteps(iterations=1, tolerance=1e-12)
     system = kn.integrators.System(model, lambda model, t, q, v: 0 * v)
-    state = steps.start(system, 0.0, np.zeros(0), np.zeros(0), dt)
+    state = steps.begin(system, 0.0, np.zeros(0), np.zeros(0), dt)
     x, u = (part.copy() for part in state.memory)
     mode = np.sin(np.arange(N + 2) * np.pi / (N + 1))
     x[::3] += 0.01 * mode

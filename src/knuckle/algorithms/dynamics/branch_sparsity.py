@@ -6,13 +6,26 @@ entries only in the columns k, λ'(k), λ'(λ'(k)), …. Only the lower triangle
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from knuckle.scalar import ONE, ZERO, sqrt
 from knuckle.spatial import Matrix, Vector
 
 Parents = Sequence[int]
+Divided = Callable[[list[Any], Any], list[Any]]
+"""Numbers divided by another."""
+
+
+def each(x: list[Any], d: Any) -> list[Any]:
+    """x/d, as the tables count it."""
+    return [a / d for a in x]
+
+
+def by_inverse(x: list[Any], d: Any) -> list[Any]:
+    """x/d by products: a division takes the time of many of them."""
+    inverse = ONE / d
+    return [a * inverse for a in x]
 
 
 def _up(parents: Parents, i: int) -> Iterator[int]:
@@ -36,13 +49,13 @@ def ltl(H: Matrix, parents: Parents) -> Matrix:
     return _lower(L, parents)
 
 
-def ltdl(H: Matrix, parents: Parents) -> tuple[Matrix, Vector]:
+def ltdl(H: Matrix, parents: Parents, divided: Divided = each) -> tuple[Matrix, Vector]:
     """L unit lower triangular and D with H = LᵀDL (RBDA table 6.3, right)."""
     L = [list(row) for row in H.rows]
     for k in reversed(range(len(L))):
-        inverse = ONE / L[k][k]  # a division is worth many products
-        for i in _up(parents, k):
-            a = L[k][i] * inverse
+        above = [*_up(parents, k)]
+        parts = divided([L[k][i] for i in above], L[k][k])
+        for i, a in zip(above, parts, strict=True):
             for j in (i, *_up(parents, i)):
                 L[i][j] = L[i][j] - a * L[k][j]
             L[k][i] = a
@@ -100,9 +113,9 @@ def multiply_symmetric(H: Matrix, parents: Parents, x: Vector) -> Vector:
     return Vector(y)
 
 
-def solve(H: Matrix, parents: Parents, b: Vector) -> Vector:
+def solve(H: Matrix, parents: Parents, b: Vector, divided: Divided = each) -> Vector:
     """x with H x = b by LTDL: L⁻ᵀ, then D, then L⁻¹ (RBDA 6.5)."""
-    L, D = ltdl(H, parents)
+    L, D = ltdl(H, parents, divided)
     y = solve_transposed(L, parents, b)
     return solve_lower(L, parents, Vector(a / d for a, d in zip(y, D, strict=True)))
 

@@ -13,7 +13,7 @@ from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import State
 from knuckle.integrators.system import System
 from knuckle.solvers.block_matrix import multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, GradientRoom, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, solve
 
 from .resisting_terms import ResistingTerms
 
@@ -72,7 +72,7 @@ class CoupledStep:
         )
         b, x, r, z, p, y = (np.zeros(nv + 3 * n) for _ in range(6))
         u, w, L = np.zeros(3 * n), np.zeros(3 * n), np.zeros(max(1, nv * nv))
-        self._room = GradientRoom(nv + 3 * n, b, x, r, z, p, y, u, w, L)
+        self._room = CoupledRoom(nv + 3 * n, b, x, r, z, p, y, u, w, L)
 
     def __call__(self, t: float, state: State, dt: float, effort: Effort) -> State:
         """The state a step later."""

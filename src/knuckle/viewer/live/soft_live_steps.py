@@ -76,7 +76,7 @@ class SoftLiveSteps:
         self, q: Array, v: Array, memory: SoftMemory | None, tau: Array, acting: LiveForces, body: str | None
     ) -> tuple[Array, Array, SoftMemory]:
         steps, system, now = self._steps[bool(acting.gravity)]
-        old = steps.start(system, 0.0, q, v, acting.dt) if memory is None else State(q, v, memory.state.memory)
+        old = steps.begin(system, 0.0, q, v, acting.dt) if memory is None else State(q, v, memory.state.memory)
         now.tau = tau + held_by_springs(self.model, q, v, acting)[2]
         now.f_ext = pull_wrenches(self.model, q, v, acting, body)
         new = steps.step(system, 0.0, old, acting.dt)
