@@ -126,6 +126,7 @@ def test_solvers_agree(solver: str, seed: int):
     assert not one.solved or np.abs(one.a - two.a).max() <= 1e-8 * (1 + np.abs(one.a).max())
 
 
+@pytest.mark.slow
 def test_batches_are_their_states():
     s = subject(3)
     rng = np.random.default_rng(0)

@@ -100,6 +100,7 @@ def test_a_box_that_slides_stops():
         np.testing.assert_allclose(motion.v[-1], 0, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_rocking_block_loses_as_housner_says():
     """r = 1 − 1.5 sin² α at each impact, for a block that does not bounce; in between it keeps its energy."""
     b, h = 0.1, 0.4

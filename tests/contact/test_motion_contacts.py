@@ -191,6 +191,7 @@ def test_what_stands_carries_its_weight(contacts: Any):
     np.testing.assert_allclose(last.normal, np.tile([0.0, 0, 1], (4, 1)), atol=1e-4)
 
 
+@pytest.mark.slow
 def test_what_slides_has_all_of_its_friction():
     """Against the slip, of the size μ f_n; then it sticks, and the events say when."""
     model = on_plane(box(), friction=0.3)

@@ -122,7 +122,7 @@ def test_springs_that_stick_keep_the_order_of_the_integrator(integrator: str):
     for dt in (2e-3, 1e-3, 5e-4):
         method = with_soft_contact(integrator_of(integrator), contacts)
         steps = kn.simulation.stepper(model, method)
-        state, n = steps.begin(0.0, placed(model, (0, 0, RADIUS - G / K)), v, dt), round(0.08 / dt)
+        state, n = steps.start(0.0, placed(model, (0, 0, RADIUS - G / K)), v, dt), round(0.08 / dt)
         for k in range(n):
             state = steps.step(k * dt, state, dt)
         ends.append(np.concatenate([state.q, state.v, state.memory[0]]))
@@ -279,7 +279,7 @@ def test_forces_along_a_motion():
     model = soft(on_plane(box(), slope=0.6), 1e5, 300.0)
     contacts, dt = CompliantContacts("linear"), 5e-4
     steps = kn.simulation.stepper(model, with_soft_contact(integrator_of("rk4"), contacts))
-    state, rows = steps.begin(0.0, placed(model, (0, 0, 0.1)), np.array([0, 0, 0, 0.3, -0.2, 0]), dt), []
+    state, rows = steps.start(0.0, placed(model, (0, 0, 0.1)), np.array([0, 0, 0, 0.3, -0.2, 0]), dt), []
     for k in range(101):
         rows.append(state)
         state = steps.step(k * dt, state, dt)

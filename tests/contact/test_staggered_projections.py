@@ -28,7 +28,7 @@ DT = 1e-3
 def exact(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """The velocity after a step of the exact solver."""
     steps = kn.simulation.stepper(model, ContactSteps())
-    return steps.step(0.0, steps.begin(0.0, q, v, DT), DT).v
+    return steps.step(0.0, steps.start(0.0, q, v, DT), DT).v
 
 
 @pytest.mark.parametrize(

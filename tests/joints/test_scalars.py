@@ -68,6 +68,7 @@ def test_lanes(joint: Joint, shape: tuple[int, ...]):
         np.testing.assert_allclose(array, np.full(shape, float(y)), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_lanes_are_independent(joint: Joint):
     """Different states side by side give what they give one by one."""
     states = [state(joint, k) for k in (7, 1)]

@@ -118,6 +118,7 @@ def in_c(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Precision],
     return made
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", quick(PRECISIONS, [np.float64]))
 @pytest.mark.parametrize("name", quick(IN_C, [MISTAKEN]))
 def test_laws_hold_on_printed_c(name: str, dtype: Precision, in_c: Callable[[str, Precision], InC]) -> None:

@@ -36,6 +36,7 @@ def test_parallel_robots(name: str, integrator: Any):
     assert np.abs(kn.loops.error_rate(made.model, path.q, path.v)).max() < 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rungs", quick([5, 12, 22, 50], [5]))
 def test_a_long_ladder(rungs: int, monkeypatch: pytest.MonkeyPatch):
     """Up to 250 constraints on 150 variables: a step is one piece of code, whose loops go over the bodies."""

@@ -69,6 +69,7 @@ def killed(tmp_path: Path) -> tuple[Path, Path]:
     return script, folder
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kills a process")
 def test_a_killed_run_ends_as_if_nothing_had_happened(tmp_path):
     script, folder = killed(tmp_path)

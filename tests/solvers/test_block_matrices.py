@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from knuckle.solvers.block_matrix import BlockMatrix, multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, GradientRoom, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, solve
 from knuckle.solvers.incomplete_factor import IncompleteFactor, factorize, substitute
 
 
@@ -75,7 +75,7 @@ def coupled(shift: float = 1.0) -> tuple[Any, ...]:
     free = np.ones(12, np.int64)
     free[node] = 0
     size = nv + 36
-    m = GradientRoom(size, *(np.zeros(size) for _ in range(6)), np.zeros(36), np.zeros(36), np.zeros(nv * nv))
+    m = CoupledRoom(size, *(np.zeros(size) for _ in range(6)), np.zeros(36), np.zeros(36), np.zeros(nv * nv))
     T = np.zeros((36, size))
     for k in range(12):
         if free[k]:

@@ -101,7 +101,7 @@ def test_any_shapes_touch():
     model = block()
     live, other = Live(model), Live(model)
     other.steps = ColliderLiveSteps(model, ColliderSteps(ShapeCollider.of(model)))
-    other.memory = other.steps.begin()
+    other.memory = other.steps.start()
     for one in (live, other):
         one.stiffness = 100.0
         pull = one.grab(0)

@@ -21,7 +21,7 @@ from . import test_blocks as blocks
 from .compiled import Vectors, record
 
 
-@pytest.fixture(autouse=True, params=[1, 4, 15])
+@pytest.fixture(autouse=True, params=[1, 15])
 def cut(request, monkeypatch) -> int:
     """All programs are cut, after so many operations each."""
     monkeypatch.setattr(batch_loop, "LENGTH", request.param)
