@@ -78,3 +78,9 @@ def test_quaternions_must_have_length_one_in_both():
     rows[1] = np.nan
     with pytest.warns(RuntimeWarning, match="began with a state that is not finite"):
         kn.rollout(FLOATING, rows, steps=1)
+
+
+def test_a_mechanism_without_inertia_on_the_ground_is_named():
+    model = kn.model.edit.with_ground(kn.robots.load("pendulum", base="floating"))
+    with pytest.raises(kn.ModelError, match="a joint that moves no inertia"):
+        kn.simulate(model, None, None, 0.01)

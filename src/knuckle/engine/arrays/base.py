@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -38,6 +39,12 @@ def never_defined(error: ZeroDivisionError) -> ModelError:
         "a division by a number that is zero in every state: a joint that moves no inertia (`knuckle.audit` names it), "
         f"or a frame asked about a direction in which it never moves ({error})"
     )
+
+
+def is_of_library(error: ZeroDivisionError) -> bool:
+    """Whether nothing but the library's own text was on the way to an error."""
+    frames = traceback.walk_tb(error.__traceback__)
+    return all(str(frame.f_globals.get("__name__", "")).startswith("knuckle.") for frame, _ in frames)
 
 
 def in_one_row(array: Any, batch: Shape, shape: Shape) -> Any:

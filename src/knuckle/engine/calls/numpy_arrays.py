@@ -18,6 +18,7 @@ from knuckle.engine.arrays.base import (
     apart,
     common_batch,
     in_one_row,
+    is_of_library,
     must_end_in,
     never_defined,
 )
@@ -91,7 +92,7 @@ class NumPyArrays(Container):
                 return Computed(code(list(lanes.values()), batch), code.layout, batch, asked, straight)
             flat, layout = _plain(text, lanes, shapes, batch, dtype)
         except ZeroDivisionError as error:
-            if isinstance(text, Specialization) and text.is_users:
+            if isinstance(text, Specialization) and text.is_users and not is_of_library(error):
                 raise  # a division in the user's own text
             raise never_defined(error) from error
         if isinstance(text, Specialization) and text.is_users:
