@@ -178,6 +178,10 @@ def test_what_cannot_be_is_refused():
     b.body("a", joint=Revolute("y"), inertia=solid_box(1.0, (0.1, 0.2, 0.3)), stiffness=3.0)
     with pytest.raises(ValueError, match="do not know by how many turns"):
         kn.maximal_state(b.build(), [4.0], [0.0])
+    with pytest.raises(TypeError, match=r"those of a knuckle\.Model, not of str"):
+        kn.maximal("pendulum")
+    with pytest.raises(ValueError, match=r"v has shape \(9,\), and must have shape \(..., \d\)"):
+        kn.maximal_state(model, model.start, np.zeros(9))
     with pytest.raises(ValueError, match=r"q has shape \(1,\), and must have shape \(..., 7\)"):
         kn.reduced_state(b.build(), [4.0], [0.0])
     b = Builder("gears")

@@ -36,6 +36,7 @@ def maximal_state(
     up by more than half a turn is an error: free bodies do not know of it.
     """
     freed = freed_bodies(model, bodies)
+    _must_have(q, model.nq, v, model.nv, "")
     if goes_by_groups(model, freed, q, v):
         found: Any = maximal_arrays(model, np.asarray(q, float), np.asarray(v, float))
     else:
@@ -55,9 +56,7 @@ def reduced_state(
     so where the bodies keep their joints. Angles come back within half a turn.
     """
     freed = freed_bodies(model, bodies)
-    for name, value, n in (("q", q, maximal_nq(model, freed)), ("v", v, maximal_nv(model, freed))):
-        if isinstance(value, (list, tuple, np.ndarray)) and np.shape(value)[-1:] != (n,):
-            raise ValueError(f"{name} has shape {np.shape(value)}, and must have shape (..., {n}) in these coordinates")
+    _must_have(q, maximal_nq(model, freed), v, maximal_nv(model, freed), " in these coordinates")
     if goes_by_groups(model, freed, q, v):
         return reduced_arrays(model, np.asarray(q, float), np.asarray(v, float))
     return _reduced(model, q, v, freed=freed)
@@ -72,8 +71,17 @@ def maximal_forces(model: Model, q: ArrayLike, tau: ArrayLike, *, bodies: Iterab
     return _forces(model, q, tau, freed=freed_bodies(model, bodies))
 
 
+def _must_have(q: Any, nq: int, v: Any, nv: int, where: str) -> None:
+    """An error unless a state has so many numbers."""
+    for name, value, n in (("q", q, nq), ("v", v, nv)):
+        if isinstance(value, (list, tuple, np.ndarray)) and np.shape(value)[-1:] != (n,):
+            raise ValueError(f"{name} has shape {np.shape(value)}, and must have shape (..., {n}){where}")
+
+
 def freed_bodies(model: Model, names: Iterable[str] | None) -> tuple[int, ...]:
     """The numbers of the bodies to make free, in order; an error where a coupling needs the joint of one."""
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"maximal coordinates are those of a knuckle.Model, not of {type(model).__name__}")
     freed = _numbers_of(model, names)
     for coupling in model.couplings:
         for i in (coupling.joint, *coupling.sources):

@@ -354,5 +354,9 @@ def _find(name: str, table: Mapping[str, Any], what: str) -> Any:
         import difflib
 
         near = difflib.get_close_matches(str(name), list(table), n=3)
-        hint = f"did you mean {', '.join(map(repr, near))}?" if near else f"there are: {', '.join(list(table)[:20])}"
+        hint = (
+            f"did you mean {', '.join(map(repr, near))}?"
+            if near
+            else f"there are: {', '.join(list(table)[:20]) or 'none'}"
+        )
         raise KeyError(f"no {what} is called {name!r}; {hint}") from None
