@@ -7,6 +7,7 @@ import knuckle as kn
 from knuckle.algorithms.dynamics import branch_sparsity
 from knuckle.functions.loops.closed_response import tree_parents
 from knuckle.model.connectivity import elimination_parents
+from knuckle.spatial import Matrix, Vector
 from knuckle.testing import random_tree
 
 
@@ -63,3 +64,18 @@ def test_a_tree_without_couplings_is_its_own():
             k = model.parents[k]
         together.append(group)
     assert elimination_parents(model.nv, together) == tree_parents(model)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_groups_are_solved_without_touching_a_zero(seed: int):
+    """Also where one variable ties two others together that have nothing to do with each other."""
+    rng, n = np.random.default_rng(seed), 9
+    together = [{0, 2}, {1, 2}, *({*rng.choice(n, 3, replace=False).tolist()} for _ in range(4))]
+    H = 10 * np.eye(n)
+    for group in together:
+        x = np.zeros(n)
+        x[[*group]] = rng.normal(size=len(group))
+        H += np.outer(x, x)
+    b = rng.normal(size=n)
+    found = branch_sparsity.solve(Matrix(H.tolist(), n), elimination_parents(n, together), Vector(b.tolist()))
+    np.testing.assert_allclose(list(found), np.linalg.solve(H, b), rtol=1e-10)
