@@ -69,8 +69,8 @@ def default_steps(
 
     Contact steps of a millisecond where something may touch the ground, else RK4. Where dampers and springs at the
     joints, or soft contacts, are too stiff for that, and no dt is given, RK4 in parts of a millisecond; where these
-    would be too many, or dt is given, implicit steps. With deformable bodies there are `DeformableSteps` only. A warning
-    says where a given integrator is explicit and its steps are too long for soft contacts.
+    would be too many, or dt is given, implicit steps. With deformable bodies there are `DeformableSteps` only. A
+    warning says where a given integrator is explicit and its steps are too long for soft contacts.
 
     Args:
         model: the mechanism.
