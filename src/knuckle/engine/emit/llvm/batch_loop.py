@@ -13,11 +13,11 @@ reduction of sine and cosine would be simplified away.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from knuckle.engine.emit.sincos import TWO_OVER_PI
-from knuckle.engine.trace import Block, Laid, Node, Program
+from knuckle.engine.trace import Block, Called, Laid, Node, Program, Repeated
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .block_texts import BlockTexts
@@ -163,27 +163,55 @@ class Printer:
             room = self._laid(f"laid{block.n}", node.operands)
             self.callers[room] = node
             return room
+        if isinstance(block, (Called, Repeated)):
+            return self._call_body(block, node)
         name, first, arrays = self.blocks.name(block), 0, list[str]()
         given = f"{name}_given"
         for number, size in enumerate(block.arrays):
             operands = node.operands[first : first + size]
-            lying = self._lying(operands)
-            if lying is None or lying == given:  # results do not overwrite what they are made of
-                lying = self._laid(f"{name}_taken{number}", operands)
-            arrays.append(lying)
+            lying = self._lying(operands, given)
+            arrays.append(lying or f"%{self._laid(f'{name}_taken{number}', operands)}")
             first += size
-        self._room(given, block.outputs)
+        return self._run(name, given, block.outputs, node, arrays)
+
+    def _call_body(self, block: Called | Repeated, node: Node) -> str:
+        """Runs a block with a body; what lies in memory already is read there."""
+        state, operands = block.outputs if isinstance(block, Repeated) else 0, node.operands
+        at = [None if k < state else self.place(i, block) for k, i in enumerate(operands)]
+        buffers = list(dict.fromkeys(place[0] for place in at if place is not None))
+        places = tuple(None if place is None else (buffers.index(place[0]), place[1]) for place in at)
+        name = self.blocks.name(block, places if buffers else ())
+        taken = self._laid(f"{name}_taken", tuple(i for i, place in zip(operands, at, strict=True) if place is None))
+        return self._run(name, f"{name}_given", block.outputs, node, [f"%{taken}"], [f"%{room}" for room in buffers])
+
+    def _run(self, name: str, given: str, outputs: int, node: Node, first: list[str], last: Sequence[str] = ()) -> str:
+        """Calls a function that fills a room; returns the room."""
+        self._room(given, outputs)
         self.callers[given] = node
-        self.body.lines.append(f"call void @{name}({', '.join(f'ptr %{room}' for room in (*arrays, given))})")
+        pointers = ", ".join(f"ptr {pointer}" for pointer in (*first, f"%{given}", *last))
+        self.body.lines.append(f"call void @{name}({pointers})")
         return given
 
-    def _lying(self, operands: tuple[int, ...]) -> str | None:
-        """The room of a block that gave just these numbers, and has not run again since."""
-        parts = [self.program.nodes[k] for k in operands]
-        if not parts or any(x.op != "part" or x.a != parts[0].a or x.b != k for k, x in enumerate(parts)):
+    def place(self, number: int, user: Block | None = None) -> tuple[str, int] | None:
+        """The buffer in which a node lies in memory, and its place there; None where it does not.
+
+        It is the room of another block than its user, which has not run again since.
+        """
+        node = self.program.nodes[number]
+        if node.op != "part":
             return None
-        room = self.names[parts[0].a]
-        return room if self.callers[room] is self.program.nodes[parts[0].a] else None
+        room, call = self.names[node.a], self.program.nodes[node.a]
+        is_there = self.callers[room] is call and self.program.blocks[call.a] != user
+        return (room, node.b) if is_there else None
+
+    def _lying(self, operands: tuple[int, ...], given: str) -> str | None:
+        """Where just these numbers lie beside each other, but not where results are to be written."""
+        places = [self.place(k) for k in operands]
+        first = places[0] if places else None
+        if first is None or first[0] == given:
+            return None
+        beside = all(place == (first[0], first[1] + k) for k, place in enumerate(places))
+        return self._slot(*first) if beside else None
 
     def _laid(self, room: str, operands: tuple[int, ...]) -> str:
         """A room with these numbers."""

@@ -22,7 +22,7 @@ from knuckle.engine.trace import Block, Called, Program, Repeated
 
 from .batch_loop import BasicBlock, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
 from .block import BlockPrinter
-from .block_texts import BlockTexts
+from .block_texts import BlockTexts, Places
 
 
 class _Beside(BasicBlock):
@@ -133,17 +133,17 @@ class OneStateBlocks(BlockTexts):
         super().__init__(Lanes(wide.dtype, 1))
         self.wide = wide
 
-    def printed(self, block: Block, name: str) -> str:
+    def printed(self, block: Block, name: str, places: Places) -> str:
         if isinstance(block, (Called, Repeated)):
-            return OneStateBlock(block, self).define(name)
-        return super().printed(block, name)
+            return OneStateBlock(block, self, places).define(name)
+        return super().printed(block, name, places)
 
 
 class OneStateBlock(SideBySide, BlockPrinter):
     """Prints a block for single numbers."""
 
-    def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
-        super().__init__(block, blocks)
+    def __init__(self, block: Called | Repeated, blocks: OneStateBlocks, places: Places) -> None:
+        super().__init__(block, blocks, places)
         self.beside(blocks.wide)
 
 
