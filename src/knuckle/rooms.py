@@ -48,7 +48,7 @@ ROOMS = (
 
 ROOMS_WITHIN = {
     "algorithms": ("types", "kinematics", "elements", "dynamics", "energy", "loops", "contact"),
-    "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "calls", "routines"),
+    "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "differentiate", "calls", "routines"),
 }
 
 DECIDE_KERNELS = tuple(

@@ -37,6 +37,18 @@ class Operation:
     library: str = ""
     """The function's name in math.h, in `math`, mpmath, SymPy and CasADi."""
     commutes: bool = False
+    slopes: Callable[[Any, Scalars], tuple[Any, ...]] | None = None
+    """The derivative by each argument, of the result and the arguments, where these have parts in common."""
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether its derivatives by the arguments are worth computing once for all directions."""
+        return self.counts_as in ("div", "sqrt", "trig")
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Whether it, or its derivative, may be infinite for finite arguments."""
+        return self.name in ("div", "sqrt", "log", "exp", "arctan2")
 
     def in_c(self, suffix: str, *args: str) -> str:
         """The text of C, for names or literals; `suffix` is that of the functions for a type of numbers."""
@@ -44,6 +56,8 @@ class Operation:
 
     def partials(self, result: Any, *args: Any) -> tuple[Any, ...]:
         """The derivative by each argument."""
+        if self.slopes is not None:
+            return self.slopes(result, args)
         units = [[ONE if i == k else ZERO for i in range(self.arity)] for k in range(self.arity)]
         return tuple(self.tangent(result, args, unit) for unit in units)
 
@@ -85,6 +99,11 @@ def _larger(x: float, y: float) -> float:
     return x if y < x or x != x else y
 
 
+def _of_quotient(z: Any, args: Scalars) -> tuple[Any, ...]:
+    per_unit = 1 / args[1]
+    return per_unit, -(z * per_unit)
+
+
 def _of_angle(_: Any, point: Scalars, rate: Scalars) -> Any:
     (y, x), (dy, dx) = point, rate
     return (x * dy - y * dx) / (x * x + y * y)
@@ -109,7 +128,8 @@ TABLE = (
     Operation("add", 2, lambda x, y: x + y, lambda _, x, d: d[0] + d[1], "add", "{} + {}", commutes=True),
     Operation("sub", 2, lambda x, y: x - y, lambda _, x, d: d[0] - d[1], "add", "{} - {}"),
     Operation("mul", 2, lambda x, y: x * y, lambda _, x, d: d[0] * x[1] + x[0] * d[1], "mul", "{} * {}", commutes=True),
-    Operation("div", 2, _divide, lambda z, x, d: (d[0] - z * d[1]) / x[1], "div", "{} / {}"),
+    Operation("div", 2, _divide, lambda z, x, d: (d[0] - z * d[1]) / x[1], "div", "{} / {}",
+              slopes=_of_quotient),
     Operation("neg", 1, lambda x: -x, lambda _, x, d: -d[0], c="-{}"),
     Operation("sqrt", 1, _root, lambda z, x, d: d[0] / (2 * z), "sqrt", library="sqrt"),
     Operation("sin", 1, _sine, lambda _, x, d: cos(x[0]) * d[0], "trig", library="sin"),

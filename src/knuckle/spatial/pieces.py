@@ -45,11 +45,14 @@ def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..
     return call
 
 
-def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> tuple[Any, ...]:
+def repeated(
+    text: Callable[..., Any], state: tuple[Any, ...], rounds: int, *, settles: bool = False
+) -> tuple[Any, ...]:
     """The state after at most some rounds state = text(*state), each run while the first entry is above zero.
 
     Where scalars are of many states at once, each of them stops by itself. Where some scalars of the state have
-    derivatives, all of them do.
+    derivatives, all of them do. A text that `settles` leaves its last state as it is, wherever it began: derivatives of
+    code that is made of it follow from that, and not from the way there.
     """
     dual = next((x for x in state if isinstance(x, Dual)), None)
     leaves, layout = taken_apart(_all_like(dual, state), are_scalars=True)
@@ -58,7 +61,7 @@ def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> t
     def flat(scalars: list[Any]) -> list[Any]:
         return taken_apart(_all_like(dual, text(*layout(iter(scalars)))), are_scalars=True)[0]
 
-    found = kind.repeated(flat, leaves, rounds) if kind is not None and kind.repeated is not None else None
+    found = kind.repeated(flat, leaves, rounds, settles) if kind is not None and kind.repeated is not None else None
     return layout(iter(_in_a_row(flat, leaves, rounds) if found is None else found))
 
 

@@ -58,7 +58,7 @@ def shape_of(result: Any) -> Shape:
         return result.nrows, result.ncols
     if isinstance(result, (Vector, tuple, list)):
         items = cast("Sequence[Any]", result)
-        inner = shape_of(items[0]) if len(items) and isinstance(items[0], (Vector, Matrix)) else ()
+        inner = shape_of(items[0]) if len(items) and isinstance(items[0], (Vector, Matrix, list)) else ()
         return (len(items), *inner)
     return (len(result.components),) if hasattr(result, "components") else ()
 

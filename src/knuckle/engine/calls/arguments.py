@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -70,6 +70,11 @@ class Arguments(ABC):
         self._names = {p.name for p in own if p.kind in (_NAMED, inspect.Parameter.KEYWORD_ONLY)}
         self._needed = [p.name for p in own if p.default is p.empty]
 
+    @property
+    @abstractmethod
+    def array_names(self) -> Sequence[str]:
+        """The arguments that may be arrays or numbers."""
+
     @abstractmethod
     def sort(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sorted:
         """The arguments of a call, or an error that names the one that does not fit."""
@@ -114,6 +119,10 @@ class Declared(Arguments):
     ) -> None:
         super().__init__(name, signature, fixed)
         self.kinds = kinds
+
+    @property
+    def array_names(self) -> Sequence[str]:
+        return list(self.kinds)
 
     def fixing(self, options: Mapping[str, Any]) -> Declared:
         return Declared(self.name, self.signature, self.kinds, options)
@@ -175,6 +184,10 @@ class Inferred(Arguments):
                 raise TypeError(f"{name}: the arguments of a kernel have names, which {parameter} has not")
         super().__init__(name, signature, fixed)
         self._options = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    @property
+    def array_names(self) -> Sequence[str]:
+        return [name for name in self.in_order if name not in self._options]
 
     def fixing(self, options: Mapping[str, Any]) -> Inferred:
         return Inferred(self.name, self.signature, options)
@@ -292,6 +305,13 @@ def _holds_objects(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_objects, cast("Iterable[Any]", value)))
     return not isinstance(value, (int, float, complex, np.generic, np.ndarray))
+
+
+def position_names(arguments: Arguments) -> list[str]:
+    """The arguments that hold positions: declared so, or called like q, q_ref or q0."""
+    if isinstance(arguments, Declared):
+        return [name for name, kind in arguments.kinds.items() if kind == "q"]
+    return [name for name in arguments.array_names if _POSITIONS.fullmatch(name)]
 
 
 def as_shape(name: str, value: Any) -> Shape:

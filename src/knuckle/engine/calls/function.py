@@ -10,6 +10,7 @@ from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cas
 
 from numpy.typing import NDArray
 
+from knuckle.engine.differentiate.derivative_texts import Jacobian
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Program
 from knuckle.errors import ModelError
@@ -17,6 +18,7 @@ from knuckle.model import Model
 
 from .arguments import Arguments, Declared, Inferred, Sorted
 from .choose_container import container_of
+from .derivatives import Derivatives, JacobianLayout, Pattern, Wrt, pattern_of, weight_names, weight_values
 from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, source_of, traced
@@ -96,7 +98,7 @@ class Function(Generic[P, R]):
         self._check(model)
         call = arguments.sort(model, args, kwargs)
         container = container_of(value for value, _ in call.arrays.values())
-        specialization = self._specialization(model, call)
+        specialization = self.specialization(model, call)
         if not isinstance(container, NumPyArrays):
             return container.compute(specialization, call.arrays)
         if call.weak or eager:
@@ -106,7 +108,8 @@ class Function(Generic[P, R]):
             learned.learn(first, arguments, args, kwargs, call, specialization)
         return computed.together()
 
-    def _specialization(self, model: Model, call: Sorted) -> Specialization:
+    def specialization(self, model: Model, call: Sorted) -> Specialization:
+        """The text for a call."""
         options = tuple(call.options.items())
         return Specialization(self.__qualname__, self._text, model, options, call.numbers, self._traits.is_users)
 
@@ -138,13 +141,90 @@ class Function(Generic[P, R]):
         """
         self._check(model)
         call = self._arguments.shapes(model, shapes, named)
-        return traced(self._specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
+        return traced(self.specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
 
     def source(
         self, model: Model, *shapes: Any, language: Language = "llvm", dtype: Precision = "float64", **named: Any
     ) -> str:
         """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
         return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
+
+    # derivatives, exact and compiled; those by positions are along the velocity variables
+
+    @functools.cached_property
+    def derivatives(self) -> Derivatives:
+        """The derivatives of this function as functions of their own."""
+        return Derivatives(self, self._arguments, self._text)
+
+    def jacobian(
+        self, model: Model, *args: Any, wrt: Wrt = None, layout: JacobianLayout = "dense", **kwargs: Any
+    ) -> Any:
+        """The derivatives of the result by arguments, as a dictionary of arrays named by them.
+
+        Args:
+            model: the mechanism.
+            args: the arguments of the function.
+            wrt: the names of the arguments to differentiate by, ("q", "v"); None for all arrays of the call. Along a
+                position there are nv directions: those of the velocity variables.
+            layout: "dense": the axes of a result, then those of an argument. "packed": only what is not always zero,
+                on one axis; `pattern` says where each belongs.
+            kwargs: arguments by name.
+        """
+        if layout not in ("dense", "packed"):
+            raise ValueError(f'layout is "dense" or "packed", not {layout!r}')
+        self._check(model)
+        names = self.derivatives.wrt(wrt, model, args, kwargs)
+        return self.derivatives.by("jacobian", names, layout == "packed")(model, *args, **kwargs)
+
+    def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, Pattern]:
+        """Which derivatives of `jacobian` are not always zero, by argument; shapes and options as for `program`."""
+        self._check(model)
+        call = self._arguments.shapes(model, shapes, named)
+        names = tuple(call.arrays) if wrt is None else self.derivatives.wrt(wrt, model, (), {})
+        shapes_by_name = {name: shape for name, (_, shape) in call.arrays.items()}
+        return pattern_of(Jacobian(self.derivatives.source, names), self.specialization(model, call), shapes_by_name)
+
+    def jvp(self, model: Model, *args: Any, along: Mapping[str, Any], **kwargs: Any) -> tuple[R, R]:
+        """The result, and its derivative along directions of the arguments: `along={"q": dq, "v": dv}`."""
+        self._check(model)
+        names = self.derivatives.wrt(tuple(along), model, args, kwargs)
+        directions = {f"along_{name}": direction for name, direction in along.items()}
+        return cast("Any", self.derivatives.by("jvp", names)(model, *args, **kwargs, **directions))
+
+    def vjp(self, model: Model, *args: Any, weight: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+        """The derivatives of the sum of the results, each times its weight, as a dictionary named by the arguments.
+
+        `weight` has the shape of the result; of several results it is a tuple or dictionary like theirs.
+        """
+        return self._weighted("vjp", model, args, kwargs, weight, wrt)
+
+    def grad(self, model: Model, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+        """The derivatives of a result that is one number, as a dictionary named by the arguments."""
+        self._check(model)
+        names = self.derivatives.wrt(wrt, model, args, kwargs)
+        return self.derivatives.by("grad", names)(model, *args, **kwargs)
+
+    def hessian(self, model: Model, *args: Any, weight: Any = None, wrt: Wrt = None, **kwargs: Any) -> Any:
+        """The second derivatives of the sum of the results, each times its weight: {row: {column: …}} by arguments.
+
+        A result that is one number needs no weight. Second derivatives along the velocity variables of turning joints
+        with quaternions are not symmetric: those directions do not commute.
+        """
+        if weight is not None:
+            return self._weighted("hessian", model, args, kwargs, weight, wrt)
+        self._check(model)
+        names = self.derivatives.wrt(wrt, model, args, kwargs)
+        return self.derivatives.by("hessian", names, ())(model, *args, **kwargs)
+
+    def _weighted(
+        self, kind: str, model: Model, args: tuple[Any, ...], kwargs: dict[str, Any], weight: Any, wrt: Wrt
+    ) -> Any:
+        self._check(model)
+        names = self.derivatives.wrt(wrt, model, args, kwargs)
+        layout = self.derivatives.layout(model, self._arguments.sort(model, args, kwargs))
+        called = weight_names(layout)
+        values = dict(zip(called, weight_values(layout, weight, self.__name__), strict=True))
+        return self.derivatives.by(kind, names, called)(model, *args, **kwargs, **values)
 
     def bound(self, model: Model, **options: Any) -> Callable[..., R]:
         """The function for one model, with options fixed: called with the other arguments only."""
@@ -156,6 +236,26 @@ class Function(Generic[P, R]):
     def __repr__(self) -> str:
         kind = "kernel" if self._traits.is_users else "function"
         return f"<knuckle {kind} {self.__name__}{self.__signature__}>"
+
+
+class DerivedFunction(Function[..., Any]):
+    """A derivative of a function, as a function."""
+
+    def __new__(cls, base: Any, made_by: Any, text: Any, arguments: Arguments) -> DerivedFunction:
+        return cast("DerivedFunction", super().__new__(cls, text, arguments, Traits(is_users=True)))
+
+    def __init__(self, base: Function[..., Any], made_by: tuple[Any, ...], text: Any, arguments: Arguments) -> None:
+        self.__qualname__ = text.__name__
+        super().__init__(text, arguments, Traits(is_users=True))
+        self._base, self._made_by = base, made_by
+
+    def __reduce__(self) -> Any:
+        kind, *more = self._made_by
+        return _derived, (self._base, kind, *more)
+
+
+def _derived(base: Function[..., Any], kind: str, *more: Any) -> Function[..., Any]:
+    return base.derivatives.by(kind, *more)
 
 
 class BoundCall:

@@ -57,7 +57,7 @@ def called(memory: dict[Any, Any], text: Text, arguments: list[Any], is_general:
     return memory[key].on(graph, arguments)
 
 
-def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
+def repeated(text: Text, state: list[Any], rounds: int, settles: bool = False) -> list[Any] | None:
     """The state after some rounds of a text; None where the rounds are to stand in a row."""
     graph = innermost(state)
     if not graph.has_blocks:
@@ -67,7 +67,7 @@ def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
     numbers, taken = _inputs(inner, list(range(len(state))), outputs)
     body = _body(inner, numbers, outputs)
     everything = tuple(Expression(inner, i) for i in outputs)
-    return Recorded(Repeated(body, rounds), tuple(range(len(state))), taken, everything).on(graph, state)
+    return Recorded(Repeated(body, rounds, settles), tuple(range(len(state))), taken, everything).on(graph, state)
 
 
 def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:

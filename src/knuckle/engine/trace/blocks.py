@@ -105,9 +105,11 @@ class Repeated(_WithBody):
 
     Its results take the place of its first inputs. The first of them tells whether there is anything left to do: the
     next round is run for as long as it is above zero. Of states that are computed side by side, each stops by itself.
+    One that `settles` would leave its results as they are: that decides its derivatives.
     """
 
     rounds: int
+    settles: bool = False
 
     @property
     def has_rounds(self) -> bool:

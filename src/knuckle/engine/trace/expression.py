@@ -207,10 +207,10 @@ def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general:
     return called(memory, text, arguments, is_general)
 
 
-def _repeated(text: Any, state: list[Any], rounds: int) -> list[Any] | None:
+def _repeated(text: Any, state: list[Any], rounds: int, settles: bool) -> list[Any] | None:
     from .block_recording import repeated
 
-    return repeated(text, state, rounds)
+    return repeated(text, state, rounds, settles)
 
 
 def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:

@@ -1,0 +1,278 @@
+"""The derivatives of a function, as functions of their own: called with arrays, batched and compiled like it."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+
+from knuckle.engine.arrays.result_layout import Layout, Several, Single
+from knuckle.engine.differentiate.derivative_texts import (
+    Derivative,
+    Gradient,
+    Gradients,
+    Hessian,
+    Jacobian,
+    OfLibrary,
+    OfUser,
+    Rates,
+    Source,
+)
+from knuckle.engine.kernels.per_model import PerModel
+from knuckle.engine.kernels.specialization import Specialization, UntraceableError
+from knuckle.model import Model
+
+from .arguments import Arguments, Declared, Shape, Sorted, position_names
+
+if TYPE_CHECKING:
+    from .function import Function
+
+Wrt: TypeAlias = str | Sequence[str] | None
+JacobianLayout: TypeAlias = Literal["dense", "packed"]
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+
+
+class Derivatives:
+    """The derivatives of a function of a model and arrays, exact and compiled.
+
+    Those by a position q are along the velocity variables: nv of them, and not nq.
+    """
+
+    def __init__(self, function: Function[..., Any], arguments: Arguments, text: Callable[..., Any]) -> None:
+        self._function, self._arguments, self._text = function, arguments, text
+        self._made: dict[Any, Function[..., Any]] = {}
+        self._layouts: PerModel[tuple[Any, Layout]] = PerModel()
+
+    @property
+    def source(self) -> Source:
+        """What is differentiated."""
+        arguments = self._arguments
+        arrays, positions = tuple(arguments.array_names), tuple(position_names(arguments))
+        if isinstance(arguments, Declared):
+            return OfLibrary(arrays, positions, self._text.__module__, self._text.__name__)
+        return OfUser(arrays, positions, self._text)
+
+    def by(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
+        """The function of a kind of derivative by some arguments."""
+        key = kind, wrt, more
+        if key not in self._made:
+            self._made[key] = self._make(kind, wrt, *more)
+        return self._made[key]
+
+    def _make(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
+        from .function import DerivedFunction
+
+        source = self.source
+        text: Derivative
+        extras: Callable[[Model, Sorted], dict[str, Shape]]
+        match kind:
+            case "jacobian":
+                text, names, extras = Jacobian(source, wrt, *more), (), _no_more
+            case "jvp":
+                names = tuple(f"along_{name}" for name in wrt)
+                text, extras = Rates(source, wrt), lambda model, call: self._directions(model, call, wrt)
+            case "grad":
+                text, names, extras = Gradient(source, wrt), (), _no_more
+            case "vjp":
+                (names,) = more
+                text, extras = Gradients(source, wrt, names), lambda model, call: self._weights(model, call, names)
+            case _:
+                (names,) = more
+                text = Hessian(source, wrt, names)
+                extras = (lambda model, call: self._weights(model, call, names)) if names else _no_more
+        arguments = WithMore(self._arguments, text.__name__, names, extras)
+        return DerivedFunction(self._function, (kind, wrt, *more), text, arguments)
+
+    # the shapes of what a derivative takes besides the arguments
+
+    def _directions(self, model: Model, call: Sorted, wrt: tuple[str, ...]) -> dict[str, Shape]:
+        positions = position_names(self._arguments)
+        found: dict[str, Shape] = {}
+        for name in wrt:
+            if name not in call.arrays:
+                raise TypeError(_not_by(self._function.__name__, name, call.arrays))
+            shape = call.arrays[name][1]
+            is_position = name in positions and shape == (model.nq,)
+            found[f"along_{name}"] = (model.nv,) if is_position else () if name in call.numbers else shape
+        return found
+
+    def _weights(self, model: Model, call: Sorted, names: tuple[str, ...]) -> dict[str, Shape]:
+        layout = self.layout(model, call)
+        parts = leaves(layout)
+        return {name: part.shape for name, part in zip(names, parts, strict=True)}
+
+    def layout(self, model: Model, call: Sorted) -> Layout:
+        """How the results of the function go together."""
+        shapes = {name: shape for name, (_, shape) in call.arrays.items()}
+        specialization = self._function.specialization(model, call)
+        try:
+            key = (*specialization.key(), tuple(shapes.items()))
+            known = self._layouts.get(model, key)
+        except TypeError:
+            key, known = None, None
+        if known is not None and (known[0] is None or known[0].is_same()):
+            return known[1]
+        layout = _traced_layout(specialization, shapes)
+        if key is not None:
+            self._layouts.put(model, key, (specialization.surroundings(), layout))
+        return layout
+
+    def wrt(self, wrt: Wrt, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> tuple[str, ...]:
+        """The names of arguments to differentiate by: those given, or all that are arrays."""
+        if wrt is None:
+            return tuple(self._arguments.sort(model, args, kwargs).arrays)
+        names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
+        unknown = [name for name in names if name not in self._arguments.array_names]
+        if unknown or not names:
+            listed = ", ".join(self._arguments.array_names)
+            raise TypeError(f"wrt names arguments of {self._function.__name__}: {listed}, not {wrt!r}")
+        if len(set(names)) < len(names):
+            raise TypeError(f"wrt names an argument twice: {wrt!r}")
+        return names
+
+
+def _traced_layout(specialization: Specialization, shapes: Mapping[str, Shape]) -> Layout:
+    try:
+        return specialization.traced(shapes)[1]
+    except UntraceableError as error:
+        raise (error.__cause__ or error) from None
+
+
+def leaves(layout: Layout) -> list[Single]:
+    """The arrays of some results, one after the other."""
+    return [layout] if isinstance(layout, Single) else [leaf for part in layout.parts for leaf in leaves(part)]
+
+
+def weight_names(layout: Layout) -> tuple[str, ...]:
+    """The names of the weights of results: one, or one for each of several arrays."""
+    return ("weight",) if isinstance(layout, Single) else tuple(f"weight_{k}" for k in range(len(leaves(layout))))
+
+
+def weight_values(layout: Layout, weight: Any, name: str) -> list[Any]:
+    """The weights of results that go together in the same way."""
+    if isinstance(layout, Single):
+        return [weight]
+    expected = f"{len(layout.parts)} weights" + (f" named {', '.join(map(str, layout.names))}" if layout.names else "")
+    if layout.names is not None:
+        if not isinstance(weight, Mapping) or set(cast("Mapping[Any, Any]", weight)) != set(layout.names):
+            raise TypeError(f"{name} gives a dictionary, and takes {expected}")
+        values: list[Any] = [weight[key] for key in layout.names]
+    elif isinstance(weight, (tuple, list)) and len(cast("list[Any]", weight)) == len(layout.parts):
+        values = list(cast("list[Any]", weight))
+    else:
+        raise TypeError(f"{name} gives {len(layout.parts)} arrays, and takes {expected}")
+    return [x for part, value in zip(layout.parts, values, strict=True) for x in weight_values(part, value, name)]
+
+
+def _no_more(model: Model, call: Sorted) -> dict[str, Shape]:
+    return {}
+
+
+def _not_by(name: str, argument: str, known: Mapping[str, Any]) -> str:
+    return f"{name} is not differentiated by {argument!r}: its array arguments in this call are {', '.join(known)}"
+
+
+class WithMore(Arguments):
+    """The arguments of a function, and further arrays that have to be named."""
+
+    def __init__(
+        self,
+        base: Arguments,
+        name: str,
+        names: tuple[str, ...],
+        shapes: Callable[[Model, Sorted], dict[str, Shape]],
+        fixed: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.base, self.names, self._shapes = base, names, shapes
+        own = [inspect.Parameter(name, _NAMED) for name in names]
+        parameters = list(base.signature.parameters.values())
+        super().__init__(name, base.signature.replace(parameters=[*parameters, *own]), fixed)
+
+    @property
+    def array_names(self) -> Sequence[str]:
+        return [*self.base.array_names, *self.names]
+
+    def _apart(self, kwargs: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+        own = {name: kwargs[name] for name in self.names if name in kwargs}
+        return own, {name: x for name, x in kwargs.items() if name not in own}
+
+    def sort(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sorted:
+        own, others = self._apart(kwargs)
+        call = self.base.sort(model, args, others)
+        if missing := [name for name in self.names if name not in own]:
+            raise TypeError(f"{self.name} needs {', '.join(missing)}")
+        shapes = self._shapes(model, call)
+        arrays, numbers, weak = dict(call.arrays), list(call.numbers), set(call.weak)
+        for name in self.names:
+            value, shape = own[name], shapes[name]
+            if not shape:
+                numbers.append(name)
+                if type(value) in (int, float):
+                    weak.add(name)
+                value = value[..., None] if hasattr(value, "ndim") else [value]
+            arrays[name] = value, shape or (1,)
+        return call._replace(arrays=arrays, numbers=tuple(numbers), weak=frozenset(weak))
+
+    def shapes(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any]) -> Sorted:
+        call = self.base.shapes(model, shapes, named)
+        more = self._shapes(model, call)
+        numbers = tuple(name for name in self.names if not more[name])
+        arrays = call.arrays | {name: (None, more[name] or (1,)) for name in self.names}
+        return call._replace(arrays=arrays, numbers=(*call.numbers, *numbers))
+
+    def reference(self, text: Callable[..., Any], model: Model, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        raise TypeError(f"{self.name} is made of the text of a function, and has none of its own")
+
+    def fixing(self, options: Mapping[str, Any]) -> WithMore:
+        return WithMore(self.base.fixing(options), self.name, self.names, self._shapes, options)
+
+    def is_option(self, name: str) -> bool:
+        return self.base.is_option(name)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Which derivatives are not always zero: the rows (of all results in a row) and columns, by argument."""
+
+    shape: tuple[int, int]
+    rows: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+    def dense(self, packed: Any) -> Any:
+        """Packed derivatives (..., count) as matrices (..., rows, columns)."""
+        import numpy as np
+
+        values: Any = np.asarray(packed)
+        whole = np.zeros((*values.shape[:-1], math.prod(self.shape)), values.dtype)
+        whole[..., [r * self.shape[1] + c for r, c in zip(self.rows, self.columns, strict=True)]] = values
+        return whole.reshape(*values.shape[:-1], *self.shape)
+
+
+def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]) -> dict[str, Pattern]:
+    """The pattern of a Jacobian, as it is when the text runs on symbols."""
+    from knuckle.engine.differentiate.derivative_texts import Call
+    from knuckle.engine.trace.execute import record
+
+    found: dict[str, Pattern] = {}
+
+    def run(**symbols: Any) -> Any:
+        values = {name: x[0] if name in specialization.numbers else x for name, x in symbols.items()}
+        call = Call.of(text.source, specialization.model, values | dict(specialization.options))
+        rows, _ = text.rows(call)
+        first = 0
+        for name in text.wrt:
+            size = math.prod(call.shape_along(name))
+            places = [(r, c - first) for r, row in enumerate(rows) for c in sorted(row) if first <= c < first + size]
+            found[name] = Pattern((len(rows), size), tuple(r for r, _ in places), tuple(c for _, c in places))
+            first += size
+        return []
+
+    record(run, shapes, lambda result: ([], (0,)))
+    return found
