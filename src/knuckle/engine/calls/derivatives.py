@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
-from knuckle.engine.arrays.result_layout import Layout, Several, Single
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.differentiate.derivative_texts import (
     Derivative,
     Gradient,

@@ -139,7 +139,7 @@ class Call:
 
     def traced(self) -> tuple[Program, Layout]:
         """The operations of the text, and how its results go together."""
-        return self.specialization.traced(self.shapes)
+        return self.specialization.traced(self.shapes, has_rules=True)
 
     def is_position(self, name: str) -> bool:
         """Whether derivatives by an argument are along the velocity variables."""
