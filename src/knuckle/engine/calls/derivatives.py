@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
+import numpy as np
+
+from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.differentiate.derivative_texts import (
     Derivative,
@@ -207,6 +210,8 @@ class WithMore(Arguments):
         arrays, numbers, weak = dict(call.arrays), list(call.numbers), set(call.weak)
         for name in self.names:
             value, shape = own[name], shapes[name]
+            if len(shape) > 1:
+                value, shape = in_a_row(name, value, shape)
             if not shape:
                 numbers.append(name)
                 if type(value) in (int, float):
@@ -217,7 +222,7 @@ class WithMore(Arguments):
 
     def shapes(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any]) -> Sorted:
         call = self.base.shapes(model, shapes, named)
-        more = self._shapes(model, call)
+        more = {name: shape if len(shape) < 2 else (math.prod(shape),) for name, shape in self._shapes(model, call).items()}
         numbers = tuple(name for name in self.names if not more[name])
         arrays = call.arrays | {name: (None, more[name] or (1,)) for name in self.names}
         return call._replace(arrays=arrays, numbers=(*call.numbers, *numbers))
@@ -230,6 +235,14 @@ class WithMore(Arguments):
 
     def is_option(self, name: str) -> bool:
         return self.base.is_option(name)
+
+
+def in_a_row(name: str, value: Any, shape: Shape) -> tuple[Any, Shape]:
+    """An array that ends in several axes with one in their place: texts have vectors and matrices."""
+    array: Any = np.asarray(value)
+    must_end_in(name, array.shape, shape)
+    size = math.prod(shape)
+    return array.reshape(*array.shape[: array.ndim - len(shape)], size), (size,)
 
 
 @dataclass(frozen=True)
@@ -247,8 +260,6 @@ class Pattern:
 
     def dense(self, packed: Any) -> Any:
         """Packed derivatives (..., count) as matrices (..., rows, columns)."""
-        import numpy as np
-
         values: Any = np.asarray(packed)
         whole = np.zeros((*values.shape[:-1], math.prod(self.shape)), values.dtype)
         whole[..., [r * self.shape[1] + c for r, c in zip(self.rows, self.columns, strict=True)]] = values
