@@ -54,7 +54,9 @@ def _coupled() -> Model:
 
 def _rough() -> Model:
     b = Builder("rough", base="world")
-    b.body("slide", on="world", joint=Prismatic("x"), inertia=solid_box(1.0, (0.1, 0.2, 0.1)), friction=0.4, damping=0.3)
+    b.body(
+        "slide", on="world", joint=Prismatic("x"), inertia=solid_box(1.0, (0.1, 0.2, 0.1)), friction=0.4, damping=0.3
+    )
     b.body("arm", on="slide", joint=Revolute("y"), at=(0, 0, 0.1), stiffness=3.0, rest=0.2,
            inertia=solid_box(1.5, (0.1, 0.1, 0.4), at=(0, 0.02, 0.2)), friction=0.2)  # fmt: skip
     b.frame("tool", on="arm", at=(0.1, 0, 0.02))
@@ -110,7 +112,9 @@ def arguments(function: Function[..., Any], mechanism: Mechanism, rng: np.random
         if name in kinds:
             shape = ARGUMENTS[kinds[name]](model)
             if kinds[name] == "q":
-                found[name] = kn.integrate(model, mechanism.q, 0.1 * rng.normal(size=model.nv)) if name == "q1" else mechanism.q
+                found[name] = (
+                    kn.integrate(model, mechanism.q, 0.1 * rng.normal(size=model.nv)) if name == "q1" else mechanism.q
+                )
             elif 0 in shape:
                 if parameter.default is parameter.empty:
                     return None
@@ -122,7 +126,7 @@ def arguments(function: Function[..., Any], mechanism: Mechanism, rng: np.random
             found[name] = kn.loops.independent_variables(model, mechanism.q)
         elif name == "actuated":
             free = 1
-            found[name] = tuple(joint.name for joint in model.joints[: free])
+            found[name] = tuple(joint.name for joint in model.joints[:free])
         elif parameter.default is parameter.empty:
             return None
     return found

@@ -73,7 +73,8 @@ class Graph:
     """Nodes in an order in which each comes after those it uses."""
 
     __slots__ = (
-        "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "has_rules", "nodes", "open", "parent", "taken",
+        "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "has_rules", "nodes", "open",
+        "parent", "taken",
     )  # fmt: skip
 
     def __init__(self, parent: Graph | None = None) -> None:
