@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
@@ -58,15 +58,23 @@ class Derivatives:
             return OfLibrary(arrays, positions, self._text.__module__, self._text.__name__)
         return OfUser(arrays, positions, self._text)
 
-    def by(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
-        """The function of a kind of derivative by some arguments."""
-        key = kind, wrt, more
+    def entries(
+        self, kind: str, model: Model, wrt: tuple[str, ...], call: Sorted, weights: Sequence[Any]
+    ) -> Function[..., Any]:
+        """A derivative by the entries of the arguments, of positions too: as other packages differentiate."""
+        if kind == "vjp":
+            return self.by(kind, wrt, weight_names(self.layout(model, call)), by_entries=True)
+        return self.by(kind, wrt, False, by_entries=True)
+
+    def by(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
+        """The function of a kind of derivative by some arguments: by positions along velocities, or by entries."""
+        key = kind, wrt, more, by_entries
         if key not in self._made:
-            self._made[key] = self._make(kind, wrt, *more)
+            self._made[key] = self._make(kind, wrt, *more, by_entries=by_entries)
         return self._made[key]
 
-    def _make(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
-        source = self.source
+    def _make(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
+        source = replace(self.source, positions=()) if by_entries else self.source
         text: Derivative
         extras: Callable[[Model, Sorted], dict[str, Shape]]
         match kind:
@@ -87,7 +95,7 @@ class Derivatives:
                 text = Hessian(source, wrt, names)
                 extras = (lambda model, call: self._weights(model, call, names)) if names else _no_more
         arguments = WithMore(self._arguments, text.__name__, names, extras)
-        return DerivedFunction(self._function, (kind, wrt, *more), text, arguments)
+        return DerivedFunction(self._function, (by_entries, kind, wrt, *more), text, arguments)
 
     # the calls
 
@@ -195,7 +203,7 @@ class Derivatives:
 
 def _traced_layout(specialization: Specialization, shapes: Mapping[str, Shape]) -> Layout:
     try:
-        return specialization.traced(shapes)[1]
+        return specialization.layout(shapes)
     except UntraceableError as error:
         raise (error.__cause__ or error) from None
 
@@ -246,12 +254,11 @@ class DerivedFunction(Function[..., Any]):
         self._base, self._made_by = base, made_by
 
     def __reduce__(self) -> Any:
-        kind, *more = self._made_by
-        return _derived, (self._base, kind, *more)
+        return _derived, (self._base, *self._made_by)
 
 
-def _derived(base: Function[..., Any], kind: str, *more: Any) -> Function[..., Any]:
-    return base.derivatives.by(kind, *more)
+def _derived(base: Function[..., Any], by_entries: bool, kind: str, *more: Any) -> Function[..., Any]:
+    return base.derivatives.by(kind, *more, by_entries=by_entries)
 
 
 class WithMore(Arguments):

@@ -101,7 +101,8 @@ class Function(Generic[P, R]):
         container = container_of(value for value, _ in call.arrays.values())
         specialization = self.specialization(model, call)
         if not isinstance(container, NumPyArrays):
-            return container.compute(specialization, call.arrays)
+            own: Any = getattr(container, "evaluate", None)
+            return container.compute(specialization, call.arrays) if own is None else own(self, model, call)
         if call.weak or eager:
             container = NumPyArrays(call.weak, eager)
         computed = container.scalars(specialization, call.arrays)
