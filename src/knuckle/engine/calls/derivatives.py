@@ -14,6 +14,7 @@ from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.differentiate.derivative_texts import (
     Derivative,
+    Differentiated,
     Gradient,
     Gradients,
     Hessian,
@@ -22,7 +23,6 @@ from knuckle.engine.differentiate.derivative_texts import (
     OfUser,
     Rates,
     SecondDerivatives,
-    Source,
 )
 from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.kernels.specialization import Specialization, UntraceableError
@@ -47,10 +47,10 @@ class Derivatives:
         self._function, self._arguments, self._text = function, arguments, text
         self._made: dict[Any, Function[..., Any]] = {}
         self._layouts: PerModel[tuple[Any, Layout]] = PerModel()
-        self._patterns: PerModel[dict[str, Pattern]] = PerModel()
+        self._patterns: PerModel[dict[str, JacobianPattern]] = PerModel()
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Differentiated:
         """What is differentiated."""
         arguments = self._arguments
         arrays, positions = tuple(arguments.array_names), tuple(position_names(arguments))
@@ -146,7 +146,9 @@ class Derivatives:
         kind = "hessian" if layout == Single(()) else "tensor"
         return self.plain(kind, model, args, kwargs, wrt, ())
 
-    def pattern(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any], wrt: Wrt) -> dict[str, Pattern]:
+    def pattern(
+        self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any], wrt: Wrt
+    ) -> dict[str, JacobianPattern]:
         """Which derivatives are not always zero."""
         call = self._arguments.shapes(model, shapes, named)
         names = tuple(call.arrays) if wrt is None else self.wrt(wrt, model, (), {})
@@ -332,7 +334,7 @@ def in_a_row(name: str, value: Any, shape: Shape) -> tuple[Any, Shape]:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class JacobianPattern:
     """Which derivatives are not always zero: the rows (of all results in a row) and columns, by argument."""
 
     shape: tuple[int, int]
@@ -365,7 +367,7 @@ class JacobianBlocks:
 
     values: Any
     batch: tuple[int, ...]
-    patterns: dict[str, Pattern]
+    patterns: dict[str, JacobianPattern]
     entries: dict[str, Any]
 
     def dense(self, name: str) -> Any:
@@ -375,12 +377,14 @@ class JacobianBlocks:
         return self.patterns[name].dense(packed)
 
 
-def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]) -> dict[str, Pattern]:
+def pattern_of(
+    text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]
+) -> dict[str, JacobianPattern]:
     """The pattern of a Jacobian, as it is when the text runs on symbols."""
     from knuckle.engine.differentiate.derivative_texts import Call
     from knuckle.engine.trace.execute import record
 
-    found: dict[str, Pattern] = {}
+    found: dict[str, JacobianPattern] = {}
 
     def run(**symbols: Any) -> Any:
         values = {name: x[0] if name in specialization.numbers else x for name, x in symbols.items()}
@@ -390,7 +394,7 @@ def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[s
         for name in text.wrt:
             size = math.prod(call.shape_along(name))
             places = [(r, c - first) for r, row in enumerate(rows) for c in sorted(row) if first <= c < first + size]
-            found[name] = Pattern((len(rows), size), tuple(r for r, _ in places), tuple(c for _, c in places))
+            found[name] = JacobianPattern((len(rows), size), tuple(r for r, _ in places), tuple(c for _, c in places))
             first += size
         return []
 

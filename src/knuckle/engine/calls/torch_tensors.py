@@ -94,7 +94,7 @@ def _node() -> Any:
 
     th: Any = torch
 
-    class Node(th.autograd.Function):
+    class AutogradCall(th.autograd.Function):
         """A call of a function. Its derivatives are calls too, so that they have derivatives."""
 
         generate_vmap_rule = False
@@ -140,11 +140,11 @@ def _node() -> Any:
                 x if dim is None else _with_axes(th.movedim(x, dim, 0), len(batch) + len(shape) + 1)
                 for x, dim, (_, shape) in zip(tensors, in_dims[1:], call.arrays.values(), strict=True)
             ]
-            parts = Node.apply((function, model, call, (info.batch_size, *batch)), *moved)
+            parts = AutogradCall.apply((function, model, call, (info.batch_size, *batch)), *moved)
             return parts, tuple(0 for _ in parts)
 
-    _made.append(Node)
-    return Node
+    _made.append(AutogradCall)
+    return AutogradCall
 
 
 def _with_axes(x: Any, axes: int) -> Any:

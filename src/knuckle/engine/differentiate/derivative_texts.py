@@ -29,7 +29,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class Differentiated(ABC):
     """A text that is differentiated.
 
     Attributes:
@@ -57,7 +57,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class OfLibrary(Source):
+class OfLibrary(Differentiated):
     """A text of the library, by the module and the name of its function."""
 
     module: str
@@ -74,7 +74,7 @@ class OfLibrary(Source):
 
 
 @dataclass(frozen=True)
-class OfUser(Source):
+class OfUser(Differentiated):
     """A text of a user, or one that is made of such."""
 
     of: Callable[..., Any]
@@ -92,13 +92,13 @@ class OfUser(Source):
 class Call:
     """A call of a source: its arrays by name, as scalars in a row with their shapes, and its options."""
 
-    source: Source
+    source: Differentiated
     model: Model
     values: Mapping[str, Any]
     options: tuple[tuple[str, Any], ...]
 
     @classmethod
-    def of(cls, source: Source, model: Model, arguments: Mapping[str, Any]) -> Call:
+    def of(cls, source: Differentiated, model: Model, arguments: Mapping[str, Any]) -> Call:
         """What a call with these arguments has in it."""
         values = {name: x for name, x in arguments.items() if name in source.arrays and _is_array(x)}
         return cls(source, model, values, tuple((name, x) for name, x in arguments.items() if name not in values))
@@ -194,7 +194,7 @@ class Call:
 class Derivative(ABC):
     """A derivative of a source by some of its arguments."""
 
-    source: Source
+    source: Differentiated
     wrt: tuple[str, ...]
 
     kind = ""
