@@ -15,8 +15,7 @@ from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
 from knuckle.model import Model
 
 from .arguments import Sorted
-from .torch_tensors import _together as together  # pyright: ignore[reportPrivateUsage]
-from .torch_tensors import leaves, leaves_of, with_values
+from .result_parts import leaves, leaves_of, together, with_values
 
 if TYPE_CHECKING:
     from .function import Function
@@ -75,7 +74,7 @@ def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable
             k for k, d in enumerate(directions) if type(d).__name__ != "SymbolicZero" and d.dtype != jx.dtypes.float0
         ]
         names = tuple(list(call.arrays)[k] for k in moving)
-        jacobian = function.derivatives.entries("jacobian", model, names, call, ())
+        jacobian = function.derivatives.entries("jacobian", model, names, call)
         slopes = called(jacobian, model, call)(*arrays)
         results = compute(*arrays)
         parts, rates = leaves_of(layout), list[Any]()

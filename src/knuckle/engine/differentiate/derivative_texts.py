@@ -255,12 +255,13 @@ class Jacobian(Derivative):
 
 @dataclass(frozen=True)
 class Rates(Derivative):
-    """The results and their derivatives along given directions of some arguments, `along_…`."""
+    """The results and their derivatives along directions of some arguments, which are given by other names."""
 
+    directions: tuple[str, ...] = ()
     kind = "jvp"
 
     def __call__(self, model: Model, **arguments: Any) -> Any:
-        along = {name: arguments.pop(f"along_{name}") for name in self.wrt}
+        along = {name: arguments.pop(given) for name, given in zip(self.wrt, self.directions, strict=True)}
         call = self.call(model, arguments)
         sweep, layout = call.sweep()
         seeds: dict[int, dict[int, Any]] = {}
