@@ -47,7 +47,7 @@ ROOMS = (
 )
 
 ROOMS_WITHIN = {
-    "algorithms": ("types", "kinematics", "elements", "dynamics", "energy", "loops", "contact"),
+    "algorithms": ("types", "kinematics", "elements", "dynamics", "derivatives", "energy", "loops", "contact"),
     "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "calls", "routines"),
 }
 
