@@ -30,10 +30,12 @@ from .functions import difference_rate as difference_rate
 from .functions import external_force as external_force
 from .functions import floating_jacobian as floating_jacobian
 from .functions import forward_dynamics as forward_dynamics
+from .functions import forward_dynamics_derivatives as forward_dynamics_derivatives
 from .functions import gravity_force as gravity_force
 from .functions import hybrid_dynamics as hybrid_dynamics
 from .functions import integrate as integrate
 from .functions import inverse_dynamics as inverse_dynamics
+from .functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from .functions import jacobian as jacobian
 from .functions import jacobian_rate as jacobian_rate
 from .functions import joint_passive_force as joint_passive_force

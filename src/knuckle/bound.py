@@ -13,6 +13,7 @@ from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
     coupling_terms,
+    derivatives,
     dynamics,
     energy,
     floating,
@@ -188,6 +189,8 @@ class Bound(BoundGroup):
 
     inverse_dynamics = _Method(dynamics.inverse_dynamics)
     forward_dynamics = _Method(dynamics.forward_dynamics)
+    inverse_dynamics_derivatives = _Method(derivatives.inverse_dynamics_derivatives)
+    forward_dynamics_derivatives = _Method(derivatives.forward_dynamics_derivatives)
     mass_matrix = _Method(dynamics.mass_matrix)
     mass_matrix_inverse = _Method(dynamics.mass_matrix_inverse)
     coriolis_matrix = _Method(dynamics.coriolis_matrix)

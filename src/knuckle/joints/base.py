@@ -98,8 +98,9 @@ class Joint(ABC):
     def slopes(self, q: Vector, v: Vector, a: Vector) -> JointSlopes:
         """The derivatives of S, v_J, S a + c_J and c_J; those in q along `rate`, a velocity variable at a time."""
         units = [Vector(e) for e in Matrix.identity(self.nv).rows]
-        along_q = [self.motion(_along(q, self.rate(q, e)), v) for e in units]
-        along_v = [self.motion(q, _along(v, e)) for e in units]
+        still_q, still_v = Vector(map(Dual, q)), Vector(map(Dual, v))
+        along_q = [self.motion(_along(q, self.rate(q, e)), still_v) for e in units]
+        along_v = [self.motion(still_q, _along(v, e)) for e in units]
         S = [Subspace(m.S.vector, map(_slope, m.S)) for m in along_q]
         kind = self.subspace(q).vector
         return JointSlopes(

@@ -7,6 +7,7 @@ Composite bodies have the sums of I and of 2B, and the recursion has the shape o
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from knuckle.algorithms.types import PerBody, PerJoint
@@ -36,9 +37,9 @@ class BodySlopes(NamedTuple):
     R: dict[int, Subspace]
     W: dict[int, Subspace]
 
-    def with_forces_only_by_speed(self, joints: Any, zero: Any) -> BodySlopes:
-        """The same without the accelerations Ψ̈ and W at some joints."""
-        still = {i: Subspace.zero(zero, len(self.S[i])) for i in joints}
+    def without_accelerations(self, joints: Iterable[int], motion: Any) -> BodySlopes:
+        """The same with Ψ̈ and W zero at some joints."""
+        still = {i: Subspace.zero(motion, len(self.S[i])) for i in joints}
         return self._replace(R={**self.R, **still}, W={**self.W, **still})
 
 
@@ -95,3 +96,8 @@ def joint_slopes(model: Model, bodies: BodySlopes, a: PerJoint) -> InverseSlopes
         I[p] = I[p] + X[i].T @ I[i] @ X[i]
         B[p] = B[p] + X[i].T @ B[i] @ X[i]
     return InverseSlopes(tau, dq, dv, H)
+
+
+def with_blocks(blocks: Blocks, more: Blocks) -> Blocks:
+    """The sum of two matrices, of which the second has no blocks that the first has not."""
+    return {key: block + more[key] if key in more else block for key, block in blocks.items()}
