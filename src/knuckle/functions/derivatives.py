@@ -10,8 +10,14 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms.derivatives import coupling_slopes, passive_slopes
 from knuckle.algorithms.derivatives.coupling_slopes import ReducedSlopes
 from knuckle.algorithms.derivatives.inverse_factor import inverse_factor
-from knuckle.algorithms.derivatives.inverse_slopes import BodySlopes, body_slopes, joint_slopes, with_blocks
-from knuckle.algorithms.dynamics import crba, joint_passive_force
+from knuckle.algorithms.derivatives.inverse_slopes import (
+    BodySlopes,
+    body_slopes,
+    joint_forces,
+    joint_slopes,
+    with_blocks,
+)
+from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
 from knuckle.engine.calls.function import Array, function
 from knuckle.joints import Free
@@ -21,9 +27,9 @@ from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .dual_jacobians import slopes_of
-from .dynamics import bias_force
+from .dynamics import mass_matrix
 from .loops.closed_response import tree_parents
-from .per_joint import as_vector, plus, wrenches
+from .per_joint import all_wrenches, as_vector, plus, wrenches
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -62,8 +68,9 @@ def inverse_dynamics_derivatives(
     Returns:
         `q`, `v` and `a`: ∂τ/∂q, ∂τ/∂v and ∂τ/∂a (..., nv, nv).
     """
-    bodies = _bodies(model, q, v, a, f_ext)
-    return InverseDynamicsDerivatives(*_slopes(model, q, v, a, bodies))
+    tree = _Tree.of(model, q, v, a)
+    bodies = body_slopes(model, tree.q, tree.v, tree.a, wrenches(model, f_ext))
+    return InverseDynamicsDerivatives(*_slopes(model, q, v, a, tree, bodies))
 
 
 @public
@@ -78,33 +85,48 @@ def forward_dynamics_derivatives(
     Returns:
         `q`, `v` and `tau`: ∂a/∂q, ∂a/∂v and ∂a/∂τ (..., nv, nv).
     """
-    H = model.square(q, crba.mass_matrix(model, model.positions(q)))
-    factor = inverse_factor(H, tree_parents(model))
-    a = factor.solve(as_vector(tau) - bias_force.reference(model, q, v, f_ext))
-    bodies, free = _bodies(model, q, v, a, f_ext), _free_joints(model)
-    by_q, by_v, _ = _slopes(model, q, v, a, bodies.without_accelerations(free, model.algebra.Motion))
+    factor = inverse_factor(mass_matrix.reference(model, q), tree_parents(model))
+    a = factor.solve(as_vector(tau) - _bias_force(model, q, v, f_ext))
+    tree, free = _Tree.of(model, q, v, a), _free_joints(model)
+    bodies = body_slopes(model, tree.q, tree.v, tree.a, wrenches(model, f_ext))
+    by_q, by_v, _ = _slopes(model, q, v, a, tree, bodies.without_accelerations(free, model.algebra.Motion))
     own_q, own_v = (model.square(q, {(i, i): part[i].matrix for i in free}) for part in (bodies.R, bodies.W))
     return ForwardDynamicsDerivatives(
         -(factor.solve_all(by_q) + own_q), -(factor.solve_all(by_v) + own_v), factor.inverse()
     )
 
 
-def _bodies(model: Model, q: Any, v: Any, a: Any, f_ext: Any) -> BodySlopes:
-    """The bodies of the tree in a state of the independent variables."""
-    Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
-    return body_slopes(model, Q, V, A, wrenches(model, f_ext))
+class _Tree(NamedTuple):
+    """The tree's variables for some of the independent ones."""
+
+    q: tuple[Vector, ...]
+    v: tuple[Vector, ...]
+    a: tuple[Vector, ...]
+
+    @classmethod
+    def of(cls, model: Model, q: Any, v: Any, a: Any) -> _Tree:
+        return cls(model.positions(q), model.velocities(q, v), model.accelerations(q, v, a))
 
 
-def _slopes(model: Model, q: Any, v: Any, a: Any, bodies: BodySlopes) -> ReducedSlopes:
+def _bias_force(model: Model, q: Any, v: Any, f_ext: Any) -> Vector:
+    """What `bias_force` gives, by the operations that the derivatives have too."""
+    tree = _Tree.of(model, q, v, Vector.zero(model.nv))
+    bodies = body_slopes(model, tree.q, tree.v, tree.a, all_wrenches(model, tree.q, tree.v, f_ext))
+    tau, _ = joint_forces(model, bodies, tree.a)
+    return model.forces(q, plus(tau, joint_passive_force.resistance(model, tree.q, tree.v)))
+
+
+def _slopes(model: Model, q: Any, v: Any, a: Any, tree: _Tree, bodies: BodySlopes) -> ReducedSlopes:
     """The derivatives of τ along the independent variables, with those of dampers, springs and force elements."""
-    Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
-    tree = joint_slopes(model, bodies, A)
-    tau = plus(tree.tau, joint_passive_force.resistance(model, Q, V, A))
-    dq, dv = with_blocks(tree.q, passive_slopes.stiffness(model, Q)), with_blocks(tree.v, passive_slopes.damping(model))
-    by_q, by_v, by_a = coupling_slopes.reduced(model, q, v, a, tau, dq, dv, tree.a)
+    tau, F = joint_forces(model, bodies, tree.a)
+    tau = plus(tau, joint_passive_force.resistance(model, tree.q, tree.v, tree.a))
+    in_q, in_v, H = joint_slopes(model, bodies, F)
+    in_q = with_blocks(in_q, passive_slopes.stiffness(model, tree.q))
+    in_v = with_blocks(in_v, passive_slopes.damping(model))
+    by_q, by_v, by_a = coupling_slopes.reduced(model, q, v, a, tau, in_q, in_v, H)
     if model.elements:
-        in_v, in_q = (Matrix.columns([*columns], model.nv) for columns in _element_slopes(model, q, v))
-        by_q, by_v = by_q - in_q, by_v - in_v
+        of_v, of_q = (Matrix.columns([*columns], model.nv) for columns in _element_slopes(model, q, v))
+        by_q, by_v = by_q - of_q, by_v - of_v
     return ReducedSlopes(by_q, by_v, by_a)
 
 

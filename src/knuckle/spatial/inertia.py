@@ -120,7 +120,10 @@ class Inertia(MadeOfScalars):
     def coriolis(self, v: Motion) -> BodyCoriolis:
         """2B of a body that moves with `v`: J = ω×I − Iω× − v×h× − h×v×, and its momentum."""
         w = cross_matrix(v.angular, self.I.matrix)
-        turning, shifting = Sym3.of(matadd(w, transpose(w))), cross_cross(v.linear, self.h).plus(cross_cross(self.h, v.linear))
+        turning, shifting = (
+            Sym3.of(matadd(w, transpose(w))),
+            cross_cross(v.linear, self.h).plus(cross_cross(self.h, v.linear)),
+        )
         momentum = self @ v
         return BodyCoriolis(turning.minus(shifting), momentum.angular, momentum.linear)
 
@@ -184,6 +187,11 @@ class BodyCoriolis(MadeOfScalars):
         return TransposedCoriolis(self)
 
     @property
+    def momentum(self) -> Force:
+        """h."""
+        return Force(self.L, self.p)
+
+    @property
     def angular(self) -> Mat3:
         """J − L×: the moment of a turn."""
         return matsub(self.J.matrix, skew(self.L))
@@ -198,7 +206,7 @@ class BodyCoriolis(MadeOfScalars):
 
     def brought_back(self, X: Any) -> BodyCoriolis:
         """Xᵀ 2B X: J as that of an inertia without mass, h as a force."""
-        h, rate = X.T @ Force(self.L, self.p), Inertia(ZERO, self.p, self.J).brought_back(X)
+        h, rate = X.T @ self.momentum, Inertia(ZERO, self.p, self.J).brought_back(X)
         return BodyCoriolis(rate.I, h.angular, h.linear)
 
 

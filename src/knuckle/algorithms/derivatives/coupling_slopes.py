@@ -24,9 +24,7 @@ class ReducedSlopes(NamedTuple):
     a: Matrix
 
 
-def reduced(
-    model: Model, q: Any, v: Any, a: Any, tau: PerJoint, dq: Blocks, dv: Blocks, da: Blocks
-) -> ReducedSlopes:
+def reduced(model: Model, q: Any, v: Any, a: Any, tau: PerJoint, dq: Blocks, dv: Blocks, da: Blocks) -> ReducedSlopes:
     """The derivatives of the tree's forces τ as those of the independent ones."""
     by_q, by_v, by_a = (model.square(q, blocks) for blocks in (dq, dv, da))
     if not model.couplings:

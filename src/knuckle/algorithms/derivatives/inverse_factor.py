@@ -1,7 +1,7 @@
 """H⁻¹ by the inverse of its sparse factor: H = LᵀDL, W = L⁻¹, H⁻¹ = W D⁻¹ Wᵀ (RBDA 6.3-6.5).
 
-W has the pattern of L: row i has entries in the columns of i and its ancestors. One factorisation, with one division per
-row, serves any number of right-hand sides, of which entries that are zero by structure cost nothing.
+W has the pattern of L: row i has entries in the columns of i and its ancestors. One factorisation, with one division
+per row, serves any number of right-hand sides, of which entries that are zero by structure cost nothing.
 """
 
 from __future__ import annotations

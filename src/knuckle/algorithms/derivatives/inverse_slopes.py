@@ -19,7 +19,7 @@ Blocks = dict[tuple[int, int], Matrix]
 
 
 class BodySlopes(NamedTuple):
-    """What the outward loop leaves: transforms, S and ∂S/∂q; forces and inertias of the bodies; and by joint variable
+    """What the outward loop leaves: transforms, S, ∂S/∂q; forces, inertias and 2B of the bodies; changes of motion.
 
     Attributes:
         P: Ψ̇ = ∂v_i/∂q_i.
@@ -44,9 +44,8 @@ class BodySlopes(NamedTuple):
 
 
 class InverseSlopes(NamedTuple):
-    """τ, and ∂τ/∂q, ∂τ/∂v and ∂τ/∂a = H by their blocks."""
+    """∂τ/∂q, ∂τ/∂v and ∂τ/∂a = H by their blocks."""
 
-    tau: dict[int, Vector]
     q: Blocks
     v: Blocks
     a: Blocks
@@ -68,21 +67,29 @@ def body_slopes(model: Model, q: PerJoint, v: PerJoint, a: PerJoint, f_ext: PerB
         R[i] = Ap.cross(S[i]) + Vp.cross(P[i]) + V[i].cross(dv) + da
         W[i] = (V[i] + Vp).cross(S[i]) + dc
         I[i], B[i] = model.I[i], model.I[i].coriolis(V[i])
-        F[i] = model.I[i] @ A[i] + V[i].cross(model.I[i] @ V[i]) - f_ext[i]
+        F[i] = model.I[i] @ A[i] + V[i].cross(B[i].momentum) - f_ext[i]
     return BodySlopes(X, S, dS, F, I, B, P, R, W)
 
 
-def joint_slopes(model: Model, bodies: BodySlopes, a: PerJoint) -> InverseSlopes:
-    """The inward loop: forces of composite bodies, and what they change at the joints below and above."""
-    X, S, dS, F, I, B, P, R, W = bodies
-    F, I, B = dict(F), dict(I), dict(B)
-    tau, dq, dv, H = {}, {}, {}, {}
+def joint_forces(model: Model, bodies: BodySlopes, a: PerJoint) -> tuple[dict[int, Vector], dict[int, Any]]:
+    """The inward loop of RNEA (RBDA 5.19, 5.20): τ, and the forces on composite bodies."""
+    F, tau = dict(bodies.F), {}
     for i, p, _ in model.inward():
-        tau[i] = S[i].T @ F[i] + model.rotor[i] * a[i]
+        tau[i] = bodies.S[i].T @ F[i] + model.rotor[i] * a[i]
+        F[p] = F[p] + bodies.X[i].T @ F[i]
+    return tau, F
+
+
+def joint_slopes(model: Model, bodies: BodySlopes, F: PerBody) -> InverseSlopes:
+    """What moves composite bodies, under forces F, changes at the joints on the way to the base and at their own."""
+    X, S, P, R, W = bodies.X, bodies.S, bodies.P, bodies.R, bodies.W
+    I, B = dict(bodies.I), dict(bodies.B)
+    dq, dv, H = {}, {}, {}
+    for i, p, _ in model.inward():
         by_a, by_v, by_q = I[i] @ S[i], I[i] @ W[i] + B[i] @ S[i], I[i] @ R[i] + B[i] @ P[i]
         H[i, i] = S[i].T @ by_a + Matrix.diagonal(model.rotor[i])
         dv[i, i] = S[i].T @ by_v
-        dq[i, i] = S[i].T @ by_q + Matrix.columns((dSk.T @ F[i] for dSk in dS[i]), len(S[i]))
+        dq[i, i] = S[i].T @ by_q + Matrix.columns((dS.T @ F[i] for dS in bodies.dS[i]), len(S[i]))
         by_q, turned = by_q + S[i].cross(F[i]), B[i].T @ S[i]
         j = i
         while model.parents[j] != ROOT:
@@ -92,10 +99,9 @@ def joint_slopes(model: Model, bodies: BodySlopes, a: PerJoint) -> InverseSlopes
             H[i, j] = H[j, i].T
             dv[i, j] = by_a.T @ W[j] + turned.T @ S[j]
             dq[i, j] = by_a.T @ R[j] + turned.T @ P[j]
-        F[p] = F[p] + X[i].T @ F[i]
         I[p] = I[p] + X[i].T @ I[i] @ X[i]
         B[p] = B[p] + X[i].T @ B[i] @ X[i]
-    return InverseSlopes(tau, dq, dv, H)
+    return InverseSlopes(dq, dv, H)
 
 
 def with_blocks(blocks: Blocks, more: Blocks) -> Blocks:

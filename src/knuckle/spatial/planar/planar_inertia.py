@@ -95,7 +95,7 @@ class PlanarInertia(MadeOfScalars):
     def coriolis(self, v: PlanarMotion) -> PlanarCoriolis:
         """2B of a body that moves with `v`: J = 2 h·v, and its linear momentum."""
         momentum, moving = self @ v, self.hx * v.x + self.hy * v.y
-        return PlanarCoriolis(moving + moving, momentum.x, momentum.y)
+        return PlanarCoriolis(moving + moving, momentum.angular, momentum.x, momentum.y)
 
     def kinetic_energy(self, v: PlanarMotion) -> Any:
         return v.dot(self @ v) / 2
@@ -113,23 +113,29 @@ class PlanarInertia(MadeOfScalars):
 
 @dataclass(frozen=True, slots=True)
 class PlanarCoriolis(MadeOfScalars):
-    """2B u = İu + u ×* h = (J ω, −2 p_y ω, 2 p_x ω) in the plane: three numbers."""
+    """2B u = İu + u ×* h = (J ω, −2 p_y ω, 2 p_x ω) in the plane, with h = (L, p_x, p_y)."""
 
     is_inertia = True
     dimension = 3
 
     J: Any
+    L: Any
     px: Any
     py: Any
 
     @classmethod
     def zero(cls) -> PlanarCoriolis:
-        return cls(ZERO, ZERO, ZERO)
+        return cls(ZERO, ZERO, ZERO, ZERO)
 
     @property
     def T(self) -> TransposedPlanarCoriolis:
         """2Bᵀ."""
         return TransposedPlanarCoriolis(self)
+
+    @property
+    def momentum(self) -> PlanarForce:
+        """h."""
+        return PlanarForce(self.L, self.px, self.py)
 
     def __matmul__(self, other: Any) -> Any:
         if isinstance(other, PlanarMotion):
@@ -138,13 +144,13 @@ class PlanarCoriolis(MadeOfScalars):
         return other.mapped_by(self)
 
     def __add__(self, other: PlanarCoriolis) -> PlanarCoriolis:
-        return PlanarCoriolis(self.J + other.J, self.px + other.px, self.py + other.py)
+        return PlanarCoriolis(self.J + other.J, self.L + other.L, self.px + other.px, self.py + other.py)
 
     def brought_back(self, X: PlanarTransform) -> PlanarCoriolis:
         """Xᵀ 2B X."""
-        px, py = X.inv.direction(self.px, self.py)
-        moving = X.x * px + X.y * py
-        return PlanarCoriolis(self.J + (moving + moving), px, py)
+        h = X.T @ self.momentum
+        moving = X.x * h.x + X.y * h.y
+        return PlanarCoriolis(self.J + (moving + moving), *h.components)
 
 
 @dataclass(frozen=True, slots=True)
