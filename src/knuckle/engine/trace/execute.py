@@ -11,6 +11,7 @@ from knuckle.spatial import Matrix, Vector
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .inline import inlined
+from .node_order import in_good_order
 from .program import Program, Shape, compact
 from .simplify import simplify
 
@@ -21,7 +22,7 @@ def trace(
     unpack: Callable[[Any], tuple[list[Any], Shape]],
     gain: float = 0.01,
 ) -> Program:
-    """Runs `text` on symbols, keeps what its result needs, and simplifies that.
+    """Runs `text` on symbols, keeps what its result needs, simplifies that, and puts it in order.
 
     Args:
         text: a function of keyword arguments over scalars: vectors, or matrices for arguments of two axes.
@@ -30,7 +31,7 @@ def trace(
         gain: the simplifier goes on for as long as a pass saves more than this share of the operations; 0 for the
             fixed point. A pass over a long program has to save more.
     """
-    return simplify(inlined(record(text, arguments, unpack)), gain)
+    return in_good_order(simplify(inlined(record(text, arguments, unpack)), gain))
 
 
 def record(
