@@ -30,12 +30,10 @@ from .functions import difference_rate as difference_rate
 from .functions import external_force as external_force
 from .functions import floating_jacobian as floating_jacobian
 from .functions import forward_dynamics as forward_dynamics
-from .functions import forward_dynamics_derivatives as forward_dynamics_derivatives
 from .functions import gravity_force as gravity_force
 from .functions import hybrid_dynamics as hybrid_dynamics
 from .functions import integrate as integrate
 from .functions import inverse_dynamics as inverse_dynamics
-from .functions import inverse_dynamics_derivatives as inverse_dynamics_derivatives
 from .functions import jacobian as jacobian
 from .functions import jacobian_rate as jacobian_rate
 from .functions import joint_passive_force as joint_passive_force
@@ -63,6 +61,7 @@ if _TYPE_CHECKING:
     from . import constraints as constraints
     from . import contact as contact
     from . import couplings as couplings
+    from . import derivatives as derivatives
     from . import elements as elements
     from . import identification as identification
     from . import integrators as integrators

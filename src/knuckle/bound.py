@@ -82,6 +82,13 @@ class BoundCouplings(BoundGroup):
     tree_positions = _Method(coupling_terms.tree_positions)
 
 
+class BoundDerivatives(BoundGroup):
+    """The functions of `kn.derivatives` for one model."""
+
+    forward_dynamics = _Method(derivatives.forward_dynamics)
+    inverse_dynamics = _Method(derivatives.inverse_dynamics)
+
+
 class BoundConstraints(BoundGroup):
     """The functions of `kn.constraints` for one model."""
 
@@ -167,6 +174,11 @@ class Bound(BoundGroup):
         return BoundContact(self.model)
 
     @cached_property
+    def derivatives(self) -> BoundDerivatives:
+        """The functions of `kn.derivatives`."""
+        return BoundDerivatives(self.model)
+
+    @cached_property
     def elements(self) -> BoundElements:
         """The functions of `kn.elements`."""
         return BoundElements(self.model)
@@ -189,8 +201,6 @@ class Bound(BoundGroup):
 
     inverse_dynamics = _Method(dynamics.inverse_dynamics)
     forward_dynamics = _Method(dynamics.forward_dynamics)
-    inverse_dynamics_derivatives = _Method(derivatives.inverse_dynamics_derivatives)
-    forward_dynamics_derivatives = _Method(derivatives.forward_dynamics_derivatives)
     mass_matrix = _Method(dynamics.mass_matrix)
     mass_matrix_inverse = _Method(dynamics.mass_matrix_inverse)
     coriolis_matrix = _Method(dynamics.coriolis_matrix)

@@ -11,7 +11,6 @@ from .configuration import (
     random_configuration,
     velocity_to_qdot,
 )
-from .derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from .dynamics import (
     bias_force,
     coriolis_force,

@@ -22,7 +22,7 @@ from knuckle.algorithms.elements import element_forces
 from knuckle.engine.calls.function import Array, function
 from knuckle.joints import Free
 from knuckle.model import Model
-from knuckle.public_names import public
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
@@ -48,12 +48,12 @@ class ForwardDynamicsDerivatives(NamedTuple):
     tau: Array
 
 
-@public
+@public_in("derivatives")
 @function(q="q", v="v", a="v", f_ext="f", joint_space=True)
-def inverse_dynamics_derivatives(
+def inverse_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None
 ) -> InverseDynamicsDerivatives:
-    """The derivatives of `inverse_dynamics`, in body coordinates (Singh, Russell, Wensing 2022).
+    """The derivatives of `kn.inverse_dynamics`, in body coordinates (Singh, Russell, Wensing 2022).
 
     Those in q are along the velocity variables: column k is the rate of τ while q moves with v = e_k
     (`velocity_to_qdot`). Dry friction counts as constant.
@@ -73,14 +73,15 @@ def inverse_dynamics_derivatives(
     return InverseDynamicsDerivatives(*_slopes(model, q, v, a, tree, bodies))
 
 
-@public
+@public_in("derivatives")
 @function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
-def forward_dynamics_derivatives(
+def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None
 ) -> ForwardDynamicsDerivatives:
-    """The derivatives of `forward_dynamics`: −H⁻¹ times those of inverse dynamics at its acceleration, and H⁻¹.
+    """The derivatives of `kn.forward_dynamics`: −H⁻¹ times those of inverse dynamics at its acceleration, and H⁻¹.
 
-    Arguments are those of `forward_dynamics`, and derivatives in q those of `inverse_dynamics_derivatives`.
+    Arguments are those of `kn.forward_dynamics`; derivatives in q are along the velocity variables, as those of
+    `kn.derivatives.inverse_dynamics`.
 
     Returns:
         `q`, `v` and `tau`: ∂a/∂q, ∂a/∂v and ∂a/∂τ (..., nv, nv).
