@@ -30,7 +30,7 @@ CALLS = 200
 
 
 class Row(NamedTuple):
-    """A function of a subject: operations, µs per state of knuckle and of Pinocchio, of one state, s of a first call."""
+    """A function of a subject: operations, µs per state, Pinocchio's, of one state, and seconds of a first call."""
 
     subject: str
     function: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.derivatives import coupling_slopes, passive_slopes
 from knuckle.algorithms.derivatives.coupling_slopes import ReducedSlopes
@@ -19,7 +19,7 @@ from knuckle.algorithms.derivatives.inverse_slopes import (
 )
 from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
-from knuckle.engine.calls.function import Array, function
+from knuckle.engine.calls.function import named_function
 from knuckle.joints import Free
 from knuckle.model import Model
 from knuckle.public_names import public_in
@@ -35,21 +35,21 @@ from .per_joint import all_wrenches, as_vector, plus, wrenches
 class InverseDynamicsDerivatives(NamedTuple):
     """∂τ/∂q along the velocity variables, ∂τ/∂v and ∂τ/∂a = H, each (..., nv, nv)."""
 
-    q: Array
-    v: Array
-    a: Array
+    q: NDArray[Any]
+    v: NDArray[Any]
+    a: NDArray[Any]
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """∂a/∂q along the velocity variables, ∂a/∂v and ∂a/∂τ = H⁻¹, each (..., nv, nv)."""
 
-    q: Array
-    v: Array
-    tau: Array
+    q: NDArray[Any]
+    v: NDArray[Any]
+    tau: NDArray[Any]
 
 
 @public_in("derivatives")
-@function(q="q", v="v", a="v", f_ext="f", joint_space=True)
+@named_function(q="q", v="v", a="v", f_ext="f", joint_space=True)
 def inverse_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None
 ) -> InverseDynamicsDerivatives:
@@ -74,7 +74,7 @@ def inverse_dynamics(
 
 
 @public_in("derivatives")
-@function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
+@named_function(q="q", v="v", tau="v", f_ext="f", joint_space=True)
 def forward_dynamics(
     model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, f_ext: ArrayLike | None = None
 ) -> ForwardDynamicsDerivatives:
