@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from knuckle.algorithms.derivatives import coupling_slopes, passive_slopes
 from knuckle.algorithms.derivatives.coupling_slopes import ReducedSlopes
@@ -19,7 +19,7 @@ from knuckle.algorithms.derivatives.inverse_slopes import (
 )
 from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
-from knuckle.engine.calls.function import named_function
+from knuckle.engine.calls.function import Array, named_function
 from knuckle.joints import Free
 from knuckle.model import Model
 from knuckle.public_names import public_in
@@ -35,17 +35,17 @@ from .per_joint import all_wrenches, as_vector, plus, wrenches
 class InverseDynamicsDerivatives(NamedTuple):
     """∂τ/∂q along the velocity variables, ∂τ/∂v and ∂τ/∂a = H, each (..., nv, nv)."""
 
-    q: NDArray[Any]
-    v: NDArray[Any]
-    a: NDArray[Any]
+    q: Array
+    v: Array
+    a: Array
 
 
 class ForwardDynamicsDerivatives(NamedTuple):
     """∂a/∂q along the velocity variables, ∂a/∂v and ∂a/∂τ = H⁻¹, each (..., nv, nv)."""
 
-    q: NDArray[Any]
-    v: NDArray[Any]
-    tau: NDArray[Any]
+    q: Array
+    v: Array
+    tau: Array
 
 
 @public_in("derivatives")

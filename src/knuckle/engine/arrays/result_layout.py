@@ -40,10 +40,10 @@ class Several:
     collect: Callable[[Sequence[Any]], Any] = tuple
 
     @property
-    def named_tuple(self) -> type[tuple[Any, ...]] | None:
+    def named_tuple(self) -> type | None:
         """The class of the named tuple that they make, if they do."""
-        owner = getattr(self.collect, "__self__", None)
-        return owner if isinstance(owner, type) and issubclass(owner, tuple) else None
+        owner: Any = getattr(self.collect, "__self__", None)
+        return cast("type", owner) if isinstance(owner, type) and issubclass(owner, tuple) else None
 
     @property
     def size(self) -> int:

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -137,7 +137,7 @@ class Form:
         self._kept += [pieces, room]
         self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
         if layout.named_tuple is not None:
-            make = tuple.__new__
+            make: Any = cast("Any", tuple).__new__
             self._kept += [layout.named_tuple, make]
             self._set(kind=id(layout.named_tuple), make=id(make))
         self._set(parts=len(layout.parts))
