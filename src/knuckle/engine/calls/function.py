@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
 
 from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+T = TypeVar("T")
 
 Array: TypeAlias = Any
 """What a text returns: scalars, which the caller gets as an array of the kind of the arguments."""
@@ -282,6 +283,18 @@ def pair_function(
 ) -> Callable[[Callable[Concatenate[Model, P], tuple[Any, Any]]], Function[P, tuple[NDArray[Any], NDArray[Any]]]]:
     """Makes a function of a text that gives a pair, such as (q, v); see `function`."""
     make: Any = function(loops=loops, **cast("Any", arguments))
+    return make
+
+
+class NamedFunction(Protocol):
+    """Makes a function of a text that gives a named tuple."""
+
+    def __call__(self, text: Callable[Concatenate[Model, P], T], /) -> Function[P, T]: ...
+
+
+def named_function(*, loops: bool = False, joint_space: bool = False, **arguments: str) -> NamedFunction:
+    """Makes a function of a text that gives a named tuple, which has arrays where the text has matrices: `function`."""
+    make: Any = function(loops=loops, joint_space=joint_space, **cast("Any", arguments))
     return make
 
 

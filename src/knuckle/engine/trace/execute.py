@@ -11,6 +11,7 @@ from knuckle.spatial import Matrix, Vector
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .inline import inlined
+from .node_order import in_good_order
 from .program import Program, Shape, compact
 from .simplify import simplify
 
@@ -23,7 +24,7 @@ def trace(
     *,
     has_rules: bool = False,
 ) -> Program:
-    """Runs `text` on symbols, keeps what its result needs, and simplifies that.
+    """Runs `text` on symbols, keeps what its result needs, simplifies that, and puts it in order.
 
     Args:
         text: a function of keyword arguments over scalars: vectors, or matrices for arguments of two axes.
@@ -33,7 +34,7 @@ def trace(
             fixed point. A pass over a long program has to save more.
         has_rules: whether pieces that have a rule for their derivatives are kept as blocks.
     """
-    return simplify(inlined(record(text, arguments, unpack, has_rules=has_rules)), gain)
+    return in_good_order(simplify(inlined(record(text, arguments, unpack, has_rules=has_rules)), gain))
 
 
 def record(

@@ -115,7 +115,7 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
-    longest = 20_000
+    longest = 10_000
     """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
 
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
@@ -127,6 +127,8 @@ class Printer:
         self.turned: dict[str, tuple[str, str]] = {}
         self.sums: dict[str, tuple[str, float]] = {}
         self.marks: list[int] = []
+        self.results: dict[int, list[int]] = {}
+        """Where the results go that are stored as soon as they are known, by node"""
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -271,7 +273,13 @@ class Printer:
         """Prints all nodes, in order."""
         for i, node in enumerate(self.program.nodes):
             self.names.append(self.node(node))
+            self.give(i)
             self.mark(i)
+
+    def give(self, i: int) -> None:
+        """Stores a node that is a result: it need not wait for the end."""
+        for place in self.results.get(i, ()):
+            self.store(place, self.names[i])
 
     def mark(self, i: int) -> None:
         """Where a segment may end: after every so many nodes, and the last."""
@@ -289,10 +297,9 @@ class Printer:
         return "\n  ".join(lines)
 
     def text(self, name: str) -> str:
-        self.nodes()
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
-        for i, place in places.items():
-            self.store(place, self.names[i])
+        self.results = {i: [place] for i, place in places.items()}
+        self.nodes()
         return self._around(self.inside(name), places, name)
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:

@@ -117,11 +117,13 @@ class SideBySide(Printer):
         angles = self.early_angles()
         for i in self.cone(angles):
             self.names[i] = self.node(self.program.nodes[i])
+            self.give(i)
         for k in range(0, len(angles), self.wide.width):
             self.turn([self.names[i] for i in angles[k : k + self.wide.width]])
         for i, node in enumerate(self.program.nodes):
             if not self.names[i]:
                 self.names[i] = self.node(node)
+                self.give(i)
             self.mark(i)
         self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
 
@@ -168,9 +170,9 @@ class SingleStatePrinter(SideBySide):
         self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {at}, align {self._bytes}")
 
     def text(self, name: str) -> str:
-        self.nodes()
         for place, i in enumerate(self.program.outputs):
-            self.store(place, self.names[i])
+            self.results.setdefault(i, []).append(place)
+        self.nodes()
         places = "\n".join(
             f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}"
             for k in range(len(self.program.arguments))
