@@ -261,17 +261,19 @@ def function(
     loops: bool = False,
     joint_space: bool = False,
     instead: str = "",
+    derivatives_in: str = "",
     **arguments: str,
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, NDArray[Any]]]:
     """Makes a function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
-    equivalent model.
+    equivalent model. `derivatives_in` is a module with a function of the same name that gives its derivatives by array
+    arguments of trees, as a named tuple.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
-        text.joint_space = joint_space  # type: ignore[attr-defined]
+        text.joint_space, text.derivatives_in = joint_space, derivatives_in  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
         return Function(text, declared, Traits(loops, instead))
 
