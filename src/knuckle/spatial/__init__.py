@@ -4,7 +4,7 @@ from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
 from .inertia import Inertia, InverseInertia
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 from .pieces import called, repeated
 from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform

@@ -9,7 +9,7 @@ from typing import Any
 from knuckle.scalar import ZERO, MadeOfScalars
 
 from .inertia import Inertia
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 from .three import (
     Mat3,
     Sym3,

@@ -8,7 +8,7 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
 
 from . import forms
-from .linear.dense import Matrix
+from knuckle.scalar.arrays.dense import Matrix
 from .three import (
     IDENTITY3,
     ZERO3,

@@ -204,6 +204,9 @@ class Printer:
     def absolute(self, x: str) -> str:
         return self.body.intrinsic("fabs", x)
 
+    def floor(self, x: str) -> str:
+        return self.body.intrinsic("floor", x)
+
     def minimum(self, x: str, y: str) -> str:
         return self._first_if(self.less(x, y), x, y)
 
@@ -252,7 +255,7 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "floor": floor, "min": minimum, "max": maximum,
         "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos,
     }  # fmt: skip
 
@@ -364,7 +367,7 @@ done:{newline + "  fence seq_cst" if is_streamed else ""}
 def declarations(lanes: Lanes) -> str:
     """What code with these vectors calls."""
     V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
-    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
+    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor"))
     library = "\n".join(
         f"declare {T} @{f.library}{library_suffix(lanes)}({', '.join([T] * f.arity)})"
         for f in FUNCTIONS
