@@ -22,8 +22,8 @@ class Kind:
     the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of
     a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
     of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
-    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), and
-    tables as tables (`grid`).
+    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), tables
+    as tables (`grid`), and products of large matrices as loops (`arrays.large_products`).
     """
 
     name: str
@@ -40,6 +40,7 @@ class Kind:
     repeated: Callable[[Any, list[Any], int], list[Any] | None] | None = None
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
     looked_up: Callable[[Any, Any, Any], Sequence[Any]] | None = None
+    multiplied: Callable[[Sequence[Sequence[Any]], Sequence[Any]], list[Any] | None] | None = None
 
 
 def functions_of(module: Any, **own: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

@@ -9,6 +9,7 @@ from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
 from .lookup_block import Lookup
+from .product_block import Product
 from .program import Program
 from .regions import Rolled
 from .rolled_blocks import RolledBlock
@@ -28,6 +29,7 @@ __all__ = [
     "Multiply",
     "Node",
     "Operation",
+    "Product",
     "Program",
     "Repeated",
     "Rolled",

@@ -280,8 +280,14 @@ def _looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
     return looked_up(grid, row, column)
 
 
+def _multiplied(rows: Any, x: Any) -> list[Any] | None:
+    from .block_recording import multiplied
+
+    return multiplied(rows, x)
+
+
 KIND = Kind(
     "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
-    called=_called, repeated=_repeated, looped=_looped, looked_up=_looked_up,
+    called=_called, repeated=_repeated, looped=_looped, looked_up=_looked_up, multiplied=_multiplied,
 )  # fmt: skip

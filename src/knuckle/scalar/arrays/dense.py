@@ -13,6 +13,9 @@ from knuckle.scalar.structural import ONE, ZERO, MadeOfScalars
 
 from .array_like import ArrayLike
 
+MANY = 256
+"""Entries of a matrix from which on code may have a loop for its products, instead of every operation."""
+
 
 def composed(x: Any) -> Any:
     """A vector or matrix of an array of constants, in the text of a kernel; anything else as it is."""
@@ -231,6 +234,12 @@ class Matrix(ArrayLike):
         if isinstance(other, Vector):
             if self._factors is not None and len(other) == self.ncols:
                 return _substituted(*self._factors, other)
+            if self.nrows * self.ncols >= MANY and is_of_one_state() and len(other) == self.ncols:
+                from .large_products import product
+
+                found = product(self.rows, other.items)
+                if found is not None:
+                    return Vector(found)
             return Vector(Vector(row) @ other for row in self.rows)
         if isinstance(other, Matrix):
             if self.ncols != other.nrows:

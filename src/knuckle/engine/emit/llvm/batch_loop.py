@@ -178,8 +178,10 @@ class Printer:
         return given
 
     def _lying(self, operands: tuple[int, ...]) -> str | None:
-        """The room of a block that gave just these numbers, and has not run again since."""
+        """Where just these numbers lie: inputs, or in the room of a block that gave them and has not run again since."""
         parts = [self.program.nodes[k] for k in operands]
+        if parts and all(x.op == "input" and x.a == parts[0].a + k for k, x in enumerate(parts)):
+            return self.inputs_from(parts[0].a)
         if not parts or any(x.op != "part" or x.a != parts[0].a or x.b != k for k, x in enumerate(parts)):
             return None
         room = self.names[parts[0].a]
@@ -262,6 +264,10 @@ class Printer:
     def load(self, number: int) -> str:
         """An input: one vector over the states of the lanes."""
         return self.body.put(f"load {self.lanes.vector}, ptr {self._slot('gathered', number)}")
+
+    def inputs_from(self, number: int) -> str | None:
+        """Where inputs lie beside each other, from this one on; None if they do not."""
+        return self._slot("gathered", number).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """An output, likewise."""

@@ -162,6 +162,9 @@ class SingleStatePrinter(SideBySide):
             k += 1
         return self._number(f"%in{k}", number)
 
+    def inputs_from(self, number: int) -> str | None:
+        return None
+
     def store(self, place: int, x: str) -> None:
         """An output."""
         at = self.body.put(f"getelementptr {self.lanes.scalar}, ptr %out, i64 {place}")
