@@ -51,8 +51,11 @@ class BlockPrinter(Printer):
         buffer = "given" if number < self.state else "taken"
         return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(buffer, number)}")
 
-    def inputs_from(self, number: int) -> str | None:
-        return None if self.state else self._slot("taken", number).removeprefix("%")
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        return number >= self.state
+
+    def inputs_from(self, number: int) -> str:
+        return self._slot("taken", number).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """A result; of lanes that are done, it stays what it was."""
@@ -116,7 +119,7 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Product):
-        return product_to_llvm(block, blocks.lanes, name)
+        return product_to_llvm(block, blocks.lanes, name, blocks.wide)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 
