@@ -133,7 +133,9 @@ def _numpy() -> Kind:
         table = np.reshape(grid.values, (-1, grid.columns))
         return [i, k, *(table[i + r, k + c] for r in range(grid.high) for c in range(grid.wide))]
 
-    return Kind("numpy", 4, functions_of(np, arctan2=arctan2, floor=floor), less, np.where, np.real, looked_up=looked_up)
+    return Kind(
+        "numpy", 4, functions_of(np, arctan2=arctan2, floor=floor), less, np.where, np.real, looked_up=looked_up
+    )
 
 
 @cache

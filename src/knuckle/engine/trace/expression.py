@@ -13,6 +13,7 @@ from knuckle.scalar.refusals import INSTEAD, NO_FLOAT, NO_INTEGER, NO_NUMBER
 
 from .expression_graph import Graph
 
+
 class Expression(NumPyOperand):
     """A node of a graph, as a scalar. Arithmetic with it adds nodes, and so do comparisons, which give conditions."""
 
@@ -174,7 +175,10 @@ class Condition(NumPyOperand):
         self.graph, self.index, self.negated = graph, index, negated
 
     def _has_no_value(self, *_: object) -> NoReturn:
-        raise TypeError(f"a comparison of symbols has no truth value: {INSTEAD}; & and | join two, np.max is max")
+        raise TypeError(
+            f"a comparison of symbols has no truth value: {INSTEAD}; & and | join two, np.max is max, "
+            "and of np.stack([x, y]), not of np.array([x, y]), NumPy's functions have operations"
+        )
 
     __bool__ = __eq__ = __ne__ = __hash__ = _has_no_value  # pyright: ignore[reportAssignmentType]
 

@@ -10,7 +10,7 @@ import numpy as np
 from knuckle.scalar import conditions, elementary
 
 from . import equations
-from .conversion import holds_scalars, objects_of, together
+from .conversion import are_numbers, holds_scalars, objects_of, together
 from .ufuncs import fitting, product, refused
 
 _MOVING: tuple[str, ...] = (
@@ -182,6 +182,8 @@ _FUNCTIONS: dict[Any, Callable[..., Any] | None] = {
 def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A function of NumPy's whose arguments are vectors, matrices and scalars of ours, or hold them."""
     if function not in _FUNCTIONS:
+        if are_numbers((*args, *kwargs.values())):  # a text that runs as it stands
+            return function(*map(_numbers, args), **{name: _numbers(x) for name, x in kwargs.items()})
         module = getattr(function, "__module__", "") or ""
         name = f"{module.partition('.')[2]}.{function.__name__}".strip(".")
         raise refused(name, _INSTEAD.get(name, "it with operations that docs/kernels.md lists"))
@@ -192,6 +194,13 @@ def called(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str
         raise refused(f"{function.__name__} with out", f"y = np.{function.__name__}(x)")
     convert = _nested if function is np.block else _converted
     return together(function(*map(convert, args), **{name: convert(x) for name, x in kwargs.items()}))
+
+
+def _numbers(x: Any) -> Any:
+    """An argument with NumPy's arrays of numbers for vectors and matrices of them."""
+    if isinstance(x, (list, tuple)) and holds_scalars(x):
+        return [_numbers(part) for part in cast("Sequence[Any]", x)]
+    return np.asarray(x) if holds_scalars(x) else x
 
 
 def _converted(x: Any) -> Any:

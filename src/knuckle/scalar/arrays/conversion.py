@@ -73,3 +73,10 @@ def holds_scalars(x: Any) -> bool:
     if isinstance(x, (list, tuple)):
         return any(map(holds_scalars, cast("Sequence[Any]", x)))
     return hasattr(type(x), "__array_function__") and not isinstance(x, (np.ndarray, np.generic))
+
+
+def are_numbers(x: Any) -> bool:
+    """Whether what is ours in some arguments is made of plain numbers, which NumPy knows by itself."""
+    if isinstance(x, (list, tuple)):
+        return all(map(are_numbers, cast("Sequence[Any]", x)))
+    return bool(np.asarray(x).dtype != object) if isinstance(x, COMPOSED) else not holds_scalars(x)

@@ -12,9 +12,9 @@ from knuckle.scalar import conditions, elementary
 from knuckle.scalar.derived_functions import DERIVED
 from knuckle.scalar.inside_kernel import is_of_one_state
 
-from .conversion import COMPOSED, objects_of, together
+from .conversion import COMPOSED, are_numbers, objects_of, together
 
-_DIRECT = (np.add, np.subtract, np.multiply, np.true_divide, np.negative, np.positive)
+_DIRECT = (np.add, np.subtract, np.multiply, np.true_divide, np.negative)
 """Those that NumPy does to objects by the operators of Python."""
 
 
@@ -42,7 +42,7 @@ _BY_NAME: dict[str, Callable[..., Any]] = {
     )},
     **DERIVED,
     "fabs": elementary.absolute, "deg2rad": DERIVED["radians"], "rad2deg": DERIVED["degrees"],
-    "conjugate": _itself, "float_power": DERIVED["power"],
+    "conjugate": _itself, "positive": _itself, "float_power": DERIVED["power"],
     "less": operator.lt, "less_equal": operator.le, "greater": operator.gt, "greater_equal": operator.ge,
     "equal": conditions.equal, "not_equal": conditions.not_equal,
     "logical_and": _logical(conditions.both), "logical_or": _logical(conditions.either),
@@ -79,6 +79,8 @@ def applied(ufunc: Any, method: str, inputs: tuple[Any, ...], options: Mapping[s
     if options.get("out") is not None or options.get("where", True) is not True:
         raise refused(f"{name} with out or where", f"y = np.{name}(x), and np.where(condition, y, x)")
     if ufunc not in UFUNCS or method not in ("__call__", "reduce", "accumulate", "outer"):
+        if are_numbers(inputs):  # a text that runs as it stands
+            return getattr(ufunc, method)(*(np.asarray(x) if isinstance(x, COMPOSED) else x for x in inputs), **options)
         written = f"{name}.{method}" if ufunc in UFUNCS else name
         raise refused(written, _INSTEAD.get(name, "it with operations that docs/kernels.md lists"))
     arrays = [objects_of(x) for x in inputs]
