@@ -77,11 +77,18 @@ def _logarithm(x: float) -> float:
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
-def _hyperbolic(f: Callable[[float], float], x: float, beyond: float) -> float:
+def _sine_hyperbolic(x: float) -> float:
     try:
-        return f(x)
+        return math.sinh(x)
     except OverflowError:
-        return beyond
+        return math.copysign(math.inf, x)
+
+
+def _cosine_hyperbolic(x: float) -> float:
+    try:
+        return math.cosh(x)
+    except OverflowError:
+        return math.inf
 
 
 def _floor(x: float) -> float:
@@ -134,8 +141,8 @@ TABLE = (
     Operation("exp", 1, _exponential, lambda z, x, d: z * d[0], "trig", library="exp"),
     Operation("log", 1, _logarithm, lambda _, x, d: d[0] / x[0], "trig", library="log"),
     Operation("tanh", 1, math.tanh, lambda z, x, d: (1 - z * z) * d[0], "trig", library="tanh"),
-    Operation("sinh", 1, lambda x: _hyperbolic(math.sinh, x, math.copysign(math.inf, x)), lambda _, x, d: cosh(x[0]) * d[0], "trig", library="sinh"),
-    Operation("cosh", 1, lambda x: _hyperbolic(math.cosh, x, math.inf), lambda _, x, d: sinh(x[0]) * d[0], "trig", library="cosh"),
+    Operation("sinh", 1, _sine_hyperbolic, lambda _, x, d: cosh(x[0]) * d[0], "trig", library="sinh"),
+    Operation("cosh", 1, _cosine_hyperbolic, lambda _, x, d: sinh(x[0]) * d[0], "trig", library="cosh"),
     Operation("floor", 1, _floor, _of_step, library="floor"),
     Operation("abs", 1, abs, lambda _, x, d: select(less(x[0], 0), -d[0], d[0]), library="fabs"),
     Operation("min", 2, _smaller, _of_smaller, c="({0} < {1} || {0} != {0}) ? {0} : {1}", commutes=True),

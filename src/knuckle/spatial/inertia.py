@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
+from knuckle.scalar.arrays.dense import Matrix
 
 from .forms import Applied
-from knuckle.scalar.arrays.dense import Matrix
 from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, spin, sub, tmatvec, transpose
 from .vectors import Force, Motion, refuse
 

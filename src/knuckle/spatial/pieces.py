@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from knuckle.scalar import ZERO, Dual, Kind, kind_of, less, parts, select
-
 from knuckle.scalar.arrays.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]

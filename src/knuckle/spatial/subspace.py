@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from knuckle.scalar import MadeOfScalars
-
 from knuckle.scalar.arrays.dense import Matrix, Vector
 
 

@@ -104,7 +104,7 @@ TEXTS: tuple[Text, ...] = (
     lambda q, v: np.where(np.all(q > -1.0), q, v),
     lambda q, v: np.where(q == v, q, 0.0),
     lambda q, v: np.where(q != v, q, 0.0),
-    lambda q, v: np.where(0.1 < q, g, K),
+    lambda q, v: np.where(q > 0.1, g, K),
     lambda q, v: np.where(g > 0, q, v),
     lambda q, v: kn.where(q > v, q, v),
     lambda q, v: kn.where(g > q, q, v),
@@ -202,7 +202,7 @@ TEXTS: tuple[Text, ...] = (
     lambda q, v: q.copy() + q.astype(float),
     lambda q, v: np.stack([x for x in q]),
     lambda q, v: np.stack([2 * x + i for i, x in enumerate(q)]),
-    lambda q, v: np.stack([a * b for a, b in zip(q, v)]),
+    lambda q, v: np.stack([a * b for a, b in zip(q, v, strict=True)]),
     lambda q, v: -q,
     lambda q, v: +q,
     lambda q, v: np.negative(q),
@@ -289,7 +289,8 @@ def test_results_and_poses_of_the_library_are_arrays_too():
         J, T, poses = kn.jacobian(model, q, "tool0"), kn.pose(model, q, "tool0"), kn.body_poses(model, q)
         R, p = T[:3, :3], T[:3, 3]
         return {
-            "row": 2 * J[0] + J[1], "translations": poses[:, :3, 3], "one": poses[2, :3, 3], "turned": R.T @ (p - g[:3]),
+            "row": 2 * J[0] + J[1], "translations": poses[:, :3, 3], "one": poses[2, :3, 3],
+            "turned": R.T @ (p - g[:3]),
             "weighted": np.linalg.solve(J @ J.T + 0.1 * np.eye(6), J @ v), "shape": p.shape[0] * len(poses) * p,
             "each": np.stack([np.linalg.norm(pose[:3, 3]) for pose in poses]), "scaled": poses * 2.0,
         }  # fmt: skip

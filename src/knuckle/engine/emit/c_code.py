@@ -21,8 +21,8 @@ from knuckle.engine.trace import (
     EliminateResponse,
     Laid,
     Lookup,
+    MatrixProduct,
     Multiply,
-    Product,
     Program,
     Repeated,
     Substitute,
@@ -235,7 +235,7 @@ class _Blocks:
             return self._response(block, name)
         if isinstance(block, Lookup):
             return self._lookup(block, name)
-        if isinstance(block, Product):
+        if isinstance(block, MatrixProduct):
             return self._product(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
 
@@ -309,7 +309,7 @@ class _Blocks:
 }}
 """
 
-    def _product(self, block: Product, name: str) -> str:
+    def _product(self, block: MatrixProduct, name: str) -> str:
         T, n, zero = self.kind.name, block.columns, self.kind.literal(0.0)
         table, matrix, x = "", "in", f"in + {block.rows * n}"
         if block.constants is not None:

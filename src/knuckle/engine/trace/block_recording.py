@@ -13,7 +13,7 @@ from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .lookup_block import Lookup
-from .product_block import Product
+from .product_block import MatrixProduct
 from .program import Program, compact
 from .rolled_blocks import rolled_block
 
@@ -93,9 +93,9 @@ def multiplied(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any] | N
     matrix = [_node(graph, entry) for row in rows for entry in row]
     known = [value for i in matrix if (value := graph.value(i)) is not None]
     if len(known) == len(matrix):
-        block, taken = Product(len(rows), len(x), tuple(known)), list[int]()
+        block, taken = MatrixProduct(len(rows), len(x), tuple(known)), list[int]()
     elif all(graph.nodes[i].op == "input" for i in matrix):
-        block, taken = Product(len(rows), len(x)), matrix
+        block, taken = MatrixProduct(len(rows), len(x)), matrix
     else:
         return None
     call = graph.call(block, [*taken, *(_node(graph, entry) for entry in x)])

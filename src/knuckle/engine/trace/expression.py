@@ -188,12 +188,12 @@ class Condition(NumPyOperand):
     def __and__(self, other: Any) -> Any:
         if not isinstance(other, Condition):
             return NotImplemented if _is_composed(other) else self if other else False
-        return 0.0 < _select(self, _one_if(other), 0.0)
+        return _select(self, _one_if(other), 0.0) > 0.0
 
     def __or__(self, other: Any) -> Any:
         if not isinstance(other, Condition):
             return NotImplemented if _is_composed(other) else True if other else self
-        return 0.0 < _select(self, 1.0, _one_if(other))
+        return _select(self, 1.0, _one_if(other)) > 0.0
 
     __rand__, __ror__ = __and__, __or__
 

@@ -11,7 +11,7 @@ from .program import Program
 
 
 @dataclass(frozen=True)
-class Product(Block):
+class MatrixProduct(Block):
     """A matrix times a vector. The matrix, by rows, comes before the vector; one of constants is no input."""
 
     rows: int

@@ -15,7 +15,8 @@ from .ufuncs import fitting, product, refused
 
 _MOVING: tuple[str, ...] = (
     "append", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block", "broadcast_arrays", "broadcast_to",
-    "column_stack", "concatenate", "copy", "cross", "cumprod", "cumsum", "delete", "diag", "diagflat", "diagonal", "diff",
+    "column_stack", "concatenate", "copy", "cross", "cumprod", "cumsum",
+    "delete", "diag", "diagflat", "diagonal", "diff",
     "dsplit", "dstack", "einsum", "expand_dims", "flip", "fliplr", "flipud", "hsplit", "hstack", "insert", "kron",
     "moveaxis", "outer", "prod", "ravel", "repeat", "reshape", "roll", "rollaxis", "rot90", "split", "squeeze", "stack",
     "sum", "swapaxes", "take", "tensordot", "tile", "trace", "transpose", "tril", "triu", "vsplit", "vstack",
@@ -159,7 +160,8 @@ _INSTEAD = {
     "allclose": "np.all(np.abs(x - y) < tolerance)", "isclose": "np.abs(x - y) < tolerance",
     "array_equal": "np.all(x == y)", "linspace": "start + (stop - start) * np.linspace(0, 1, n)",
     "linalg.eigh": "a kernel without it: eigenvalues have no operation", "linalg.pinv": "np.linalg.solve(J @ J.T, x)",
-    "linalg.lstsq": "np.linalg.solve(A.T @ A, A.T @ b)", "linalg.svd": "np.linalg.solve", "linalg.qr": "np.linalg.solve",
+    "linalg.lstsq": "np.linalg.solve(A.T @ A, A.T @ b)", "linalg.svd": "np.linalg.solve",
+    "linalg.qr": "np.linalg.solve",
     "linalg.cholesky": "np.linalg.solve(A, b)", "linalg.matrix_power": "A @ A", "fill_diagonal": "A + np.diag(d)",
     "put": "np.where(condition, x, y)", "copyto": "np.where(condition, x, y)", "average": "np.sum(w * x) / np.sum(w)",
     "nan_to_num": "np.where(x == x, x, 0)", "unwrap": "np.arctan2(np.sin(x), np.cos(x))", "trapezoid": "np.sum",

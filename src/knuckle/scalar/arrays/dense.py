@@ -58,8 +58,9 @@ class Vector(ArrayLike):
     def __getitem__(self, k: Any) -> Any:
         if isinstance(k, slice):
             return Vector(self.items[k])
-        is_plain = not isinstance(k, (tuple, list, ArrayLike, np.ndarray)) and k is not None and k is not ...
-        return self.items[k] if is_plain else super().__getitem__(k)
+        if k is None or k is ... or isinstance(k, (tuple, list, ArrayLike, np.ndarray)):
+            return super().__getitem__(k)
+        return self.items[k]
 
     def __repr__(self) -> str:
         return f"Vector({list(self.items)})"

@@ -7,18 +7,26 @@ from typing import Any
 
 from knuckle.scalar.dual import Dual, parts
 from knuckle.scalar.kinds import kind_of
+from knuckle.scalar.structural import ZERO
 
 
 def product(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any] | None:
     """A x, as one operation; None where every operation is to stand by itself.
 
-    Where A or x have derivatives, (A x)' = A x' + A' x.
+    Where x has derivatives, (A x)' = A x'.
     """
+    if any(isinstance(entry, Dual) for row in rows for entry in row):
+        return None
     if any(isinstance(entry, Dual) for entry in x):
-        value, slope = zip(*map(parts, x), strict=True)
-        results = product(rows, value), product(rows, slope)
-        if results[0] is None or results[1] is None:
+        both: list[tuple[Any, ...]] = list(zip(*map(parts, x), strict=True))
+        recorded = [product(rows, part) for part in both]
+        if recorded == [None, None]:
             return None
-        return [a if isinstance(a, Dual) or isinstance(b, Dual) else Dual(a, b) for a, b in zip(*results, strict=True)]
+        value, slope = (_sums(rows, part) if done is None else done for done, part in zip(recorded, both, strict=True))
+        return list(map(Dual, value, slope))
     multiply = next((kind.multiplied for kind in map(kind_of, x) if kind.multiplied is not None), None)
     return None if multiply is None else multiply(rows, x)
+
+
+def _sums(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any]:
+    return [sum((a * b for a, b in zip(row, x, strict=True)), ZERO) for row in rows]

@@ -57,10 +57,12 @@ UFUNCS: dict[Any, Any] = {f: f for f in _DIRECT} | {
 """What does the work of each, on arrays of objects."""
 
 _INSTEAD = {
-    "log1p": "np.log(1 + x)", "expm1": "np.exp(x) - 1", "exp2": "2.0 ** x", "cbrt": "np.sign(x) * np.abs(x) ** (1 / 3)",
+    "log1p": "np.log(1 + x)", "expm1": "np.exp(x) - 1", "exp2": "2.0 ** x",
+    "cbrt": "np.sign(x) * np.abs(x) ** (1 / 3)",
     "arcsinh": "np.log(x + np.sqrt(x * x + 1))", "arccosh": "np.log(x + np.sqrt(x * x - 1))",
     "arctanh": "np.log((1 + x) / (1 - x)) / 2", "isnan": "x != x", "isfinite": "np.abs(x) < np.inf",
-    "isinf": "np.abs(x) == np.inf", "fmod": "np.remainder(x, y)", "fmin": "np.minimum(x, y)", "fmax": "np.maximum(x, y)",
+    "isinf": "np.abs(x) == np.inf",
+    "fmod": "np.remainder(x, y)", "fmin": "np.minimum(x, y)", "fmax": "np.maximum(x, y)",
     "divmod": "np.floor_divide and np.remainder", "modf": "np.trunc(x) and x - np.trunc(x)",
     "logaddexp": "np.log(np.exp(x) + np.exp(y))",
 }  # fmt: skip

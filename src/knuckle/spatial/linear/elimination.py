@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, Dual, kind_of
-
 from knuckle.scalar.arrays.dense import Matrix, Vector
 
 MANY = 10

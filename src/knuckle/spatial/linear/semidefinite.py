@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, less, select
-
 from knuckle.scalar.arrays.dense import Matrix
 
 SINGULAR = 1e-13

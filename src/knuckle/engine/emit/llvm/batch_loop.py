@@ -180,7 +180,7 @@ class Printer:
         return given
 
     def _lying(self, operands: tuple[int, ...]) -> str | None:
-        """Where just these numbers lie: inputs, or in the room of a block that gave them and has not run again since."""
+        """Where just these numbers lie: as inputs, or in the room of a block that has not run again since."""
         parts = [self.program.nodes[k] for k in operands]
         if parts and len(self._runs(operands)) == 1 and self._are_lying(operands):
             return self.inputs_from(parts[0].a)

@@ -14,8 +14,8 @@ from knuckle.engine.trace import (
     Eliminate,
     EliminateResponse,
     Lookup,
+    MatrixProduct,
     Multiply,
-    Product,
     Repeated,
     RolledBlock,
     Substitute,
@@ -118,7 +118,7 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
         return substitute_response_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
-    if isinstance(block, Product):
+    if isinstance(block, MatrixProduct):
         return product_to_llvm(block, blocks.lanes, name, blocks.wide)
     raise TypeError(f"a {type(block).__name__} has no text")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from knuckle.engine.trace import Product
+from knuckle.engine.trace import MatrixProduct
 
 from .loop_lines import LoopLines
 from .vector_lanes import Lanes
@@ -13,8 +13,8 @@ GROUP = 8
 """Rows whose sums go along together: enough that none waits for its last addition."""
 
 
-def product_to_llvm(block: Product, lanes: Lanes, name: str, wide: Lanes | None = None) -> str:
-    """The function of `Product`. A matrix of constants is a table beside it: its groups of rows, column by column.
+def product_to_llvm(block: MatrixProduct, lanes: Lanes, name: str, wide: Lanes | None = None) -> str:
+    """The function of `MatrixProduct`. A matrix of constants is a table beside it: its groups of rows, column by column.
 
     Of many states a number of the table goes with all lanes; of one state a group of rows is one vector, as `wide` as
     those of many states are. Sums are the same to the last bit.
@@ -29,7 +29,7 @@ def product_to_llvm(block: Product, lanes: Lanes, name: str, wide: Lanes | None 
     return f"{table}\n{_function(name, lines, 'right')}"
 
 
-def _by_groups(block: Product, size: int) -> list[float]:
+def _by_groups(block: MatrixProduct, size: int) -> list[float]:
     """The matrix as it lies in the table: of each group of rows, column by column, with zeros for rows it has not."""
     assert block.constants is not None
     n, rows = block.columns, range(block.rows)
@@ -41,7 +41,7 @@ def _by_groups(block: Product, size: int) -> list[float]:
     ]
 
 
-def _of_inputs(block: Product, out: LoopLines) -> LoopLines:
+def _of_inputs(block: MatrixProduct, out: LoopLines) -> LoopLines:
     def group(first: str, count: int) -> None:
         rows = [out.at("%matrix", _row(out, first, a, block.columns)) for a in range(count)]
         with out.loop(block.columns, *[(out.V, "zeroinitializer")] * count) as (j, along):
@@ -54,7 +54,7 @@ def _of_inputs(block: Product, out: LoopLines) -> LoopLines:
     return out
 
 
-def _of_constants(block: Product, out: LoopLines, table: str) -> LoopLines:
+def _of_constants(block: MatrixProduct, out: LoopLines, table: str) -> LoopLines:
     T, V = out.lanes.scalar, out.V
 
     def group(first: str, count: int) -> None:
@@ -72,7 +72,7 @@ def _of_constants(block: Product, out: LoopLines, table: str) -> LoopLines:
     return out
 
 
-def _of_one_state(block: Product, out: LoopLines, table: str, wide: Lanes) -> LoopLines:
+def _of_one_state(block: MatrixProduct, out: LoopLines, table: str, wide: Lanes) -> LoopLines:
     T, V = out.lanes.scalar, wide.vector
 
     def group(first: str, count: int) -> None:
@@ -94,7 +94,7 @@ def _of_one_state(block: Product, out: LoopLines, table: str, wide: Lanes) -> Lo
     return out
 
 
-def _each_group(block: Product, out: LoopLines, group: Callable[[str, int], None], size: int = GROUP) -> None:
+def _each_group(block: MatrixProduct, out: LoopLines, group: Callable[[str, int], None], size: int = GROUP) -> None:
     """Lines for each group, given its first row and how many there are."""
     whole, left = divmod(block.rows, size)
     with out.loop(whole) as (number, _):

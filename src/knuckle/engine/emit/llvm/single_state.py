@@ -144,6 +144,7 @@ class OneStateBlock(SideBySide, BlockPrinter):
 
     def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
         super().__init__(block, blocks)
+        assert blocks.wide is not None
         self.beside(blocks.wide)
 
 
