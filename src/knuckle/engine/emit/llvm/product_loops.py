@@ -14,7 +14,7 @@ GROUP = 8
 
 
 def product_to_llvm(block: MatrixProduct, lanes: Lanes, name: str, wide: Lanes | None = None) -> str:
-    """The function of `MatrixProduct`. A matrix of constants is a table beside it: its groups of rows, column by column.
+    """The function of `MatrixProduct`. A matrix of constants is a table beside it: groups of rows, column by column.
 
     Of many states a number of the table goes with all lanes; of one state a group of rows is one vector, as `wide` as
     those of many states are. Sums are the same to the last bit.
