@@ -146,6 +146,7 @@ class OneStateBlock(SideBySide, BlockPrinter):
 
     def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
         super().__init__(block, blocks)
+        assert blocks.wide is not None
         self.beside(blocks.wide)
 
 
@@ -158,11 +159,24 @@ class SingleStatePrinter(SideBySide):
 
     def load(self, number: int) -> str:
         """An input, from the argument that holds it."""
+        k, place = self._argument(number)
+        return self._number(f"%in{k}", place)
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        k, first = self._argument(number)
+        return first + size <= self.program.arguments[k][1]
+
+    def inputs_from(self, number: int) -> str:
+        k, first = self._argument(number)
+        return self.body.put(f"getelementptr {self.lanes.scalar}, ptr %in{k}, i64 {first}").removeprefix("%")
+
+    def _argument(self, number: int) -> tuple[int, int]:
+        """The argument that holds an input, and its place there."""
         k = 0
         while number >= self.program.arguments[k][1]:
             number -= self.program.arguments[k][1]
             k += 1
-        return self._number(f"%in{k}", number)
+        return k, number
 
     def store(self, place: int, x: str) -> None:
         """An output."""
