@@ -17,6 +17,7 @@ from knuckle.engine.trace import (
     Eliminate,
     EliminateResponse,
     Lookup,
+    MatrixProduct,
     Multiply,
     Repeated,
     RolledBlock,
@@ -33,6 +34,7 @@ from .dense_loops import (
     substitute_response_to_llvm,
     substitute_to_llvm,
 )
+from .product_loops import product_to_llvm
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm
@@ -62,6 +64,14 @@ class BlockPrinter(Printer):
         if node.op == "input" and node.a >= self.state:
             return self._inputs[node.a]
         return super().place(number, user)
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        buffer, first = self._inputs[number]
+        beside = all(self._inputs[number + k] == (buffer, first + k) for k in range(size))
+        return number >= self.state and beside
+
+    def inputs_from(self, number: int) -> str:
+        return self._slot(*self._inputs[number]).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """A result; of lanes that are done, it stays what it was."""
@@ -125,6 +135,8 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str, places: Places = 
         return substitute_response_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, MatrixProduct):
+        return product_to_llvm(block, blocks.lanes, name, blocks.wide)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 

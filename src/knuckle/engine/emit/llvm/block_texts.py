@@ -13,6 +13,9 @@ Places = tuple[tuple[int, int] | None, ...]
 class BlockTexts:
     """The functions that blocks have become, by block."""
 
+    wide: Lanes | None = None
+    """Where code is for one state: the vectors that it may compute several of its numbers in."""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self._names: dict[tuple[Block, Places], str] = {}
