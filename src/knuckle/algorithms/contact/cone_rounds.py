@@ -9,7 +9,7 @@ there is more of it, after sweeps from the best impulses so far. Late rounds beg
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from knuckle.scalar import ZERO, absolute, less, maximum, minimum, select
@@ -64,11 +64,14 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
     n = len(start)
 
+    def zero(asked: Any, _: Any) -> tuple[Any, Any]:
+        return 0.0 * asked, residual(problem, [ZERO] * n)
+
     def round_(_: Any, count: Any, tries: Any, softness: Any, left: Any, *x: Any) -> tuple[Any, ...]:
         is_rigid, softens = less(count, RIGID - 0.5), less(absolute(count - RIGID), 0.5)
         begins_anew = less(absolute(count - ANEW), 0.5)
         impulses = [select(begins_anew, 0.0, y) for y in x[n:]]
-        without = _without_impulses(problem, select(begins_anew, 1.0, 0.0))
+        without = repeated(zero, (select(begins_anew, 1.0, 0.0), UNKNOWN), 1)[1]
         forgets = less(without, left)  # a guess that is worse than none
         best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
         tries = select(is_rigid, 0.0, select(softens, -1.0, tries))
@@ -79,37 +82,24 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         tries, softness, now, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
         converges = less(now, CONVERGES * left)  # as long as it does, nothing else is tried
         ends = select(converges, enough, ROUNDED * enough)
-        is_counted = select(converges, select(is_rigid, 0.0, 1.0), 1.0)
         goes_on = now - select(is_late, maximum(ends, ENOUGH), ends)
-        return goes_on, count + is_counted, tries, softness, now, *both
+        count = count + select(converges, select(is_rigid, 0.0, 1.0), 1.0)
+        return goes_on, count, tries, softness, now, *both
 
     begin = (is_open, 0.0, 0.0, 0.0, UNKNOWN * is_open, *start, *start)
     state = repeated(round_, begin, (1 + PATIENCE) * rounds)
     return list(state[5 : 5 + n]), state[4]
 
 
-def _without_impulses(problem: ConeProblem, is_asked: Any) -> Any:
-    """The residual without impulses, where it is asked for: 1, and not 0."""
-    none = [ZERO] * len(problem.b)
-    return repeated(lambda asked, _: (0.0 * asked, residual(problem, none)), (is_asked, UNKNOWN), 1)[1]
-
-
 def _round(
-    problem: ConeProblem,
-    is_early: Any,
-    tries: Any,
-    softness: Any,
-    harder: Any,
-    left: Any,
-    best: Sequence[Any],
-    impulses: Scalars,
+    problem: ConeProblem, is_early: Any, tries: Any, softness: Any, harder: Any, left: Any, best: Scalars, x: Scalars
 ) -> tuple[Any, ...]:
     """Sweeps and a step of Newton's method. `tries` counts those with this compliance; `harder` makes it less.
 
     `tries` is −1 where there is more of it than before: many sweeps from the best come first.
     """
     is_softer = less(tries, -0.5)
-    impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
+    impulses = [select(is_softer, a, b) for a, b in zip(best, x, strict=True)]
     is_first = less(UNKNOWN / 2, left)
     sweeps = select(is_first, 0.0, select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0)))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)

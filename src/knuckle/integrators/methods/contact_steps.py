@@ -206,7 +206,9 @@ def with_contacts(
         y = [untied(model, parts, x) for x in y]
     G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
-    found, residual, free_work, problem = resolved(contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance)
+    found, residual, free_work, problem = resolved(
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
+    )
     z = whitened_sum(model, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
     part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
