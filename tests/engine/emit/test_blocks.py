@@ -89,7 +89,7 @@ def slopes(x: Any, y: Any) -> Any:
 
 
 def shared(x: Any, y: Any) -> Any:
-    """Loops that read numbers where they lie: of a loop before, of the loop around, and of the same one before."""
+    """Loops that read numbers where they lie: of loops before, of the loop around, and of the same one."""
 
     def grown(left: Any, a: Any, b: Any) -> Any:
         return left - 1, 0.5 * a + y[0] * b, b + 0.1 * a
@@ -105,8 +105,9 @@ def shared(x: Any, y: Any) -> Any:
         return left - 1, 0.1 * more + cos(a) * again, again - 0.2 * total
 
     _, total, last = repeated(around, (x[0], a, b), 6)
-    _, a, b = repeated(grown, (2, total, a), 5)
-    return Vector([a, b, last])
+    _, c, d = repeated(grown, (2, total, a), 5)
+    _, last = repeated(lambda n, z: (n - 1, 0.5 * z + a * c - b), (2, last), 3)
+    return Vector([c, d, last])
 
 
 TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table, "shared": shared}
