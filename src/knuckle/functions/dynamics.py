@@ -30,7 +30,8 @@ from knuckle.spatial import Matrix, Vector, with_rule
 from . import floating
 from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
-from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_parents
+from .loops import loop_terms
+from .loops.closed_response import closed_by_bodies, has_many_constraints, response, tree_parents
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
 from .per_joint import all_wrenches, as_vector, drift, minus, plus, wrenches
 
@@ -38,7 +39,7 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
-SLOPES = "knuckle.functions.derivatives"
+SLOPES = "knuckle.functions.dynamics_derivatives"
 """Where derivatives have equations of their own."""
 
 
@@ -122,6 +123,25 @@ def _tree_dynamics(model: Model, method: str, q: Any, v: Any, tau: Any, f_ext: A
     return model.forces(q, solver.forward_dynamics(model, Q, V, force, f))
 
 
+def _by_constraint_forces(model: Model, stabilization: float | None, has_forces: bool) -> Implicit:
+    """Derivatives of (a, λ) from H a + C − Kᵀλ = τ and K a = k, whose rows are independent."""
+    nq, nv = model.nq, model.nv
+    free = _by_inverse_dynamics(model, has_forces)
+
+    def residual(x: Vector, y: Vector) -> Vector:
+        q, v, a, lam = x[:nq], x[nq : nq + nv], y[:nv], y[nv:]
+        K = loop_terms.jacobian.reference(model, q)
+        closing = stabilized_bias(model, q, v, stabilization) - K @ a
+        return Vector([*(free.residual(x, a) - K.T @ lam), *closing])
+
+    def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
+        q = x[:nq]
+        responds = response(model, q, lambda: mass_matrix.reference(model, q))
+        return [Vector([*a, *lam]) for a, lam in (responds(-side[nv:], side[:nv]) for side in sides)]
+
+    return Implicit(residual, solve)
+
+
 def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
     """Derivatives of the acceleration a from τ = ID(q, v, a): H ȧ = τ̇ − ∂ID, with one factorisation for all."""
     nq, nv, size = model.nq, model.nv, model.algebra.dimension
@@ -176,6 +196,25 @@ def closed_loop_dynamics(
     choice: Choice | None = None,
 ) -> tuple[Any, Any]:
     """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
+    if method == "aba" and not is_redundant(model):
+        text, rule = (
+            partial(_closed, model, stabilization),
+            _by_constraint_forces(model, stabilization, f_ext is not None),
+        )
+        return with_rule(text, rule)(as_vector(q), as_vector(v), as_vector(tau), f_ext)
+    return _closed(model, stabilization, q, v, tau, f_ext, method, choice)
+
+
+def _closed(
+    model: Model,
+    stabilization: float | None,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any,
+    method: str = "aba",
+    choice: Choice | None = None,
+) -> tuple[Any, Any]:
     if method == "aba" and has_many_constraints(model):
         return closed_by_bodies(model, q, v, tau, f_ext, stabilization)
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
