@@ -79,6 +79,7 @@ if _TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
     from .simulation.rollout.rollout import rollout as rollout
+    from .simulation.sampled_control import SampledController as SampledController
     from .simulation.simulate import simulate as simulate
     from .trajectory.trajectory import Trajectory as Trajectory
     from .viewer.viewer import view as view
@@ -87,6 +88,7 @@ __version__ = "0.1.0"
 
 _MODULES = (*_GROUPS, "integrators", "operators", "simulation", "testing", "viewer")
 _WHERE = {
+    "SampledController": "simulation.sampled_control",
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",

@@ -42,6 +42,14 @@ from .mode_switch import EndOfRun, ModeSwitch
 from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
 from .row_notes import NodeNotes
 from .run_settings import RunSettings
+from .sampled_control import (
+    SampledControl,
+    SampledController,
+    fitting_step,
+    must_fit_steps,
+    must_not_jump,
+    sampled_inputs,
+)
 from .simulator import Simulator
 from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
@@ -60,7 +68,7 @@ def simulate(
     duration: float = DEFAULT_DURATION,
     *,
     dt: float | None = None,
-    controller: Callable[..., Any] | ArrayLike | None = None,
+    controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
@@ -94,7 +102,8 @@ def simulate(
             given.
         controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
             receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
-            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
+            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,);
+            or a `kn.SampledController` with a period and a state of its own.
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
         excitations: what muscles are told, from 0 to 1 (m,) in the order of the model's: constant ones, or
@@ -152,7 +161,13 @@ def simulate(
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
-    control, wrenches, named = forces_of(model, controller, external_forces, parameters, told.excitations.parameters)
+    sampled = sampled_inputs("controller", controller, model.nv, parameters)
+    used = (*told.excitations.parameters, *sampled.parameters)
+    acting = None if sampled.which is not None else controller
+    control, wrenches, named = forces_of(model, acting, external_forces, parameters, used)
+    if sampled.which is not None:
+        steps = _sampled_steps(sampled.which, model, steps, dt, q, integrator, solved)
+        must_not_jump(sampled.which, rigid_contacts)
     pushes = limits is not None or rigid_contacts is not None or told.which is not None
 
     def for_one_state(steps: Steps) -> Steps:
@@ -169,7 +184,7 @@ def simulate(
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told)
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told, sampled)
         switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
@@ -202,7 +217,7 @@ def simulate(
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
             acts = any(event.action for event in watched)
-            is_default = integrator is None and dt is None and checkpoints is None and not acts
+            is_default = integrator is None and dt is None and checkpoints is None and not acts and not sampled.which
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
                 steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
@@ -211,7 +226,8 @@ def simulate(
                 reporter = Reporter(progress, f"simulating {model.name} again")
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows, states = run.recorder.rows()
-            tau = forces_along(model, control, named, times, q_rows, v_rows)
+            states, held = _apart(settings.stepper, states)
+            tau = forces_along(model, control, named, times, q_rows, v_rows) if held is None else held
             muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
@@ -219,7 +235,7 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
+    elif is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished":
         warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
@@ -229,6 +245,26 @@ def simulate(
         node_rows=settings.notes.record() if isinstance(settings.notes, NodeNotes) else None,
         muscle_rows=muscles,
     ).with_frames(frames)  # fmt: skip
+
+
+def _sampled_steps(
+    control: SampledControl, model: Model, steps: Steps, dt: float | None, q: Array, integrator: Any, contacts: Any
+) -> Steps:
+    """Steps of which the period of a sampled controller is a whole number: shorter ones, where no dt is given."""
+    if dt is None and steps.dt is not None and steps.parts == 1:
+        steps = default_steps(model, fitting_step(control, steps.dt), q, integrator=integrator, contacts=contacts)
+    elif dt is None and steps.dt is not None:
+        steps = replace(steps, dt=fitting_step(control, steps.dt))
+    must_fit_steps(control, steps.dt or 0.0, steps.integrator)
+    return steps
+
+
+def _apart(stepper: Stepper, rows: Array) -> tuple[Array, Array | None]:
+    """The states of muscles, and the forces that a sampled controller held, in the rows of a motion."""
+    if stepper.sampled is None:
+        return rows, None
+    n = stepper.recorded_size - stepper.sampled.count + 1
+    return rows[:, :n], rows[:, n : n + stepper.sampled.size].copy()
 
 
 def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
@@ -283,7 +319,7 @@ def _from_checkpoint(
     if different := differences(spec, there):
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
-    saved = checkpoints.read(settings.model, settings.stepper.muscles.count if settings.stepper.muscles else 0)
+    saved = checkpoints.read(settings.model, settings.stepper.recorded_size)
     for notes in saved.contacts:
         assert isinstance(settings.notes, ContactNotes)
         settings.notes.log.add(notes)

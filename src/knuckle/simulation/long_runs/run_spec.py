@@ -21,6 +21,7 @@ from knuckle.integrators.registry import integrator_of
 from knuckle.model import Model
 from knuckle.simulation.events.event import Event, Events
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.sampled_control import SampledController
 from knuckle.simulation.stops.stop_spec import CompliantStops, RigidStops, Stops
 from knuckle.trajectory.trajectory_files import model_from, model_text
 
@@ -63,7 +64,9 @@ def run_spec(
     arrays |= {_FIRST[name]: x for name, x in first.items()}
     arrays |= {_PARAMETER + name: x for name, x in (muscles or {}).items() if name not in first and name != EXCITED}
     for name, force in (("controller", controller), ("external_forces", external_forces), ("excitations", excitations)):
-        if force is not None and not callable(force):
+        if isinstance(force, SampledController):
+            arrays |= {} if force.state is None else {"state of the controller": np.asarray(force.state)}
+        elif force is not None and not callable(force):
             arrays[_ARRAY + name] = np.asarray(force, float)
     facts = {
         "format": FORMAT,
@@ -102,6 +105,8 @@ def _identity(value: Any) -> str | None:
     """What a function goes by: its name, and a hash of its text where that can be read."""
     if value is None:
         return None
+    if isinstance(value, SampledController):
+        return f"{_identity(value.law)} every {value.period!r} s"
     if not callable(value):
         return "an array"
     function = inspect.unwrap(value)
@@ -117,7 +122,7 @@ def resume(
     path: str | os.PathLike[str],
     *,
     model: Model | None = None,
-    controller: Callable[..., Any] | ArrayLike | None = None,
+    controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     integrator: Integrator | None = None,

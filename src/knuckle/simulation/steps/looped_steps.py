@@ -19,7 +19,7 @@ from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps, smoo
 from knuckle.model import Model
 
 from .native_steps import StateRows
-from .step_text import StepText
+from .step_text import APPLIED, StepText
 
 Array = NDArray[Any]
 
@@ -60,6 +60,7 @@ class LoopedSteps:
     @cached_property
     def _acceleration(self) -> Code:
         shapes = tuple((name, x.shape) for name, x in self._parameters.items())
+        shapes += () if self._text.sampled is None else ((APPLIED, (self._model.nv,)),)
         forces = replace(self._text, integrator=ContactSteps())  # so that any collider shares the code
         text, size = AccelerationText(forces, shapes), sum(prod(shape) for _, shape in shapes)
         specialization = Specialization("acceleration", text, self._model, numbers=("t",), is_users=True)
@@ -69,10 +70,17 @@ class LoopedSteps:
 
     def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""
-        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), np.zeros(1)])
+        sampled, own = self._text.sampled, state.memory[-1]
+        held = np.zeros(0) if sampled is None else np.asarray(sampled.held(own), float)
+        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), held, np.zeros(1)])
         clock = np.ascontiguousarray(times, float)
-        rows = self._integrator.room.steps(self._acceleration, packed, clock, state, dt, every, WARNED)
+        plain = state if sampled is None else State(state.q, state.v, state.memory[:-1])
+        rows = self._integrator.room.steps(self._acceleration, packed, clock, plain, dt, every, WARNED)
         count = len(rows.worst)
         parts = [x.reshape(count, -1) for x in (rows.q, rows.v, rows.impulses, rows.worst, rows.unsolved)]
         q, v = (np.concatenate([first[None], x[:-1]]) for first, x in zip((state.q, state.v), parts[:2], strict=True))
-        return StateRows(parts[0], parts[1], tuple(parts[2:]), (False, True, True), (q, v))
+        if sampled is None:
+            return StateRows(parts[0], parts[1], tuple(parts[2:]), (False, True, True), (q, v))
+        done = np.minimum(every * np.arange(1, count + 1), len(times))
+        later = np.stack([sampled.later(own, n * dt) for n in done])
+        return StateRows(parts[0], parts[1], (*parts[2:], later), (False, True, True, False), (q, v))

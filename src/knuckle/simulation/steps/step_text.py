@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,8 @@ from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.sampled_control import FIRST_STATE, SampledControl
+from knuckle.spatial import Vector
 
 APPLIED, WRENCHES = "applied τ", "applied f_ext"
 """Names of the arguments for forces that are held during a step: no names that a controller could have."""
@@ -28,7 +32,8 @@ class StepText:
     It is the integrator's `step`, its `start`, or another method with what that takes `besides` the state and gives
     besides it. The parameters are those of the controller, of the external forces and of the mechanism; arguments
     called `APPLIED` and `WRENCHES`, where they are given, are forces that act as well, and `EXCITED` are excitations of
-    `muscles`, which have states. Equal texts share their kernels.
+    `muscles`, which have states. What a `sampled` controller remembers is the last entry of the memory. Equal texts
+    share their kernels.
     """
 
     method: str
@@ -41,6 +46,7 @@ class StepText:
     model_fn: Control | None = None
     excitations: Control = NO_FORCE
     muscles: MuscleStates | None = None
+    sampled: SampledControl | None = None
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -53,7 +59,8 @@ class StepText:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of the parameters of the controller, of the external forces and of the excitations."""
-        controls = self.controller, self.external_forces, self.excitations
+        law = self.sampled.law if self.sampled is not None else NO_FORCE
+        controls = self.controller, self.external_forces, self.excitations, law
         return tuple(dict.fromkeys(name for control in controls for name in control.parameters))
 
     @property
@@ -69,17 +76,43 @@ class StepText:
 
     def __call__(self, model: Model, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         values = dict(zip(self.names, args, strict=False)) | kwargs
-        system, t, q, v, dt = self.system(model, values), *(values[name] for name in ("t", "q", "v", "dt"))
-        if self.method == "start":
-            return tuple(_flat(begun(self.integrator, system, t, q, v, dt)))
+        t, q, v, dt = (values[name] for name in ("t", "q", "v", "dt"))
+        if self.sampled is not None:
+            return self._with_samples(self.sampled, model, t, q, v, dt, values)
         state = State(q, v, tuple(values[f"memory{k}"] for k in range(self.memory)))
-        if self.method == "step":
-            return tuple(_flat(stepped(self.integrator, system, t, state, dt)))
-        besides = tuple(values[name] for name in self.besides)
-        return tuple(_flat(within_modes(self.method, self.integrator, system, t, state, besides, dt)))
+        return tuple(_flat(self._outcome(self.system(model, values), t, state, dt, values)))
 
-    def system(self, model: Model, values: Mapping[str, Any]) -> System:
-        """The mechanism of these parameters under its forces. Controllers know the model that they were made for."""
+    def _outcome(self, system: System, t: Any, state: State, dt: Any, values: Mapping[str, Any]) -> Any:
+        """What the method gives."""
+        if self.method == "start":
+            return begun(self.integrator, system, t, state.q, state.v, dt)
+        if self.method == "step":
+            return stepped(self.integrator, system, t, state, dt)
+        besides = tuple(values[name] for name in self.besides)
+        return within_modes(self.method, self.integrator, system, t, state, besides, dt)
+
+    def _with_samples(
+        self, control: SampledControl, model: Model, t: Any, q: Any, v: Any, dt: Any, values: Mapping[str, Any]
+    ) -> tuple[Any, ...]:
+        """The same under a force that is held from sample to sample; the next sample is taken where a step ends."""
+        *memory, own = (values[f"memory{k}"] for k in range(self.memory)) if self.method != "start" else (None,)
+        if self.method == "start":
+            own = control.begun(model, t, q, v, values.get(FIRST_STATE, Vector(())), values)
+        state = State(q, v, tuple(memory))
+        new = self._outcome(self.system(model, values, control.held(own)), t, state, dt, values)
+        if not isinstance(new, State):
+            return tuple(_flat(new))
+        if self.method == "start":
+            return *_flat(new), own
+        if not control.is_inside:
+            return *_flat(new), control.later(own, dt)
+        return *_flat(new), control.after(model, t + dt, new.q, new.v, own, dt, values)
+
+    def system(self, model: Model, values: Mapping[str, Any], held: Any = None) -> System:
+        """The mechanism of these parameters under its forces. Controllers know the model that they were made for.
+
+        `held` is the force of a sampled controller.
+        """
         controller, external_forces = self.controller, self.external_forces
         moving = model if self.model_fn is None else model_from(self.model_fn, model, values)
         wrenches = (model.nb, model.algebra.dimension)
@@ -87,12 +120,14 @@ class StepText:
         def known(at: Model, t: Any) -> Model:
             return at if self.model_fn is None else model.at_time(t) if moving.depends_on_time else model
 
+        applied = [x for x in (values.get(APPLIED), held) if x is not None]
+
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
-            if APPLIED not in values:
-                return controller(known(at, t), t, q, v, values, (model.nv,))
-            if controller.function is None:
-                return values[APPLIED]
-            return values[APPLIED] + controller(known(at, t), t, q, v, values, (model.nv,))
+            own = controller(known(at, t), t, q, v, values, (model.nv,)) if not is_given else None
+            forces = [*applied, *(() if own is None else (own,))]
+            return functools.reduce(operator.add, forces)
+
+        is_given = bool(applied) and controller.function is None
 
         def f_ext(at: Model, t: Any, q: Any, v: Any) -> Any:
             if external_forces.function is None:
