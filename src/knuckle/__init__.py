@@ -81,6 +81,8 @@ if _TYPE_CHECKING:
     from .simulation.rollout.rollout import rollout as rollout
     from .simulation.sampled_control import SampledController as SampledController
     from .simulation.simulate import simulate as simulate
+    from .simulation.stepping import Stepping as Stepping
+    from .simulation.steps.one_step import step as step
     from .trajectory.trajectory import Trajectory as Trajectory
     from .viewer.viewer import view as view
 
@@ -89,6 +91,7 @@ __version__ = "0.1.0"
 _MODULES = (*_GROUPS, "integrators", "operators", "simulation", "testing", "viewer")
 _WHERE = {
     "SampledController": "simulation.sampled_control",
+    "Stepping": "simulation.stepping",
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
@@ -99,6 +102,7 @@ _WHERE = {
     "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
     "simulate": "simulation.simulate",
+    "step": "simulation.steps.one_step",
     "view": "viewer.viewer",
     "where": "functions.where",
 }

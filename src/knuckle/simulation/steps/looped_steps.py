@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.integrators.base import State
+from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps, smooth
 from knuckle.model import Model
@@ -67,6 +68,12 @@ class LoopedSteps:
         return code_of(
             specialization, {"t": (), "q": (self._model.nq,), "v": (self._model.nv,), "parameters": (max(1, size),)}
         )
+
+    def prepared(self, count: int) -> tuple[PreparedSteps, Array]:
+        """So many steps that are called again and again, and their parameters in a row, to be written to."""
+        held = 0 if self._text.sampled is None else self._text.sampled.size
+        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), np.zeros(held + 1)])
+        return PreparedSteps(self._integrator.room, self._acceleration, packed, count, WARNED), packed
 
     def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""

@@ -16,6 +16,7 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
+from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.deformable_steps import must_know_deformables
@@ -243,6 +244,10 @@ class Stepper:
     def most_steps(self) -> int:
         """How many steps one call may take."""
         return self._many.most
+
+    def prepared(self, count: int) -> tuple[PreparedSteps, Array] | None:
+        """So many steps by loops over what touches, for calls again and again; None for other steps."""
+        return self._many.prepared(count) if isinstance(self._many, LoopedSteps) else None
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
         """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""
