@@ -125,7 +125,8 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name in _WHERE:
-        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+        value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -149,12 +149,12 @@ class Stepping:
     @property
     def q(self) -> Array:
         """Positions (..., nq)."""
-        return self._row[..., : self.model.nq]
+        return self._row[self._q_place]
 
     @property
     def v(self) -> Array:
         """Velocity variables (..., nv)."""
-        return self._row[..., self.model.nq : self.model.nq + self.model.nv]
+        return self._row[self._v_place]
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -178,6 +178,8 @@ class Stepping:
             if self._row.size and bool(batch) != bool(self.batch):
                 raise ValueError(f"q and v have the batch axes {batch}, and those before had {self.batch}: make another")
             self._row, self._done = self._started(q, v, batch), 0
+            places = slice(self.model.nq), slice(self.model.nq, self.model.nq + self.model.nv)
+            self._q_place, self._v_place = ((..., place) if batch else place for place in places)
             return
         chosen = np.asarray(which)
         if not self.batch or chosen.dtype.kind not in "biu":
@@ -225,8 +227,7 @@ class Stepping:
             force = self._checked(tau)
         self._row = (self._code or self._coded())(self._row, force, self._clock, *self._inputs)
         self._done += self.substeps
-        n, m = self.model.nq, self.model.nq + self.model.nv
-        return self._row[..., :n], self._row[..., n:m]
+        return self._row[self._q_place], self._row[self._v_place]
 
     def _checked(self, tau: ArrayLike) -> Array:
         force = np.asarray(numbers("tau", tau, self._nothing.shape), float)
