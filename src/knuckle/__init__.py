@@ -57,6 +57,7 @@ from .model import audit as audit
 from .public_names import GROUPS as _GROUPS
 
 if _TYPE_CHECKING:
+    from . import actuators as actuators
     from . import compilation as compilation
     from . import constraints as constraints
     from . import contact as contact

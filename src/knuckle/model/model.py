@@ -13,6 +13,7 @@ from knuckle.scalar import constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
 from . import reduction
+from .actuators.actuator import Actuator
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
@@ -55,6 +56,7 @@ class Model:
     contact: ContactRules = field(default_factory=ContactRules)
     elements: tuple[ForceElement, ...] = ()
     deformables: tuple[Deformable, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -85,6 +87,7 @@ class Model:
             "keyframes",
             "elements",
             "deformables",
+            "actuators",
         ):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
@@ -245,6 +248,10 @@ class Model:
         own = {b: Frame(b, i, here) for i, b in enumerate(self.body_names)}
         return {self.base.name: Frame(self.base.name, ROOT, here), **own, **{f.name: f for f in self.frames}}
 
+    def actuator(self, name: str) -> Actuator:
+        """An actuator by name."""
+        return _find(name, {x.name: x for x in self.actuators}, "actuator")
+
     def deformable(self, name: str) -> Deformable:
         """A deformable body by name."""
         return _find(name, {x.name: x for x in self.deformables}, "deformable")
@@ -270,8 +277,11 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed.
 
-        Keyframes follow the joints, by their names; one that is new in them stands where it starts.
+        Keyframes follow the joints, by their names; one that is new in them stands where it starts. Actuators of what
+        is no longer there are left out.
         """
+        if self.actuators and "actuators" not in changes:
+            changes["actuators"] = staying(self, changes)
         if not self.keyframes or "keyframes" in changes or not changes.keys() & {"joints", "couplings"}:
             return dataclasses.replace(self, **changes)
         made = dataclasses.replace(self, **changes, keyframes=())
@@ -280,6 +290,10 @@ class Model:
     def without_friction(self) -> Model:
         """Without joint damping and friction, as most other libraries compute."""
         return self.replace(joints=tuple(dataclasses.replace(j, damping=(), friction=()) for j in self.joints))
+
+    def without_actuators(self) -> Model:
+        """Without its actuators."""
+        return self.replace(actuators=())
 
     def without_loops(self) -> Model:
         """The spanning tree alone: the loop joints opened."""
@@ -331,6 +345,7 @@ class Model:
             self.contact,
             self.elements,
             self.deformables,
+            *((self.actuators,) if self.actuators else ()),
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 
@@ -345,6 +360,16 @@ class Model:
 def rest_position(joint: TreeJoint) -> Vector:
     """Where the joint's spring is at rest."""
     return joint.type.integrate(joint.type.neutral(), Vector(joint.rest))
+
+
+def staying(model: Model, changes: Mapping[str, Any]) -> tuple[Actuator, ...]:
+    """The actuators whose joints, frames or lines are still there after some changes."""
+    if not changes.keys() & {"joints", "bodies", "frames", "elements", "base"}:
+        return model.actuators
+    now = {what: changes.get(what, getattr(model, what)) for what in ("joints", "bodies", "frames", "elements")}
+    joints, bodies, frames, elements = ({x.name for x in parts} for parts in now.values())
+    there = bodies | frames | {changes.get("base", model.base).name}
+    return tuple(x for x in model.actuators if x.transmission.stays(joints, there, elements))
 
 
 def _find(name: str, table: Mapping[str, Any], what: str) -> Any:

@@ -208,6 +208,14 @@ def must_fit_steps(control: SampledControl, dt: float, integrator: Integrator) -
     return steps
 
 
+def must_be_one(other: SampledInputs) -> None:
+    """An error for two sampled controllers in one motion."""
+    if other.which is not None:
+        raise TypeError(
+            "controller and controls are both sampled: a motion has one SampledController, whose law may compute both"
+        )
+
+
 def must_not_jump(control: SampledControl, contacts: Any) -> None:
     """An error for contacts from event to event, whose forces know no held ones."""
     if contacts is not None:

@@ -26,6 +26,7 @@ from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
+from .actuated_control import actuated_rows, control_inputs, with_actuators
 from .contacts.contact_events import contact_events
 from .contacts.contact_notes import ContactNotes, contact_notes
 from .contacts.starting_overlaps import warn_of_overlaps
@@ -46,6 +47,7 @@ from .sampled_control import (
     SampledControl,
     SampledController,
     fitting_step,
+    must_be_one,
     must_fit_steps,
     must_not_jump,
     sampled_inputs,
@@ -71,6 +73,7 @@ def simulate(
     controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
@@ -106,6 +109,8 @@ def simulate(
             or a `kn.SampledController` with a period and a state of its own.
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        controls: inputs u (n,) of the model's actuators, in their order: constant ones, controls(model, …) in the same
+            way, or a `kn.SampledController` that gives u. Without, the actuators do nothing.
         excitations: what muscles are told, from 0 to 1 (m,) in the order of the model's: constant ones, or
             excitations(model, …) in the same way, whose arguments `activations` and `fiber_lengths` receive those of
             the state. Activations follow them and are part of the state; without, they are those of the muscles' laws.
@@ -161,10 +166,15 @@ def simulate(
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
-    sampled = sampled_inputs("controller", controller, model.nv, parameters)
-    used = (*told.excitations.parameters, *sampled.parameters)
-    acting = None if sampled.which is not None else controller
-    control, wrenches, named = forces_of(model, acting, external_forces, parameters, used)
+    driven, sampled = control_inputs(model, controls, parameters)
+    acting = controller
+    if isinstance(controller, SampledController):
+        must_be_one(sampled)
+        sampled, acting = sampled_inputs("controller", controller, model.nv, parameters), None
+    used = (*told.excitations.parameters, *sampled.parameters, *(driven.parameters or {}))
+    plain, wrenches, named = forces_of(model, acting, external_forces, parameters, used)
+    control = plain if driven.control is None else with_actuators(plain, driven.control)
+    named = {**named, **(driven.parameters or {})}
     if sampled.which is not None:
         steps = _sampled_steps(sampled.which, model, steps, dt, q, integrator, solved)
         must_not_jump(sampled.which, rigid_contacts)
@@ -209,7 +219,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing, rigid_contacts, excitations, told.parameters,
+                limits, frames, closing, rigid_contacts, excitations, told.parameters, controls,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -227,7 +237,13 @@ def simulate(
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows, states = run.recorder.rows()
             states, held = _apart(settings.stepper, states)
-            tau = forces_along(model, control, named, times, q_rows, v_rows) if held is None else held
+            if sampled.which is None or held is None:
+                tau = forces_along(model, control, named, times, q_rows, v_rows)
+            elif sampled.which.law.what == "controls":
+                tau = forces_along(model, plain, named, times, q_rows, v_rows)
+                tau = tau + actuated_rows(model, times, q_rows, v_rows, held)
+            else:
+                tau = held if driven.control is None else held + forces_along(model, control, named, times, q_rows, v_rows)
             muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)

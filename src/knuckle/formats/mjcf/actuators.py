@@ -1,14 +1,8 @@
-"""MuJoCo's actuators, which do not come over: what they add to a joint all the same, and what is said of the rest."""
+"""MuJoCo's actuators: what they add to a joint besides their force, and what is said of those that do not come over."""
 
 from __future__ import annotations
 
 from .mjcf_source import MjcfSource
-
-_SERVO = (
-    "ignored, and not idle at zero control in MuJoCo, where they hold or move what they act on; a position servo at "
-    "zero is knuckle.model.edit.with_joint(model, joint, stiffness=kp, damping=kv)"
-)
-
 
 def motors(source: MjcfSource, j: int) -> tuple[float, float]:
     """Armature and damping of the actuators on a joint of one freedom: gear squared times their own."""
@@ -36,14 +30,17 @@ def count(source: MjcfSource) -> int:
 
 
 def remark_actuators(source: MjcfSource) -> None:
-    """A warning for actuators that push at zero control, information on the others; muscles of lines come over."""
+    """A warning for actuators that do not come over; muscles of lines, motors and servos do."""
     n = count(source)
-    others = [a for a in range(n) if a not in source.muscles]
-    active = [a for a in others if _is_active(source, a)]
-    if active:
-        source.note("warning", source.listed("actuator", active), _SERVO)
-    if len(others) > len(active):
-        text = f"{len(others) - len(active)} actuators ignored, but for their armature and damping at a joint"
+    off = [a for a in range(n) if is_switched_off(source, a)]
+    if off:
+        text = "switched off by the file, and ignored, but for their armature and damping at a joint"
+        source.note("info", source.listed("actuator", off), text)
+    for why in dict.fromkeys(source.unread.values()):
+        others = [a for a, reason in source.unread.items() if reason == why]
+        source.note("warning", source.listed("actuator", others), f"ignored as an actuator: {why}")
+    if source.actuators:
+        text = f"{len(source.actuators)} actuators: they push where kn.simulate or kn.rollout is given controls="
         source.note("info", "actuators", text)
     curved = [
         a for a in range(n) if hasattr(source.m, "actuator_dampingpoly") and source.m.actuator_dampingpoly[a].any()
@@ -73,29 +70,6 @@ def is_switched_off(source: MjcfSource, a: int) -> bool:
     """Whether the options of the file switch an actuator off."""
     group = int(source.m.actuator_group[a])
     return source.disabled("ACTUATION") or bool(0 <= group < 31 and int(source.m.opt.disableactuator) >> group & 1)
-
-
-def _is_active(source: MjcfSource, a: int) -> bool:
-    """Whether an actuator may push although every control is zero."""
-    m, words = source.m, source.mujoco
-    if is_switched_off(source, a):
-        return False
-    gains = int(words.mjtGain.mjGAIN_FIXED), int(words.mjtGain.mjGAIN_AFFINE), int(words.mjtGain.mjGAIN_MUSCLE)
-    others = [int(getattr(words.mjtGain, "mjGAIN_DCMOTOR", -1))]
-    if int(m.actuator_gaintype[a]) not in (*gains, *others):
-        return True
-    bias = int(m.actuator_biastype[a])
-    if bias == int(words.mjtBias.mjBIAS_AFFINE):
-        if m.actuator_biasprm[a][:3].any():
-            return True
-    elif bias != int(words.mjtBias.mjBIAS_NONE):
-        return True
-    first = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
-    inputs = range(first, first + (int(m.actuator_ctrlnum[a]) if hasattr(m, "actuator_ctrlnum") else 1))
-    ranges = [m.actuator_ctrlrange[k] for k in inputs if m.actuator_ctrllimited[k] and not source.disabled("CLAMPCTRL")]
-    ranges += [m.actuator_forcerange[a]] if m.actuator_forcelimited[a] else []
-    ranges += [m.actuator_actrange[a]] if m.actuator_actlimited[a] else []
-    return any(not low <= 0 <= high for low, high in ranges)
 
 
 def output(source: MjcfSource, a: int) -> int:

@@ -21,6 +21,7 @@ from .geoms.read_shapes import shapes
 from .mjcf_keyframes import keyframes
 from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import build_tree
+from .read_actuators import actuators
 from .read_tendons import tendons
 from .remarks import remark
 
@@ -76,6 +77,7 @@ def from_mujoco(
     loops, couplings = constraints(source, tree, mimic)
     keys = keyframes(source, tree, couplings)
     lines = tendons(source, tree)
+    driven = actuators(source, tree)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
@@ -92,6 +94,7 @@ def from_mujoco(
         keyframes=keys,
         elements=lines,
         deformables=tuple(soft),
+        actuators=driven,
         contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
     rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))

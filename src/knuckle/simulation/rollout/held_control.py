@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.controls import MUSCLES, Control
 from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.sampled_control import SampledControl
@@ -39,6 +40,7 @@ class HeldControl:
     muscles: MuscleStates | None = None
     states: str = ""
     sampler: Sampler | None = None
+    controls: Control | None = None
     _step: int = 0
 
     def __call__(self, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -59,7 +61,13 @@ class HeldControl:
         model = self.model.at_time(t) if self.model.depends_on_time else self.model
         held: dict[str, Array] = {}
         if self.sampler is not None:
-            held[APPLIED] = values[APPLIED] + self.sampler.held(model, self._step, t, q, v, own)
+            given = self.sampler.held(model, self._step, t, q, v, own)
+            if self.sampler.control.law.what == "controls":
+                held[CONTROLS] = given
+            else:
+                held[APPLIED] = values[APPLIED] + given
+        if self.controls is not None:
+            held[CONTROLS] = self.controls(model, t, q, v, own, (len(self.model.actuators),))
         if self.controller is not None:
             held[APPLIED] = values[APPLIED] + self.controller(model, t, q, v, own, (self.model.nv,))
         if self.external_forces is not None:

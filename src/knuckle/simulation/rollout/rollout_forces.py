@@ -93,10 +93,12 @@ class Acting:
 
     def forces(self, times: Array, q: Array, v: Array) -> Array:
         """τ (..., K, nv) in the states that were kept: what was given for the steps from there, and the controller."""
-        if self.saved_forces is not None:
+        if self.saved_forces is not None and self.controller is None:
             return self.saved_forces
         total = np.zeros((*self.batch, len(times), self.model.nv), q.dtype)
-        if APPLIED in self.inputs:
+        if self.saved_forces is not None:
+            total += self.saved_forces
+        elif APPLIED in self.inputs:
             total += self._rows(APPLIED)
         if self.controller is not None:
             text = Along(self.controller, (self.model.nv,))

@@ -17,6 +17,7 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
+from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.controls import MUSCLES, STATE, Control, control_of
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE
@@ -26,6 +27,7 @@ Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
 
 MUSCLE_TITLES = {
+    CONTROLS: "controls",
     EXCITED: "excitations",
     FIRST_ACTIVATIONS: "activations0",
     FIRST_FIBERS: "fiber_lengths0",
@@ -70,7 +72,7 @@ def inputs_of(
         if value is not None:
             title = MUSCLE_TITLES[name]
             array = numbers(title, unpacked(value), (size,))
-            array = _over_time(title, array, steps) if name == EXCITED else array[..., None, :]
+            array = _over_time(title, array, steps) if name in (EXCITED, CONTROLS) else array[..., None, :]
             others[name] = Input(array, (size,))
     for name, value in parameters.items():
         others[name], is_number = _parameter(name, value, steps if name in time_varying else None)

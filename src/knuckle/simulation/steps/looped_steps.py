@@ -18,6 +18,8 @@ from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps, smooth
 from knuckle.model import Model
+from knuckle.simulation.controls import CONTROLS
+from knuckle.simulation.sampled_control import SampledControl
 
 from .native_steps import StateRows
 from .step_text import APPLIED, StepText
@@ -44,6 +46,11 @@ class AccelerationText:
         return smooth(self.step.system(model, values)).acceleration(t, q, v)
 
 
+def _held_name(control: SampledControl) -> str:
+    """What a sampled controller gives, as an argument of steps."""
+    return CONTROLS if control.law.what == "controls" else APPLIED
+
+
 class LoopedSteps:
     """Runs of steps of `ColliderSteps`, to the last bit those that it takes one by one."""
 
@@ -61,7 +68,7 @@ class LoopedSteps:
     @cached_property
     def _acceleration(self) -> Code:
         shapes = tuple((name, x.shape) for name, x in self._parameters.items())
-        shapes += () if self._text.sampled is None else ((APPLIED, (self._model.nv,)),)
+        shapes += () if self._text.sampled is None else ((_held_name(self._text.sampled), (self._text.sampled.size,)),)
         forces = replace(self._text, integrator=ContactSteps())  # so that any collider shares the code
         text, size = AccelerationText(forces, shapes), sum(prod(shape) for _, shape in shapes)
         specialization = Specialization("acceleration", text, self._model, numbers=("t",), is_users=True)

@@ -15,6 +15,7 @@ from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import MuscleDrive, System
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
@@ -61,7 +62,10 @@ class StepText:
         """The names of the parameters of the controller, of the external forces and of the excitations."""
         law = self.sampled.law if self.sampled is not None else NO_FORCE
         controls = self.controller, self.external_forces, self.excitations, law
-        return tuple(dict.fromkeys(name for control in controls for name in control.parameters))
+        names = dict.fromkeys(name for control in controls for name in control.parameters)
+        if self.sampled is not None and self.sampled.law.what == "controls":
+            names.pop(CONTROLS, None)
+        return tuple(names)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -111,9 +115,11 @@ class StepText:
     def system(self, model: Model, values: Mapping[str, Any], held: Any = None) -> System:
         """The mechanism of these parameters under its forces. Controllers know the model that they were made for.
 
-        `held` is the force of a sampled controller.
+        `held` is the force of a sampled controller, or its controls of actuators.
         """
         controller, external_forces = self.controller, self.external_forces
+        if held is not None and self.sampled is not None and self.sampled.law.what == "controls":
+            values, held = {**values, CONTROLS: held}, None
         moving = model if self.model_fn is None else model_from(self.model_fn, model, values)
         wrenches = (model.nb, model.algebra.dimension)
 
