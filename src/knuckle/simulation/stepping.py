@@ -25,7 +25,8 @@ from knuckle.model import Model
 from knuckle.public_names import public
 from knuckle.warning import warn
 
-from .controls import forces_of
+from .actuated_control import GIVEN, must_have_actuators, with_actuators
+from .controls import CONTROLS, forces_of
 from .rollout.rollout_inputs import finite, whole
 from .sampled_control import FIRST_STATE, SampledController, must_fit_steps, sampled_inputs
 from .steps.flat_step import CLOCK, ROW, FlatStep
@@ -64,6 +65,7 @@ class Stepping:
         external_forces: external_forces(model, …) → f_ext (nb, 6), a kernel or an array.
         joint_limits: None, or `CompliantStops(…)`.
         stabilization: what keeps closed loops closed; see `simulate`.
+        controls: whether `step` is given controls u (..., n) of the model's actuators instead of joint forces.
 
     Raises:
         ValueError, TypeError: an argument has a wrong shape or kind; the message names it.
@@ -84,6 +86,7 @@ class Stepping:
         external_forces: Callable[..., Any] | ArrayLike | None = None,
         joint_limits: CompliantStops | None = None,
         stabilization: Stabilization = "projection",
+        controls: bool = False,
     ) -> None:
         if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"Stepping needs a knuckle.Model first, not {type(model).__name__}")
@@ -92,13 +95,16 @@ class Stepping:
         self.model, self.dt, self.substeps = model, finite("dt", dt), whole("substeps", substeps, 1)
         if not self.dt > 0:
             raise ValueError(f"dt={dt!r} must be positive: a number of seconds")
+        if controls:
+            must_have_actuators(model)
+        self._given, self._size = (CONTROLS, len(model.actuators)) if controls else (APPLIED, model.nv)
         self._stepper = self._made(
             integrator, contacts, controller, parameters, external_forces, joint_limits, stabilization,
             np.asarray(start_of(model, q, v)[0], float),
         )  # fmt: skip
         self._clock = np.array([0.0, self.dt])
         self._inputs = tuple(np.atleast_1d(x) for x in self._named.values())
-        self._nothing = np.zeros(model.nv)
+        self._nothing = np.zeros(self._size)
         self._shapes, self._code = (), None
         self._row, self._done = np.zeros(0), 0
         self.reset(q, v)
@@ -133,11 +139,12 @@ class Stepping:
         if is_one:
             method = steps_for_one_state(model, method)
             method = implicit_steps_for(model, method, closing, control.has_slopes, limits is not None)
-        force = control if limits is None else with_stops(control, limits)
+        force = control if self._given == APPLIED else with_actuators(control, GIVEN)
+        force = force if limits is None else with_stops(force, limits)
         self._named = {**named, **{k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}}
         self._first = sampled.parameters.get(FIRST_STATE)
-        self._tau = np.zeros(model.nv)
-        return Stepper(model, method, force, wrenches, {**named, APPLIED: self._tau}, closing, sampled=sampled)
+        self._held = np.zeros(self._size)
+        return Stepper(model, method, force, wrenches, {**named, self._given: self._held}, closing, sampled=sampled)
 
     # where it stands
 
@@ -208,7 +215,7 @@ class Stepping:
     def _begun(self, q: Array, v: Array) -> tuple[Array, ...]:
         """Positions, velocities and memories of many states to begin with."""
         arrays: dict[str, Any] = {"t": (np.zeros(1), (1,)), "q": (q, q.shape[-1:]), "v": (v, v.shape[-1:])}
-        arrays |= {"dt": (np.array([self.dt]), (1,)), APPLIED: (self._nothing, self._nothing.shape)}
+        arrays |= {"dt": (np.array([self.dt]), (1,)), self._given: (self._nothing, self._nothing.shape)}
         arrays |= {name: (x, x.shape) for name, x in zip(self._named, self._inputs, strict=True)}
         arrays |= {} if self._first is None or not self._first.size else {FIRST_STATE: (self._first, self._first.shape[-1:])}
         single = ("t", "dt", *(name for name, x in self._named.items() if not np.ndim(x)))
@@ -218,7 +225,10 @@ class Stepping:
     # steps
 
     def step(self, tau: ArrayLike | None = None) -> tuple[Array, Array]:
-        """(q, v) after `substeps` steps under a joint force (..., nv) that is held; none, if not given."""
+        """(q, v) after `substeps` steps under a joint force (..., nv) that is held; none, if not given.
+
+        With `controls=True`, under controls u (..., n) of the actuators; all 0, if not given.
+        """
         if tau is None:
             force = self._nothing
         elif type(tau) is np.ndarray and tau.shape == self._nothing.shape:
@@ -230,14 +240,15 @@ class Stepping:
         return self._row[self._q_place], self._row[self._v_place]
 
     def _checked(self, tau: ArrayLike) -> Array:
-        force = np.asarray(numbers("tau", tau, self._nothing.shape), float)
+        name = "tau" if self._given == APPLIED else "controls"
+        force = np.asarray(numbers(name, tau, self._nothing.shape), float)
         fits = force.ndim == 1
         try:
             fits = fits or np.broadcast_shapes(force.shape[:-1], self.batch) == self.batch
         except ValueError:
             fits = False
         if not fits:
-            raise ValueError(f"tau has shape {force.shape}, and must have shape {(*self.batch, self.model.nv)}")
+            raise ValueError(f"{name} has shape {force.shape}, and must have shape {(*self.batch, self._size)}")
         return np.ascontiguousarray(force)
 
     def _coded(self) -> Callable[..., Array]:
@@ -251,7 +262,7 @@ class Stepping:
             return self._code
         text = FlatStep(stepper.text("step", len(self._shapes)), self._shapes, self.substeps)
         parameters = {name: x.shape for name, x in zip(self._named, self._inputs, strict=True)}
-        shapes = text.arguments(self.model, parameters)
+        shapes = text.arguments(self.model, (self._given, self._size), parameters)
         single = tuple(name for name, x in self._named.items() if not np.ndim(x))
         specialization = Specialization(text.__name__, text, self.model, numbers=single, is_users=True)
         if not self.batch:
@@ -267,10 +278,10 @@ class Stepping:
 
     def _by_loops(self, steps: PreparedSteps, packed: Array) -> Callable[..., Array]:
         """Steps of one state by loops over what touches. The force is the last of the parameters but for a zero."""
-        n, m, nv = self.model.nq, self.model.nq + self.model.nv, self.model.nv
+        n, m, size = self.model.nq, self.model.nq + self.model.nv, self._size
 
         def stepped(row: Array, force: Array, clock: Array, *inputs: Array) -> Array:
-            packed[-1 - nv : -1] = force
+            packed[-1 - size : -1] = force
             t, new = self._done * self.dt, np.empty(len(row))
             q, v, impulses, worst, unsolved = steps(t, row[:n], row[n:m], row[m:-3], row[-3], row[-2], self.dt)
             new[:n], new[n:m], new[m:-3], new[-3], new[-2] = q, v, impulses, worst[0], unsolved[0]
@@ -281,7 +292,7 @@ class Stepping:
 
     def _by_stepper(self, row: Array, force: Array, clock: Array, *inputs: Array) -> Array:
         """The steps of one state by what `simulate` takes for it."""
-        self._tau[:] = force
+        self._held[:] = force
         n, m, at = self.model.nq, self.model.nq + self.model.nv, self.model.nq + self.model.nv
         memory = list[Any]()
         for shape in self._shapes:

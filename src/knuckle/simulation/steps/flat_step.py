@@ -10,7 +10,7 @@ from typing import Any
 from knuckle.model import Model
 from knuckle.spatial import Vector, repeated
 
-from .step_text import APPLIED, StepText
+from .step_text import StepText
 
 CLOCK, ROW = "clock", "row"
 """Arguments: (t₀, dt), and the state in a row."""
@@ -20,7 +20,7 @@ CLOCK, ROW = "clock", "row"
 class FlatStep:
     """A function (model, row, τ, clock, parameters …) → row, where a row is (q, v, memory …, steps done).
 
-    It takes so many steps of a `StepText` under a force that is held. `shapes` are those of the parts of the memory.
+    It takes so many steps of a `StepText` under a force, or controls of actuators, that are held. `shapes` are those of the parts of the memory.
     """
 
     step: StepText
@@ -54,10 +54,12 @@ class FlatStep:
             at += n
         return parts
 
-    def arguments(self, model: Model, parameters: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-        """The shapes of its arguments."""
+    def arguments(
+        self, model: Model, given: tuple[str, int], parameters: Mapping[str, tuple[int, ...]]
+    ) -> dict[str, tuple[int, ...]]:
+        """The shapes of its arguments; `given` is what is held in a call."""
         size = model.nq + model.nv + sum(map(prod, self.shapes)) + 1
-        return {ROW: (size,), APPLIED: (model.nv,), CLOCK: (2,), **parameters}
+        return {ROW: (size,), given[0]: (given[1],), CLOCK: (2,), **parameters}
 
 
 def _entries(new: tuple[Any, ...]) -> Iterator[Any]:
