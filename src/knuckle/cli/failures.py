@@ -19,6 +19,11 @@ class UnusableError(Exception):
     """What was asked for cannot be done as it was asked for: a file that is not there, words that do not exist."""
 
 
+def tell(message: str) -> None:
+    """Prints a line on stderr."""
+    typer.echo(printable(" ".join(message.split())), err=True)
+
+
 def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
     line = printable(" ".join(message.split()))

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from knuckle.errors import ModelError
 from knuckle.formats.base_link import check_base, floating
+from knuckle.formats.impossible_bodies import warn_of_bodies
 from knuckle.formats.xml import Element, parse_xml, shorten
 from knuckle.model import ROOT, Body, Model, Note, Provenance, TreeJoint
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
@@ -86,6 +87,7 @@ def from_element(
         base=bodies[root],
         provenance=Provenance(file, "urdf", (*source.notes, _summary(source, name))),
     )
+    warn_of_bodies(file or name, bodies.values())
     if merge_fixed:
         model = merge_fixed_joints(model)
     if base == "floating":
