@@ -27,7 +27,7 @@ def tell(message: str) -> None:
 def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
     line = printable(" ".join(message.split()))
-    Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
+    Console(stderr=True, soft_wrap=True, emoji=False).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
     return typer.Exit(code)
 
 
@@ -36,6 +36,8 @@ def clean_errors() -> Iterator[None]:
     """Turns a bad model, a missing file, a package that is not installed and Ctrl-C into a line each."""
     try:
         yield
+    except BrokenPipeError:  # what read our output has ended: no error
+        raise
     except ModelError as error:
         raise fail(str(error), FAILED) from None
     except (UnusableError, ImportError) as error:

@@ -17,7 +17,7 @@ MOST = 5
 
 def warn_of_bodies(model: str, bodies: Iterable[Body]) -> None:
     """One warning for all bodies of a file that no matter could make."""
-    found = [f"{body.name!r} has {text}" for body in bodies if (text := _impossible(body))]
+    found = [f"link {body.name!r} has {text}" for body in bodies if (text := _impossible(body))]
     if found:
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
         verb = "no such body exists" if len(found) == 1 else "no such bodies exist"
