@@ -66,6 +66,7 @@ if _TYPE_CHECKING:
     from . import identification as identification
     from . import integrators as integrators
     from . import jacobian_products as jacobian_products
+    from . import lie_groups as lie_groups
     from . import loops as loops
     from . import operators as operators
     from . import simulation as simulation

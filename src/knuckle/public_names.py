@@ -18,7 +18,7 @@ PUBLIC: dict[str, Any] = {}
 
 GROUPS = (
     "actuators", "compilation", "constraints", "contact", "couplings", "elements", "identification",
-    "jacobian_products", "loops",
+    "jacobian_products", "lie_groups", "loops",
 )  # fmt: skip
 """What completes after a dot: `kn.loops.jacobian`."""
 

@@ -4,7 +4,7 @@ A module imports from its own room and from those named before it, never from th
 have an order of their own. The check of the architecture and the names of kernels on disk are made from these lists.
 """
 
-_GROUPS = ("actuators", "compilation", "couplings", "identification", "jacobian_products", "loops")
+_GROUPS = ("actuators", "compilation", "couplings", "identification", "jacobian_products", "lie_groups", "loops")
 
 ROOMS = (
     # mechanisms and files
@@ -64,6 +64,7 @@ DECIDE_KERNELS = tuple(
         "couplings",
         "identification",
         "jacobian_products",
+        "lie_groups",
         "loops",
         "trajectory",
     )

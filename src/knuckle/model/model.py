@@ -6,7 +6,7 @@ import dataclasses
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knuckle.joints import Joint
 from knuckle.scalar import constant
@@ -24,6 +24,9 @@ from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
 from .surfaces import ContactRules
 from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_element, lifted_frame, lifted_joint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())
@@ -166,6 +169,33 @@ class Model:
         coupled = self.coupled
         return tuple(x for i, joint in enumerate(self.joints) if i not in coupled for x in joint.start)
 
+    @property
+    def lower(self) -> NDArray[Any]:
+        """The lower limits (nq,) of the positions; −∞ where there is none."""
+        return self._limits("lower")
+
+    @property
+    def upper(self) -> NDArray[Any]:
+        """The upper limits (nq,) of the positions; ∞ where there is none."""
+        return self._limits("upper")
+
+    @property
+    def velocity_limit(self) -> NDArray[Any]:
+        """The largest speeds (nv,) of the joints; ∞ where there is no limit."""
+        return self._limits("velocity")
+
+    @property
+    def effort_limit(self) -> NDArray[Any]:
+        """The largest forces (nv,) at the joints; ∞ where there is no limit."""
+        return self._limits("effort")
+
+    def _limits(self, what: str) -> NDArray[Any]:
+        import numpy as np
+
+        coupled = self.coupled
+        own = (joint.limits for i, joint in enumerate(self.joints) if i not in coupled)
+        return np.array([x for limits in own for x in getattr(limits, what)], float)
+
     def variables(self, i: int) -> tuple[int, ...]:
         """The velocity variables that move joint i: its own, or those of the joints that it follows."""
         joints = self.coupled[i].sources if i in self.coupled else (i,)
@@ -228,6 +258,15 @@ class Model:
     def frame_names(self) -> tuple[str, ...]:
         """Names of everything `pose` and `jacobian` know: the base, the bodies and the frames."""
         return (self.base.name, *self.body_names, *(frame.name for frame in self.frames))
+
+    def joint(self, name: str) -> TreeJoint:
+        """A joint of the tree by name: its type, limits, damping and the rest."""
+        return self.joints[self.joint_index(name)]
+
+    def body(self, name: str) -> Body:
+        """A body, or the base, by name: its inertia and its shapes."""
+        i = self.body_index(name)
+        return self.base if i == ROOT else self.bodies[i]
 
     def body_index(self, name: str) -> int:
         """The number of a body; ROOT for the base."""

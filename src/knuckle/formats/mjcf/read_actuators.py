@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints, Transmission
 
-from .actuators import count, is_switched_off, output
+from .actuator_notes import count, is_switched_off, output
 from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import MjcfTree
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from knuckle.errors import ModelError
 from knuckle.model.elements import MujocoMuscle
 
-from .actuators import count, is_switched_off, output
+from .actuator_notes import count, is_switched_off, output
 from .mjcf_source import MjcfSource
 
 

@@ -24,7 +24,7 @@ from knuckle.model.elements import (
 )
 from knuckle.spatial import IDENTITY
 
-from .actuators import count, drives
+from .actuator_notes import count, drives
 from .mjcf_source import MjcfSource, numbers, transform
 from .mjcf_tree import MjcfTree
 from .read_muscles import muscles_on
