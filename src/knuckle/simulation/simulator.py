@@ -71,6 +71,10 @@ class Simulator:
         return self.at.state
 
     @property
+    def stepper(self) -> Stepper:
+        return self._stepper()
+
+    @property
     def is_done(self) -> bool:
         return self.at.t >= self.settings.duration
 

@@ -9,21 +9,27 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from knuckle.engine.calls.function import Function
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
-from knuckle.integrators.system import MuscleDrive, System
+from knuckle.integrators.system import HOLD, MuscleDrive, System
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
-from knuckle.simulation.friction.dry_friction import begun, stepped, within_modes
+from knuckle.simulation.friction.dry_friction import begun, has_modes, stepped, within_modes
+from knuckle.simulation.friction.dry_friction import held as in_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE, SampledControl
+from knuckle.scalar import less, select
 from knuckle.spatial import Vector
 
 APPLIED, WRENCHES = "applied τ", "applied f_ext"
 """Names of the arguments for forces that are held during a step: no names that a controller could have."""
+RESTING = "resting"
+"""The argument that has 1 for each velocity variable that rests on a stop, and 0 for the others."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,8 @@ class StepText:
     excitations: Control = NO_FORCE
     muscles: MuscleStates | None = None
     sampled: SampledControl | None = None
+    rests: bool = False
+    """Whether some velocity variables, of joints with q̇ = v, may rest on stops: those that `RESTING` says"""
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -65,7 +73,7 @@ class StepText:
         names = dict.fromkeys(name for control in controls for name in control.parameters)
         if self.sampled is not None and self.sampled.law.what == "controls":
             names.pop(CONTROLS, None)
-        return tuple(names)
+        return *names, *((RESTING,) if self.rests else ())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -87,7 +95,18 @@ class StepText:
         return tuple(_flat(self._outcome(self.system(model, values), t, state, dt, values)))
 
     def _outcome(self, system: System, t: Any, state: State, dt: Any, values: Mapping[str, Any]) -> Any:
-        """What the method gives."""
+        """What the method gives, with what rests where it was."""
+        new = self._moved(system, t, state, dt, values)
+        if not self.rests or self.method == "start":
+            return new
+        if isinstance(new, State):
+            return State(*at_stops(system.model, values[RESTING], state.q, new.q, new.v), new.memory)
+        if self.method != "attempt":
+            return new
+        first, *errors = new
+        return State(*at_stops(system.model, values[RESTING], state.q, first.q, first.v), first.memory), *errors
+
+    def _moved(self, system: System, t: Any, state: State, dt: Any, values: Mapping[str, Any]) -> Any:
         if self.method == "start":
             return begun(self.integrator, system, t, state.q, state.v, dt)
         if self.method == "step":
@@ -144,7 +163,10 @@ class StepText:
         drive = None if self.muscles is None else self._drive(self.muscles, known, values)
         is_text = isinstance(controller.function, Function)
         wrenches_of = f_ext if acts else None
-        return System(moving, force, wrenches_of, self.stabilization, muscles=drive, is_text=is_text)
+        held_by = values[RESTING] if self.rests else None
+        return System(
+            moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text
+        )
 
     def _drive(
         self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]
@@ -158,6 +180,36 @@ class StepText:
             return self.excitations(known(at, t), t, q, v, {**values, **states}, (which.muscles,))
 
         return MuscleDrive(which, excitations, values.get(FIRST_ACTIVATIONS), values.get(FIRST_FIBERS))
+
+
+@dataclass(frozen=True)
+class LoadText:
+    """A function (model, t, q, v, memory0, …, parameters …) → the forces (nv,) against which stops hold, 0 elsewhere."""
+
+    step: StepText
+
+    def __call__(self, model: Model, **values: Any) -> Any:
+        control = self.step.sampled
+        system = self.step.system(
+            model, values, None if control is None else control.held(values[f"memory{self.step.memory - 1}"])
+        )
+        if has_modes(self.step.integrator, model):
+            system = in_modes(system, values["memory0"])
+        a = system.acceleration(values["t"], values["q"], values["v"])
+        return Vector(HOLD * x * r for x, r in zip(a, values[RESTING], strict=True))
+
+
+def at_stops(model: Model, resting: Any, before: Any, q: Any, v: Any) -> tuple[Any, Any]:
+    """(q, v) where what rests has no velocity, and is exactly where it was before."""
+    new = list(q)
+    for joint, qs, vs in zip(model.joints, model.q_slices, model.v_slices, strict=True):
+        if joint.type.nq == joint.type.nv:
+            for k, j in zip(range(qs.start, qs.stop), range(vs.start, vs.stop), strict=True):
+                new[k] = select(less(0.5, resting[j]), before[k], q[k])
+    slow = [x * (1 - r) for x, r in zip(v, resting, strict=True)]
+    if isinstance(q, np.ndarray):
+        return np.array(new, float), np.array(slow, float)
+    return Vector(new), Vector(slow)
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.arrays.result_layout import Layout, Several
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.one_by_one import OneByOne
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
@@ -42,7 +43,7 @@ from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, Sampled
 from .looped_steps import LoopedSteps
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import StepText
+from .step_text import RESTING, LoadText, StepText
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -70,6 +71,7 @@ class Stepper:
         sampled: SampledInputs = NOT_SAMPLED,
     ) -> None:
         told = muscles or MuscleInputs(None)
+        self._made_of = controller, external_forces, muscles, sampled
         self.sampled, own = sampled.which, {k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}
         self._first_state = sampled.parameters.get(FIRST_STATE)
         self.muscles, parameters = told.which, {**parameters, **told.parameters, **own}
@@ -88,6 +90,7 @@ class Stepper:
         self._step = StepText(
             "step", integrator, controller, external_forces,
             stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
+            rests=RESTING in parameters,
         )  # fmt: skip
         plain = self.sampled and between_samples(self.sampled)
         self._between = replace(self._step, sampled=plain)
@@ -106,6 +109,38 @@ class Stepper:
     def system(self) -> System:
         """The mechanism under its forces, on arrays."""
         return self._step.system(self.model, self.parameters)
+
+    def resting(self, held: Array) -> Stepper:
+        """The same steps with some velocity variables, of joints with q̇ = v, resting on stops: 1 for each of them."""
+        controller, external_forces, muscles, sampled = self._made_of
+        parameters = {**self.parameters, RESTING: held}
+        return Stepper(
+            self.model, self.integrator, controller, external_forces, parameters, self.stabilization, muscles, sampled
+        )
+
+    @cached_property
+    def rests(self) -> Array:
+        """1 for each velocity variable that rests on a stop, 0 for the others."""
+        return np.asarray(self.parameters.get(RESTING, np.zeros(self.model.nv)), float)
+
+    @property
+    def inputs(self) -> SampledInputs:
+        """The sampled controller, if there is one."""
+        return self._made_of[3]
+
+    def loads(self, times: Array, rows: StateRows) -> Array:
+        """The forces (n, nv) against which stops hold in states at `times`; 0 where nothing rests."""
+        text = LoadText(replace(self._between, memory=len(rows.memory)))
+        arrays: dict[str, Any] = {"t": (times[:, None], (1,)), "q": (rows.q, rows.q.shape[1:])}
+        arrays |= {"v": (rows.v, rows.v.shape[1:])}
+        arrays |= {f"memory{k}": (x, x.shape[1:]) for k, x in enumerate(rows.memory)}
+        single = ["t", *(f"memory{k}" for k, is_one in enumerate(rows.numbers) if is_one)]
+        for name in text.step.parameters:
+            x = np.asarray(self.parameters[name], float)
+            arrays[name] = np.atleast_1d(x), np.atleast_1d(x).shape
+            single += [] if x.ndim else [name]
+        kind = Specialization("forces of stops", text, self.model, numbers=tuple(single), is_users=True)
+        return np.asarray(NumPyArrays(eager=True).compute(kind, arrays))
 
     @cached_property
     def neutral(self) -> Array:
