@@ -27,7 +27,9 @@ def tell(message: str) -> None:
 def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
     line = printable(" ".join(message.split()))
-    Console(stderr=True, soft_wrap=True, emoji=False).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
+    Console(stderr=True, soft_wrap=True, emoji=False).print(
+        f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False
+    )
     return typer.Exit(code)
 
 

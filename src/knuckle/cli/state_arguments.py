@@ -36,9 +36,7 @@ def _scales(units: Sequence[str], degrees: bool) -> list[float]:
     return [math.pi / 180 if degrees and unit.startswith("rad") else 1.0 for unit in units]
 
 
-def _set(
-    values: Array, labels: Sequence[str], option: str, words: Iterable[str], scales: Sequence[float]
-) -> Array:
+def _set(values: Array, labels: Sequence[str], option: str, words: Iterable[str], scales: Sequence[float]) -> Array:
     changed = np.array(values, float)
     for word in (part for words_ in words for part in words_.split(",") if part.strip()):
         name, sign, text = (piece.strip() for piece in word.partition("="))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from knuckle.algorithms.dynamics.actuation import actuated, actuator_forces
+from knuckle.algorithms.dynamics.actuator_drive import actuated, actuator_forces
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.public_names import public_in

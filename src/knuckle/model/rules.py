@@ -88,7 +88,9 @@ def _check_actuators(model: Model) -> None:
             raise ModelError(f"what it acts on ({x.transmission.said}) is not in the model", element=x.name)
         for name in x.transmission.joints if isinstance(x.transmission, AtJoints) else ():
             if (nv := model.joints[model.joint_names.index(name)].type.nv) != 1:
-                raise ModelError(f"joint {name!r} has {nv} variables, and an actuator at joints turns one", element=x.name)
+                raise ModelError(
+                    f"joint {name!r} has {nv} variables, and an actuator at joints turns one", element=x.name
+                )
     if model.actuators and model.algebra is not SPATIAL and any(x.transmission.is_on_bodies for x in model.actuators):
         raise ModelError("a planar model has actuators at joints only: model.without_actuators()")
 

@@ -95,4 +95,3 @@ def actuated_rows(model: Model, times: Array, q: Array, v: Array, u: Array) -> A
     rows = [actuator_terms.joint_forces(model.at_time(float(t)), q[..., k, :], v[..., k, :], u[..., k, :])
             for k, t in enumerate(times)]  # fmt: skip
     return np.stack(rows, axis=-2)
-

@@ -243,7 +243,11 @@ def simulate(
                 tau = forces_along(model, plain, named, times, q_rows, v_rows)
                 tau = tau + actuated_rows(model, times, q_rows, v_rows, held)
             else:
-                tau = held if driven.control is None else held + forces_along(model, control, named, times, q_rows, v_rows)
+                tau = (
+                    held
+                    if driven.control is None
+                    else held + forces_along(model, control, named, times, q_rows, v_rows)
+                )
             muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
@@ -251,7 +255,9 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished":
+    elif (
+        is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished"
+    ):
         warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,

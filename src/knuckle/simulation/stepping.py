@@ -15,8 +15,8 @@ from knuckle.engine.calls.one_by_one import OneByOne
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ModelError
 from knuckle.integrators.base import Adaptive, Integrator, State
-from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.contact_choice import steps_for_one_state
+from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
@@ -29,7 +29,7 @@ from .actuated_control import GIVEN, must_have_actuators, with_actuators
 from .controls import CONTROLS, forces_of
 from .rollout.rollout_inputs import finite, whole
 from .sampled_control import FIRST_STATE, SampledController, must_fit_steps, sampled_inputs
-from .steps.flat_step import CLOCK, ROW, FlatStep
+from .steps.flat_step import FlatStep
 from .steps.step_text import APPLIED
 from .steps.stepper import Stepper
 from .stops.compliant_stops import with_stops
@@ -183,7 +183,9 @@ class Stepping:
         if which is None:
             batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
             if self._row.size and bool(batch) != bool(self.batch):
-                raise ValueError(f"q and v have the batch axes {batch}, and those before had {self.batch}: make another")
+                raise ValueError(
+                    f"q and v have the batch axes {batch}, and those before had {self.batch}: make another"
+                )
             self._row, self._done = self._started(q, v, batch), 0
             places = slice(self.model.nq), slice(self.model.nq, self.model.nq + self.model.nv)
             self._q_place, self._v_place = ((..., place) if batch else place for place in places)
@@ -203,7 +205,9 @@ class Stepping:
         """The rows of states to begin with."""
         q, v = np.broadcast_to(q, (*batch, self.model.nq)), np.broadcast_to(v, (*batch, self.model.nv))
         must_be_closed(self.model, q, v, self._stepper.stabilization)
-        first = [x.reshape(-1, x.shape[-1])[0] for x in (q, v)] if math.prod(batch) else [*start_of(self.model, None, None)]
+        first = (
+            [x.reshape(-1, x.shape[-1])[0] for x in (q, v)] if math.prod(batch) else [*start_of(self.model, None, None)]
+        )
         begun = self._stepper.start(0.0, first[0], first[1], self.dt)
         self._shapes = tuple(np.shape(x) for x in begun.memory)
         parts: list[Any] = [q, v, *begun.memory]
@@ -217,7 +221,9 @@ class Stepping:
         arrays: dict[str, Any] = {"t": (np.zeros(1), (1,)), "q": (q, q.shape[-1:]), "v": (v, v.shape[-1:])}
         arrays |= {"dt": (np.array([self.dt]), (1,)), self._given: (self._nothing, self._nothing.shape)}
         arrays |= {name: (x, x.shape) for name, x in zip(self._named, self._inputs, strict=True)}
-        arrays |= {} if self._first is None or not self._first.size else {FIRST_STATE: (self._first, self._first.shape[-1:])}
+        arrays |= (
+            {} if self._first is None or not self._first.size else {FIRST_STATE: (self._first, self._first.shape[-1:])}
+        )
         single = ("t", "dt", *(name for name, x in self._named.items() if not np.ndim(x)))
         text = self._stepper.text("start")
         return NumPyArrays().compute(Specialization(text.name, text, self.model, numbers=single, is_users=True), arrays)
@@ -264,7 +270,7 @@ class Stepping:
         parameters = {name: x.shape for name, x in zip(self._named, self._inputs, strict=True)}
         shapes = text.arguments(self.model, (self._given, self._size), parameters)
         single = tuple(name for name, x in self._named.items() if not np.ndim(x))
-        specialization = Specialization(text.__name__, text, self.model, numbers=single, is_users=True)
+        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
         if not self.batch:
             self._code = OneByOne(specialization, shapes).call
             return self._code

@@ -50,7 +50,10 @@ def columns(trajectory: Trajectory) -> dict[str, NDArray[Any]]:
         ("tau", trajectory.tau, velocity_labels(model), force_units(model)),
     ):
         found |= {f"{what} {x} [{unit}]": rows[:, k] for k, (x, unit) in enumerate(zip(labels, units, strict=True))}
-    return found | {"kinetic energy [J]": trajectory.kinetic_energy, "potential energy [J]": trajectory.potential_energy}
+    return found | {
+        "kinetic energy [J]": trajectory.kinetic_energy,
+        "potential energy [J]": trajectory.potential_energy,
+    }
 
 
 def write_csv(trajectory: Trajectory, path: Path) -> None:

@@ -90,9 +90,7 @@ def as_json(trajectory: Trajectory, wall: float, files: dict[str, str]) -> dict[
     }
 
 
-def show(
-    trajectory: Trajectory, wall: float, console: Console, is_conserved: bool, degrees: bool = False
-) -> None:
+def show(trajectory: Trajectory, wall: float, console: Console, is_conserved: bool, degrees: bool = False) -> None:
     """A few lines and a table: how long it took, energies, where every variable went."""
     steps = f"steps of {1e3 * trajectory.dt:g} ms" if trajectory.dt else "steps of its own"
     console.print(

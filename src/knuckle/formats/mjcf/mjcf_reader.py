@@ -13,6 +13,7 @@ from knuckle.model import Body, ContactRules, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
+from .actuators.read_actuators import actuators
 from .equality import constraints
 from .file_bounds import check_bounds
 from .flexes.read_flexes import flexes
@@ -21,7 +22,6 @@ from .geoms.read_shapes import shapes
 from .mjcf_keyframes import keyframes
 from .mjcf_source import MjcfSource, numbers
 from .mjcf_tree import build_tree
-from .read_actuators import actuators
 from .read_tendons import tendons
 from .remarks import remark
 

@@ -24,10 +24,10 @@ from knuckle.model.elements import (
 )
 from knuckle.spatial import IDENTITY
 
-from .actuator_notes import count, drives
+from .actuators.actuator_notes import count, drives
+from .actuators.read_muscles import muscles_on
 from .mjcf_source import MjcfSource, numbers, transform
 from .mjcf_tree import MjcfTree
-from .read_muscles import muscles_on
 
 _OTHERS = {
     "stiffnesspoly": ("higher terms of its stiffness", "SPRING"),

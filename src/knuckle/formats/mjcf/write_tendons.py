@@ -141,7 +141,10 @@ def actuator_words(model: Model) -> list[Words]:
 def wound_by_actuators(model: Model) -> list[tuple[str, list[Words]]]:
     """Names and windings of the fixed tendons of actuators at several joints."""
     return [
-        (tendon_of(x), [{"joint": j, "coef": g} for j, g in zip(x.transmission.joints, x.transmission.gears, strict=True)])
+        (
+            tendon_of(x),
+            [{"joint": j, "coef": g} for j, g in zip(x.transmission.joints, x.transmission.gears, strict=True)],
+        )
         for x in model.actuators
         if isinstance(x.transmission, AtJoints) and len(x.transmission.joints) > 1
     ]
@@ -159,10 +162,10 @@ def _actuator(x: Actuator) -> Words:
         words |= {"site": at.frame, "gear": (*at.force, *at.moment)}
     elif isinstance(at, AlongLine):
         words |= {"tendon": at.line, "gear": at.gear}
-    elif len(at.joints) > 1:
-        words |= {"tendon": tendon_of(x), "gear": 1.0}
-    else:
+    elif len(at.joints) == 1:
         words |= {"joint": at.joints[0], "gear": at.gears[0]}
+    else:
+        words |= {"tendon": tendon_of(x), "gear": 1.0}
     words |= {"gainprm": x.gain, "biasprm": x.bias}
     for word, flag, ends in (
         ("ctrlrange", "ctrllimited", x.control_range),

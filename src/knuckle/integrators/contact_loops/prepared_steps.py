@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .step_routine import DONE, StepRows, many_steps
+from .step_routine import StepRows, many_steps
 
 if TYPE_CHECKING:
     from knuckle.engine.routines import Code

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from knuckle.public_names import public_in
 from knuckle.scalar import constant, maximum, minimum
 
-from .transmissions import AtJoints, Transmission
+from .transmissions import AlongLine, AtFrame, AtJoints, Transmission
 
 Range: TypeAlias = tuple[float, float] | None
 
@@ -56,9 +56,7 @@ class Actuator:
 
     def force(self, u: Any, length: Any, rate: Any) -> Any:
         """f of a control u where the transmission has this length and rate."""
-        gain, bias = (
-            constant(a) + constant(b) * length + constant(c) * rate for a, b, c in (self.gain, self.bias)
-        )
+        gain, bias = (constant(a) + constant(b) * length + constant(c) * rate for a, b, c in (self.gain, self.bias))
         return _within(gain * _within(u, self.control_range) + bias, self.force_range)
 
     @property
@@ -79,11 +77,11 @@ def _within(x: Any, ends: Range) -> Any:
 
 
 def _at(where: str | Iterable[str] | Transmission, gear: float | Iterable[float]) -> Transmission:
-    if isinstance(where, str) or not hasattr(where, "stays"):
-        names = (where,) if isinstance(where, str) else tuple(where)  # type: ignore[arg-type]
-        gears = tuple(gear) if isinstance(gear, Iterable) else (gear,) * len(names)
-        return AtJoints(tuple(map(str, names)), tuple(float(x) for x in gears))
-    return where  # type: ignore[return-value]  # pyright: ignore[reportReturnType]
+    if isinstance(where, (AtJoints, AtFrame, AlongLine)):
+        return where
+    names = (where,) if isinstance(where, str) else tuple(where)
+    gears = tuple(gear) if isinstance(gear, Iterable) else (gear,) * len(names)
+    return AtJoints(names, tuple(float(x) for x in gears))
 
 
 @public_in("actuators")

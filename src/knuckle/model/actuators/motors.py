@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from knuckle.public_names import public_in
 
 from .actuator import Actuator, motor
+from .transmissions import is_limit
 
 if TYPE_CHECKING:
     from knuckle.model.model import Model
@@ -32,4 +33,4 @@ def _motor(model: Model, name: str) -> Actuator:
     (effort, *others) = model.joints[model.joint_index(name)].limits.effort or (math.inf,)
     if others:
         raise ValueError(f"joints: {name!r} has {1 + len(others)} variables, and a motor turns one")
-    return motor(name, name, control_range=(-effort, effort) if 0 < effort < math.inf else None)
+    return motor(name, name, control_range=(-effort, effort) if is_limit(effort) else None)

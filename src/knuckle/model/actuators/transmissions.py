@@ -25,7 +25,7 @@ Pushes: TypeAlias = Iterable[tuple[int, Any]]
 
 
 @dataclass(frozen=True)
-class Moving:
+class TransmissionState:
     """A mechanism in a state: q and v of each joint; where they are needed, velocities of bodies, and its lines."""
 
     model: Model
@@ -59,17 +59,17 @@ class AtJoints:
             raise ValueError(f"an actuator at joints has a gear for each: {self.joints} and {self.gears}")
         _must_be_finite("gears", self.gears)
 
-    def reach(self, at: Moving) -> tuple[Any, Any]:
+    def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
         parts = [(at.model.joint_index(name), constant(g)) for name, g in zip(self.joints, self.gears, strict=True)]
         return sum((g * at.q[i][0] for i, g in parts), ZERO), sum((g * at.v[i][0] for i, g in parts), ZERO)
 
-    def at_joints(self, at: Moving, f: Any) -> Pushes:
+    def at_joints(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is at joints of one variable."""
         for name, gear in zip(self.joints, self.gears, strict=True):
             yield at.model.joint_index(name), constant(gear) * f
 
-    def on_bodies(self, at: Moving, f: Any) -> Pushes:
+    def on_bodies(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is on bodies: nothing besides that at joints."""
         return ()
 
@@ -84,7 +84,9 @@ class AtJoints:
     @property
     def said(self) -> str:
         """Where it acts, in words."""
-        parts = (name if gear == 1 else f"{gear:g} × {name}" for name, gear in zip(self.joints, self.gears, strict=True))
+        parts = (
+            name if gear == 1 else f"{gear:g} × {name}" for name, gear in zip(self.joints, self.gears, strict=True)
+        )
         return " + ".join(parts)
 
 
@@ -109,7 +111,7 @@ class AtFrame:
         _must_be_finite("moment", self.moment)
         _must_be_finite("force", self.force)
 
-    def reach(self, at: Moving) -> tuple[Any, Any]:
+    def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
         frame = at.model.frame(self.frame)
         if frame.body == ROOT:
@@ -120,11 +122,11 @@ class AtFrame:
     def _unit(self) -> Force:
         return Force.of(tuple(map(constant, (*self.moment, *self.force))))
 
-    def at_joints(self, at: Moving, f: Any) -> Pushes:
+    def at_joints(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is at joints: nothing besides that on a body."""
         return ()
 
-    def on_bodies(self, at: Moving, f: Any) -> Pushes:
+    def on_bodies(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is on a body."""
         frame = at.model.frame(self.frame)
         yield frame.body, frame.X.T @ Force.of(tuple(constant(c) * f for c in (*self.moment, *self.force)))
@@ -161,16 +163,16 @@ class AlongLine:
     def __post_init__(self) -> None:
         _must_be_finite("gear", (self.gear,))
 
-    def reach(self, at: Moving) -> tuple[Any, Any]:
+    def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
         line, gear = at.lines[self.line], constant(self.gear)
         return gear * line.element.length(line.X), gear * line.element.rate(line.X, line.V)
 
-    def at_joints(self, at: Moving, f: Any) -> Pushes:
+    def at_joints(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is at joints: nothing besides that on bodies."""
         return ()
 
-    def on_bodies(self, at: Moving, f: Any) -> Pushes:
+    def on_bodies(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is on bodies: a tension of −gear f."""
         line = at.lines[self.line]
         pulls = line.element.pulled(line.X, -(constant(self.gear) * f))
@@ -193,6 +195,11 @@ class AlongLine:
 Transmission: TypeAlias = AtJoints | AtFrame | AlongLine
 
 
+def is_limit(effort: float) -> bool:
+    """Whether an effort of a joint limits anything: 0, as many files have it, does not."""
+    return 0 < effort < math.inf
+
+
 def _must_be_finite(name: str, values: tuple[float, ...]) -> None:
-    if not all(isinstance(x, (int, float)) and math.isfinite(x) for x in values):
+    if not all(map(math.isfinite, values)):
         raise ValueError(f"{name} of an actuator are finite numbers, not {values}")

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.simulation.controls import CONTROLS
-from knuckle.simulation.controls import MUSCLES, Control
+from knuckle.simulation.controls import CONTROLS, MUSCLES, Control
 from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.sampled_control import SampledControl
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES
@@ -94,8 +93,8 @@ class Sampler:
         """The force in a step, after a sample if it is time for one."""
         if self._held is None or (step % self.every == 0 and step != self._sampled):
             z = np.broadcast_to(self.state, (*q.shape[:-1], self.control.states)).astype(q.dtype)
-            self._held, self.state = self.control.sample(model, t, q, v, z, values)
-            self._sampled = step
+            held, self.state = self.control.sample(model, t, q, v, z, values)
+            self._held, self._sampled = np.asarray(held), step
         return self._held
 
 

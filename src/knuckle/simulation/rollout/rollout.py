@@ -35,7 +35,13 @@ from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
 from knuckle.simulation.friction.dry_friction import friction_rows, has_modes, must_be_separate
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
-from knuckle.simulation.sampled_control import FIRST_STATE, SampledController, must_be_one, must_fit_steps, sampled_inputs
+from knuckle.simulation.sampled_control import (
+    FIRST_STATE,
+    SampledController,
+    must_be_one,
+    must_fit_steps,
+    sampled_inputs,
+)
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.warning import warn

@@ -17,8 +17,7 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
-from knuckle.simulation.controls import CONTROLS
-from knuckle.simulation.controls import MUSCLES, STATE, Control, control_of
+from knuckle.simulation.controls import CONTROLS, MUSCLES, STATE, Control, control_of
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE
 from knuckle.simulation.steps.step_text import APPLIED

@@ -20,7 +20,8 @@ CLOCK, ROW = "clock", "row"
 class FlatStep:
     """A function (model, row, τ, clock, parameters …) → row, where a row is (q, v, memory …, steps done).
 
-    It takes so many steps of a `StepText` under a force, or controls of actuators, that are held. `shapes` are those of the parts of the memory.
+    It takes so many steps of a `StepText` under a force, or controls of actuators, that are held. `shapes` are those of
+    the parts of the memory.
     """
 
     step: StepText
@@ -29,7 +30,11 @@ class FlatStep:
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
-            object.__setattr__(self, name, f"{self.count} × {self.step.name}")
+            object.__setattr__(self, name, self.name)
+
+    @property
+    def name(self) -> str:
+        return f"{self.count} × {self.step.name}"
 
     def __call__(self, model: Model, **values: Any) -> Any:
         row, clock = values.pop(ROW), values.pop(CLOCK)

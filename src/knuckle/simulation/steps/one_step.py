@@ -82,7 +82,9 @@ def _method(model: Model, integrator: str | Integrator | None, contacts: bool | 
         if not isinstance(contacts, CompliantContacts):
             must_solve_contacts(model, solved, method)
     else:
-        touching = None if isinstance(contacts, CompliantContacts) else contact_integrator(model, solved, one_state=False)
+        touching = (
+            None if isinstance(contacts, CompliantContacts) else contact_integrator(model, solved, one_state=False)
+        )
         method = touching or integrator_of("rk4")
     if isinstance(method, Adaptive):
         raise ValueError(f"step: {type(method).__name__} chooses its steps itself: take an integrator of fixed steps")

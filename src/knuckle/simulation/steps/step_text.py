@@ -17,13 +17,12 @@ from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import HOLD, MuscleDrive, System
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.simulation.controls import CONTROLS
-from knuckle.simulation.controls import MUSCLES, NO_FORCE, Control
+from knuckle.scalar import less, select
+from knuckle.simulation.controls import CONTROLS, MUSCLES, NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import begun, has_modes, stepped, within_modes
 from knuckle.simulation.friction.dry_friction import held as in_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE, SampledControl
-from knuckle.scalar import less, select
 from knuckle.spatial import Vector
 
 APPLIED, WRENCHES = "applied τ", "applied f_ext"
@@ -56,6 +55,8 @@ class StepText:
     sampled: SampledControl | None = None
     rests: bool = False
     """Whether some velocity variables, of joints with q̇ = v, may rest on stops: those that `RESTING` says"""
+    applies: bool = False
+    """Whether `APPLIED` is an argument that is always given"""
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -73,7 +74,7 @@ class StepText:
         names = dict.fromkeys(name for control in controls for name in control.parameters)
         if self.sampled is not None and self.sampled.law.what == "controls":
             names.pop(CONTROLS, None)
-        return *names, *((RESTING,) if self.rests else ())
+        return *names, *((RESTING,) if self.rests else ()), *((APPLIED,) if self.applies else ())
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -164,9 +165,7 @@ class StepText:
         is_text = isinstance(controller.function, Function)
         wrenches_of = f_ext if acts else None
         held_by = values[RESTING] if self.rests else None
-        return System(
-            moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text
-        )
+        return System(moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text)
 
     def _drive(
         self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]
@@ -184,7 +183,7 @@ class StepText:
 
 @dataclass(frozen=True)
 class LoadText:
-    """A function (model, t, q, v, memory0, …, parameters …) → the forces (nv,) against which stops hold, 0 elsewhere."""
+    """A function (model, t, q, v, memory0, …, parameters …) → the forces (nv,) that stops hold against, 0 elsewhere."""
 
     step: StepText
 

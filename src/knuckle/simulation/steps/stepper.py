@@ -10,10 +10,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.arrays.result_layout import Layout, Several
-from knuckle.engine.calls.numpy_arrays import NumPyArrays
-from knuckle.engine.calls.one_by_one import OneByOne
-from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
@@ -41,9 +37,10 @@ from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
 from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
 from .looped_steps import LoopedSteps
+from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import RESTING, LoadText, StepText
+from .step_text import APPLIED, RESTING, LoadText, StepText
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -90,7 +87,7 @@ class Stepper:
         self._step = StepText(
             "step", integrator, controller, external_forces,
             stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
-            rests=RESTING in parameters,
+            rests=RESTING in parameters, applies=APPLIED in parameters,
         )  # fmt: skip
         plain = self.sampled and between_samples(self.sampled)
         self._between = replace(self._step, sampled=plain)
@@ -131,16 +128,7 @@ class Stepper:
     def loads(self, times: Array, rows: StateRows) -> Array:
         """The forces (n, nv) against which stops hold in states at `times`; 0 where nothing rests."""
         text = LoadText(replace(self._between, memory=len(rows.memory)))
-        arrays: dict[str, Any] = {"t": (times[:, None], (1,)), "q": (rows.q, rows.q.shape[1:])}
-        arrays |= {"v": (rows.v, rows.v.shape[1:])}
-        arrays |= {f"memory{k}": (x, x.shape[1:]) for k, x in enumerate(rows.memory)}
-        single = ["t", *(f"memory{k}" for k, is_one in enumerate(rows.numbers) if is_one)]
-        for name in text.step.parameters:
-            x = np.asarray(self.parameters[name], float)
-            arrays[name] = np.atleast_1d(x), np.atleast_1d(x).shape
-            single += [] if x.ndim else [name]
-        kind = Specialization("forces of stops", text, self.model, numbers=tuple(single), is_users=True)
-        return np.asarray(NumPyArrays(eager=True).compute(kind, arrays))
+        return loads(text, self.model, self.parameters, times, rows)
 
     @cached_property
     def neutral(self) -> Array:
@@ -463,36 +451,8 @@ class Stepper:
         if key not in self._native_methods:
             whole = self._held if method in ("step", "slid") else self._between
             text = replace(whole, method=method, memory=len(state.memory), besides=tuple(besides))
-            self._native_methods[key] = self._compiled(text, state, forces)
+            self._native_methods[key] = compiled(text, self.model, self.parameters, state, forces)
         return self._native_methods[key](t, state, dt, *besides.values(), *forces)
-
-    def _compiled(self, text: StepText, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
-        """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
-        parameters = forces or tuple(self.parameters[name] for name in text.parameters)
-        besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
-        sizes = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
-        shapes = {**self._state_shapes(state), **besides, "dt": (), **sizes}
-        single = tuple(name for name, shape in shapes.items() if not shape)
-        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
-        function = OneByOne(specialization, shapes)
-        call = function.call
-        constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
-        n = len(besides)
-
-        parts: list[tuple[int, int | slice]] = []
-
-        def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
-            arrays = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
-            flat = call(*arrays, *others[n:], *constants)
-            if not parts:
-                parts.extend(_places(function.layout))
-            return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
-
-        return native
-
-    def _state_shapes(self, state: State) -> Shapes:
-        memory = {f"memory{k}": np.shape(x) for k, x in enumerate(state.memory)}
-        return {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), **memory}
 
 
 def stepper(
@@ -535,17 +495,3 @@ def _state(name: str, value: ArrayLike, n: int) -> Array:
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
     return array
-
-
-def _array(x: Any) -> Array:
-    """An array as it is, a number as an array of one."""
-    return x if isinstance(x, np.ndarray) else np.array([x], float)
-
-
-def _places(layout: Layout) -> Iterator[tuple[int, int | slice]]:
-    """The number of axes of each part of a result, and where in the flat array it is: a number, or a vector."""
-    start = 0
-    for part in layout.parts if isinstance(layout, Several) else (layout,):
-        shape = getattr(part, "shape", ())
-        yield len(shape), slice(start, start + part.size) if shape else start
-        start += part.size

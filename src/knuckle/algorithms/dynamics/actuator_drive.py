@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from knuckle.algorithms.elements.element_forces import joint_forces, placed
 from knuckle.algorithms.kinematics.body_motions import velocities
 from knuckle.algorithms.types import PerJoint
 from knuckle.model import Model
-from knuckle.model.actuators.transmissions import Moving
+from knuckle.model.actuators.transmissions import TransmissionState, is_limit
 from knuckle.scalar import ZERO, constant, maximum, minimum
 from knuckle.spatial import Vector
 
@@ -38,14 +37,14 @@ def _limited(model: Model, i: int, tau: Vector) -> Vector:
     """Joint forces within ± the effort that a joint takes; an effort of 0, as files have it, is none."""
     most = model.joints[i].limits.effort
     return Vector(
-        minimum(maximum(x, constant(-m)), constant(m)) if 0 < m < math.inf and x is not ZERO else x
+        minimum(maximum(x, constant(-m)), constant(m)) if is_limit(m) and x is not ZERO else x
         for x, m in zip(tau, most, strict=True)
     )
 
 
-def _moving(model: Model, q: PerJoint, v: PerJoint) -> Moving:
+def _moving(model: Model, q: PerJoint, v: PerJoint) -> TransmissionState:
     """What transmissions need of a state."""
     if not any(x.transmission.is_on_bodies for x in model.actuators):
-        return Moving(model, q, v, {}, {})
+        return TransmissionState(model, q, v, {}, {})
     lines = {it.element.name: it for it in placed(model, q, v)}
-    return Moving(model, q, v, velocities(model, q, v), lines)
+    return TransmissionState(model, q, v, velocities(model, q, v), lines)

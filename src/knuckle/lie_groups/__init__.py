@@ -1,6 +1,6 @@
 """Rotations and rigid motions as arrays: exponentials, logarithms and conversions, as `kn.lie_groups`."""
 
-from .functions.lie_arrays import (
+from .lie_arrays import (
     exp_quaternion,
     exp_se3,
     exp_so3,

@@ -1,12 +1,12 @@
-"""MuJoCo's actuators without states as `Actuator`s; a warning names the others, and what they have that ours have not."""
+"""MuJoCo's actuators without states as `Actuator`s; a warning names the others, and why they do not come over."""
 
 from __future__ import annotations
 
+from knuckle.formats.mjcf.mjcf_source import MjcfSource, numbers
+from knuckle.formats.mjcf.mjcf_tree import MjcfTree
 from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints, Transmission
 
 from .actuator_notes import count, is_switched_off, output
-from .mjcf_source import MjcfSource, numbers
-from .mjcf_tree import MjcfTree
 
 
 def actuators(source: MjcfSource, tree: MjcfTree) -> tuple[Actuator, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .mjcf_source import MjcfSource
+from knuckle.formats.mjcf.mjcf_source import MjcfSource
+
 
 def motors(source: MjcfSource, j: int) -> tuple[float, float]:
     """Armature and damping of the actuators on a joint of one freedom: gear squared times their own."""
