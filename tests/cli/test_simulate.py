@@ -207,7 +207,10 @@ def _ended(motion: Any) -> Any:
         (("--start", "elbow_pitch=inf"), "--start elbow_pitch=inf: 'inf' is not a number"),
         (("--dt", "-1"), "dt=-1.0 must be positive"),
         (("--duration", "0"), "duration=0.0 must be positive"),
-        (("--out", "a.csv"), "--out a.csv: expected a file that ends in .npz or .nc"),
+        (("--out", "a.xls"), "--out a.xls: expected a file that ends in .npz or .nc or .csv"),
+        (("--dt", "5", "--duration", "1"), "--dt 5 is longer than --duration 1"),
+        (("--duration", "abc"), "Invalid value for '--duration'"),
+        (("--nonsense",), "No such option: --nonsense"),
         (("--plot", "no/a.png"), "--plot no/a.png: there is no folder no"),
         (
             ("--start", "elbow_pitch=9", "--joint-limits", "rigid"),

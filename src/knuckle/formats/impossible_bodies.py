@@ -11,7 +11,7 @@ from knuckle.warning import warn
 
 TRIANGLE = 1e-2
 """Principal moments are written with few digits: the triangle inequality may fail by this part of the largest."""
-MOST = 5
+MOST = 3
 """Bodies that are named at most."""
 
 
@@ -20,8 +20,7 @@ def warn_of_bodies(model: str, bodies: Iterable[Body]) -> None:
     found = [f"link {body.name!r} has {text}" for body in bodies if (text := _impossible(body))]
     if found:
         more = f" and {len(found) - MOST} more" if len(found) > MOST else ""
-        verb = "no such body exists" if len(found) == 1 else "no such bodies exist"
-        warn(f"{model}: {'; '.join(found[:MOST])}{more}: {verb}, and motions of it mean nothing. kn.audit says more")
+        warn(f"{model}: {'; '.join(found[:MOST])}{more}: no body can be like that; kn.audit(model) says more")
 
 
 def _impossible(body: Body) -> str:

@@ -48,7 +48,8 @@ class SampledController:
         kn.simulate(model, controller=kn.SampledController(pid, period=0.002, state=np.zeros(model.nv)), …)
 
     The period is a whole number of steps. In `kn.simulate`, `kn.rollout` and `kn.Stepping` a kernel is part of the
-    native code and runs at sample times only; a Python function is called at sample times, between native steps.
+    native code and runs at sample times only; a Python function is called at sample times, between native steps (again
+    for the same time, where an event takes a part of the motion back). It is a function of its arguments alone.
 
     Args:
         law: law(model, …) → (τ, next z), or → τ for one without a state: a `kn.kernel` or a Python function. Its

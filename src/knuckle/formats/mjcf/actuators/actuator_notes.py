@@ -40,6 +40,10 @@ def remark_actuators(source: MjcfSource) -> None:
     for why in dict.fromkeys(source.unread.values()):
         others = [a for a, reason in source.unread.items() if reason == why]
         source.note("warning", source.listed("actuator", others), f"ignored as an actuator: {why}")
+    active = sorted(a for a in source.actuators if _is_active(source, a))
+    if active:
+        text = "not idle at zero control in MuJoCo: here they push only where kn.simulate or kn.rollout is given controls="
+        source.note("warning", source.listed("actuator", active), text)
     if source.actuators:
         text = f"{len(source.actuators)} actuators: they push where kn.simulate or kn.rollout is given controls="
         source.note("info", "actuators", text)
@@ -71,6 +75,17 @@ def is_switched_off(source: MjcfSource, a: int) -> bool:
     """Whether the options of the file switch an actuator off."""
     group = int(source.m.actuator_group[a])
     return source.disabled("ACTUATION") or bool(0 <= group < 31 and int(source.m.opt.disableactuator) >> group & 1)
+
+
+def _is_active(source: MjcfSource, a: int) -> bool:
+    """Whether an actuator may push although every control is zero."""
+    m, words = source.m, source.mujoco
+    if int(m.actuator_biastype[a]) == int(words.mjtBias.mjBIAS_AFFINE) and m.actuator_biasprm[a][:3].any():
+        return True
+    k = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
+    ranges = [m.actuator_ctrlrange[k]] if m.actuator_ctrllimited[k] and not source.disabled("CLAMPCTRL") else []
+    ranges += [m.actuator_forcerange[a]] if m.actuator_forcelimited[a] else []
+    return any(not low <= 0 <= high for low, high in ranges)
 
 
 def output(source: MjcfSource, a: int) -> int:
