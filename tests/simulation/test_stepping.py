@@ -78,7 +78,9 @@ def test_a_controller_acts_besides():
 def test_an_implicit_step_has_its_force():
     """A step that is solved in Python takes the same force as one that is compiled."""
     long = kn.Stepping(ARM, Q[0], V[0], dt=DT, integrator=kn.integrators.Variational(order=4))
-    expected = kn.simulate(ARM, Q[0], V[0], DT, dt=DT, controller=TAU[0], integrator=kn.integrators.Variational(order=4))
+    expected = kn.simulate(
+        ARM, Q[0], V[0], DT, dt=DT, controller=TAU[0], integrator=kn.integrators.Variational(order=4)
+    )
     assert long.step(TAU[0])[0] == pytest.approx(expected.q[-1], abs=1e-12)
 
 
@@ -108,7 +110,10 @@ def test_contacts_are_remembered(ball: Model):
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: kn.Stepping(ARM, Q, V).step(np.zeros((3, 2))), r"tau has shape \(3, 2\), and must have shape \(4, 2\)"),
+        (
+            lambda: kn.Stepping(ARM, Q, V).step(np.zeros((3, 2))),
+            r"tau has shape \(3, 2\), and must have shape \(4, 2\)",
+        ),
         (lambda: kn.Stepping(ARM).step(np.zeros(3)), "tau has shape"),
         (lambda: kn.Stepping(ARM, integrator="adaptive"), "chooses its steps itself"),
         (lambda: kn.Stepping(ARM, substeps=0), "substeps is a whole number"),
