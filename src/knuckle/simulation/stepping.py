@@ -205,15 +205,15 @@ class Stepping:
         """The rows of states to begin with."""
         q, v = np.broadcast_to(q, (*batch, self.model.nq)), np.broadcast_to(v, (*batch, self.model.nv))
         must_be_closed(self.model, q, v, self._stepper.stabilization)
-        first = (
-            [x.reshape(-1, x.shape[-1])[0] for x in (q, v)] if math.prod(batch) else [*start_of(self.model, None, None)]
-        )
+        some = [np.asarray(x, float) for x in start_of(self.model, None, None)]
+        first = [x[(0,) * len(batch)] for x in (q, v)] if math.prod(batch) else some
         begun = self._stepper.start(0.0, first[0], first[1], self.dt)
         self._shapes = tuple(np.shape(x) for x in begun.memory)
         parts: list[Any] = [q, v, *begun.memory]
         if batch and begun.memory:
             parts = [*self._begun(q, v)]
-        wide = (np.asarray(x, float).reshape(*batch, -1) for x in parts)
+        sizes = self.model.nq, self.model.nv, *map(math.prod, self._shapes)
+        wide = (np.asarray(x, float).reshape(*batch, n) for x, n in zip(parts, sizes, strict=True))
         return np.concatenate([*wide, np.zeros((*batch, 1))], axis=-1)
 
     def _begun(self, q: Array, v: Array) -> tuple[Array, ...]:
