@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 import knuckle as kn
 from knuckle.joints import Prismatic
 from knuckle.model import Builder, Model, point_mass
+from knuckle.simulation.simulator import Simulator
 
 DT, PERIOD, MASS = 1e-3, 4e-3, 2.0
 SCENE = Builder("slider", gravity=(0, 0, 0))
@@ -121,16 +123,29 @@ def test_stepping_samples_as_well(motion: kn.Trajectory):
     assert np.array_equal(world.q, motion.q[20])
 
 
-def test_a_checkpointed_run_goes_on_to_the_last_bit(motion: kn.Trajectory, tmp_path: Any):
-    options: Any = {"dt": DT, "integrator": "rk4", "controller": SAMPLED, "parameters": GAINS}
-    stop = kn.simulation.Event(lambda t, q, v: t - 0.1005, name="stop", stop=True)
+def test_a_checkpointed_run_goes_on_to_the_last_bit(
+    motion: kn.Trajectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    options: Any = {"dt": DT, "integrator": "rk4", "controller": SAMPLED, "parameters": GAINS, "progress": False}
+    options |= {"checkpoint": tmp_path / "run", "checkpoint_every": 0.0}
+    taken, advance = list[int](), Simulator.advance
+
+    def interrupted(run: Simulator) -> None:
+        taken.append(1)
+        if len(taken) == 3:
+            raise KeyboardInterrupt
+        advance(run)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Simulator, "advance", interrupted)
+        begun = kn.simulate(SLIDER, *START, 0.2, **options)
+    assert 0 < begun.times[-1] < 0.2
+    other = kn.SampledController(pid, 2e-3, [0.0])
     with pytest.raises(ValueError, match="another run"):
-        kn.simulate(SLIDER, *START, 0.2, checkpoint=tmp_path / "run", **options)
-        kn.simulate(SLIDER, *START, 0.2, checkpoint=tmp_path / "run", resume=True,
-                    **{**options, "controller": kn.SampledController(pid, 2e-3, [0.0])})  # fmt: skip
-    assert kn.simulate(SLIDER, *START, 0.2, events=stop, **options).q[:100] == pytest.approx(motion.q[:100], abs=0)
-    again = kn.simulate(SLIDER, *START, 0.2, checkpoint=tmp_path / "run", resume=True, **options)
+        kn.simulate(SLIDER, *START, 0.2, **{**options, "controller": other}, resume=True)
+    again = kn.simulate(SLIDER, *START, 0.2, **options, resume=True)
     assert np.array_equal(again.q, motion.q)
+    assert np.array_equal(again.tau, motion.tau)
 
 
 def plain(model: Model, q: Any) -> Any:

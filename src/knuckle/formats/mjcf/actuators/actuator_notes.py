@@ -42,7 +42,9 @@ def remark_actuators(source: MjcfSource) -> None:
         source.note("warning", source.listed("actuator", others), f"ignored as an actuator: {why}")
     active = sorted(a for a in source.actuators if _is_active(source, a))
     if active:
-        text = "not idle at zero control in MuJoCo: here they push only where kn.simulate or kn.rollout is given controls="
+        text = (
+            "not idle at zero control in MuJoCo: here they push only where kn.simulate or kn.rollout is given controls="
+        )
         source.note("warning", source.listed("actuator", active), text)
     if source.actuators:
         text = f"{len(source.actuators)} actuators: they push where kn.simulate or kn.rollout is given controls="
