@@ -40,7 +40,7 @@ COUNT = 7
 
 
 def differences(text: str, model: kn.Model) -> float:
-    """How far forces of actuators are from MuJoCo's, in some states and under some controls, clamped ones among them."""
+    """How far forces of actuators are from MuJoCo's, in some states and under some controls, also clamped ones."""
     m = mujoco.MjModel.from_xml_string(text)
     d, worst, rng = mujoco.MjData(m), 0.0, np.random.default_rng(0)
     for _ in range(10):
@@ -91,7 +91,8 @@ def test_what_does_not_come_over_is_a_warning(more: str, why: str):
 
 
 def test_urdf_transmissions_are_motors():
-    link = '<link name="{}"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>'
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    link = f'<link name="{{}}">{inertial}</link>'
     text = f"""<robot name="r">{link.format("a")}{link.format("b")}
       <joint name="j" type="revolute"><parent link="a"/><child link="b"/><axis xyz="0 0 1"/>
         <limit lower="-1" upper="1" effort="5" velocity="1"/></joint>
