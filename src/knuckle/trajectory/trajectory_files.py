@@ -91,7 +91,8 @@ def write(
         with written_aside(target) as aside:
             data.to_netcdf(aside, engine="netcdf4")
     else:
-        raise ValueError(f"{target}: a {what} is saved as .npz, through xarray as .nc, and one motion as .csv")
+        besides = "; one as .csv too" if what == "trajectory" else ""
+        raise ValueError(f"{target}: a {what} is saved as .npz or, through xarray, as .nc{besides}")
 
 
 def read(path: str | os.PathLike[str], form: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
