@@ -15,6 +15,7 @@ from knuckle.functions import (
     configuration,
     coupling_terms,
     dynamics,
+    dynamics_derivatives,
     energy,
     floating,
     frame_jacobian_products,
@@ -87,6 +88,13 @@ class BoundActuators(BoundGroup):
 
     forces = _Method(actuator_terms.forces)
     joint_forces = _Method(actuator_terms.joint_forces)
+
+
+class BoundDerivatives(BoundGroup):
+    """The functions of `kn.derivatives` for one model."""
+
+    forward_dynamics = _Method(dynamics_derivatives.forward_dynamics)
+    inverse_dynamics = _Method(dynamics_derivatives.inverse_dynamics)
 
 
 class BoundConstraints(BoundGroup):
@@ -177,6 +185,11 @@ class Bound(BoundGroup):
     def contact(self) -> BoundContact:
         """The functions of `kn.contact`."""
         return BoundContact(self.model)
+
+    @cached_property
+    def derivatives(self) -> BoundDerivatives:
+        """The functions of `kn.derivatives`."""
+        return BoundDerivatives(self.model)
 
     @cached_property
     def elements(self) -> BoundElements:

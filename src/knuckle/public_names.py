@@ -17,7 +17,7 @@ PUBLIC: dict[str, Any] = {}
 
 
 GROUPS = (
-    "actuators", "compilation", "constraints", "contact", "couplings", "elements", "identification",
+    "actuators", "compilation", "constraints", "contact", "couplings", "derivatives", "elements", "identification",
     "jacobian_products", "lie_groups", "loops",
 )  # fmt: skip
 """What completes after a dot: `kn.loops.jacobian`."""

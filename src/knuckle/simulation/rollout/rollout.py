@@ -119,7 +119,8 @@ def rollout(
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
-        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
+        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory;
+            (..., m, n) for the `matrices` of a kernel.
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
@@ -163,7 +164,9 @@ def rollout(
         muscles[CONTROLS] = controls, len(model.actuators)
     if law is not None and law.states:
         muscles[FIRST_STATE] = sampled.parameters[FIRST_STATE], law.states
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles)
+    laws = [*functional.values(), *(() if law is None else (law.law,))]
+    matrices = {name for control in laws for name in control.matrices}
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles, matrices)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
