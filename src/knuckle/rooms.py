@@ -5,7 +5,8 @@ have an order of their own. The check of the architecture and the names of kerne
 """
 
 _GROUPS = (
-    "actuators", "compilation", "couplings", "derivatives", "identification", "jacobian_products", "lie_groups", "loops",
+    "actuators", "compilation", "couplings", "derivatives", "identification", "jacobian_products", "lie_groups",
+    "loops",
 )  # fmt: skip
 
 ROOMS = (
