@@ -60,7 +60,8 @@ def with_actuators(control: Control, controls: Control) -> Control:
     both = WithActuators(control, controls)
     names = dict.fromkeys((*STATE, *control.parameters, *controls.parameters))
     is_text = control.is_text and controls.is_text
-    return Control(kernel(both) if is_text else both, "controller", tuple(names))
+    made = kernel(matrices=control.matrices | controls.matrices)(both) if is_text else both
+    return Control(made, "controller", tuple(names))
 
 
 @dataclass(frozen=True, eq=False)
