@@ -57,6 +57,7 @@ from .model import audit as audit
 from .public_names import GROUPS as _GROUPS
 
 if _TYPE_CHECKING:
+    from . import actuators as actuators
     from . import compilation as compilation
     from . import constraints as constraints
     from . import contact as contact
@@ -66,6 +67,7 @@ if _TYPE_CHECKING:
     from . import identification as identification
     from . import integrators as integrators
     from . import jacobian_products as jacobian_products
+    from . import lie_groups as lie_groups
     from . import loops as loops
     from . import operators as operators
     from . import simulation as simulation
@@ -80,7 +82,10 @@ if _TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
     from .simulation.rollout.rollout import rollout as rollout
+    from .simulation.sampled_control import SampledController as SampledController
     from .simulation.simulate import simulate as simulate
+    from .simulation.stepping import Stepping as Stepping
+    from .simulation.steps.one_step import step as step
     from .trajectory.trajectory import Trajectory as Trajectory
     from .viewer.viewer import view as view
 
@@ -88,6 +93,8 @@ __version__ = "0.1.0"
 
 _MODULES = (*_GROUPS, "integrators", "operators", "simulation", "testing", "viewer")
 _WHERE = {
+    "SampledController": "simulation.sampled_control",
+    "Stepping": "simulation.stepping",
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
@@ -98,6 +105,7 @@ _WHERE = {
     "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
     "simulate": "simulation.simulate",
+    "step": "simulation.steps.one_step",
     "view": "viewer.viewer",
     "where": "functions.where",
 }
@@ -120,7 +128,8 @@ def __getattr__(name: str) -> _Any:
     if name in _MODULES:
         return import_module(f".{name}", __name__)
     if name in _WHERE:
-        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
+        value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -11,6 +11,7 @@ from knuckle.contact import contact_motion_terms, contact_terms
 from knuckle.elements import element_terms, muscle_terms
 from knuckle.engine.calls.function import Function
 from knuckle.functions import (
+    actuator_terms,
     configuration,
     coupling_terms,
     dynamics,
@@ -80,6 +81,13 @@ class BoundCouplings(BoundGroup):
     forces = _Method(coupling_terms.forces)
     matrix = _Method(coupling_terms.matrix)
     tree_positions = _Method(coupling_terms.tree_positions)
+
+
+class BoundActuators(BoundGroup):
+    """The functions of `kn.actuators` for one model."""
+
+    forces = _Method(actuator_terms.forces)
+    joint_forces = _Method(actuator_terms.joint_forces)
 
 
 class BoundDerivatives(BoundGroup):
@@ -157,6 +165,11 @@ class Bound(BoundGroup):
     def loops(self) -> BoundLoops:
         """The functions of `kn.loops`."""
         return BoundLoops(self.model)
+
+    @cached_property
+    def actuators(self) -> BoundActuators:
+        """The functions of `kn.actuators`."""
+        return BoundActuators(self.model)
 
     @cached_property
     def couplings(self) -> BoundCouplings:

@@ -33,7 +33,7 @@ def test_everything_ignored_is_noted():
     assert found["info", "tendons"].startswith("1 tendons ignored")
     assert found["info", "sensors"] == "1 sensors ignored"
     assert found["info", "cameras"] == "1 cameras ignored"
-    assert found["info", "actuators"].startswith("1 actuators ignored")
+    assert found["info", "actuators"].startswith("1 actuators: they push where")
     assert found["info", "contacts"].startswith("3 colliding geoms")
     assert texts(model, "mover")[0].startswith("a mocap body")
     free = [note.text for note in model.provenance.notes if note.subject == "free"]

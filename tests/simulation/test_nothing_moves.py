@@ -96,6 +96,9 @@ def functions(m: kn.Model, name: str) -> list[Any]:
 
 OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "audit": lambda m, _: str(kn.audit(m)),
+    "step": lambda m, _: [kn.step(m, q(m), z(m), z(m), 1e-3), kn.step(m, np.tile(q(m), (3, 1)), z(m))],
+    "Stepping": lambda m, _: [kn.Stepping(m).step(z(m)), kn.Stepping(m, np.tile(q(m), (3, 1))).step()],
+    "actuators.with_motors": lambda m, _: str(kn.actuators.with_motors(m)),
     "contact.bilateral_staggered_projections": lambda m, _: kn.contact.bilateral_staggered_projections(m, []).v,
     "contact.compliant_dynamics": lambda m, _: kn.contact.compliant_dynamics(
         m, q(m), z(m), z(m), kn.contact.CompliantContacts()
@@ -185,7 +188,7 @@ def _looked_at(motion: kn.Trajectory, path: Path) -> list[Any]:
     return [energy, motion.state(0.013), motion.resample(dt=0.005), motion.kinetic_energy, repr(motion)]
 
 
-FUNCTIONS = sorted(name for name, f in everything(kn).items() if isinstance(f, Function))
+FUNCTIONS = sorted(name for name, f in everything(kn).items() if isinstance(f, Function) and name not in OTHERS)
 EVERYTHING = [*FUNCTIONS, *OTHERS]
 
 
@@ -208,7 +211,9 @@ def test_every_public_function_is_here():
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
     meshes = {f"elements.{name}_mesh" for name in ("box", "chain", "grid")}
     known = {"constraints.joint_limits", "elements.activation_rate", "elements.with_activations", "save"}
-    assert plain == settings | meshes | known
+    numbers = {f"lie_groups.{name}" for name in kn.lie_groups.__all__}
+    makers = {f"actuators.{name}" for name in ("motor", "position_servo", "velocity_servo")}
+    assert plain == settings | meshes | known | numbers | makers
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}

@@ -100,7 +100,7 @@ def test_damaged_and_foreign_files_are_refused(swing, tmp_path):
     with pytest.raises(ValueError, match="was not written by knuckle"):
         kn.Trajectory.load(path)
     with pytest.raises(ValueError, match=r"a trajectory is saved as \.npz or, through xarray, as \.nc"):
-        swing.save(tmp_path / "swing.csv")
+        swing.save(tmp_path / "swing.xls")
     with pytest.raises(FileNotFoundError, match="there is no folder"):
         swing.save(tmp_path / "nowhere" / "swing.npz")
 

@@ -11,6 +11,7 @@ from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
 from .base_link import check_base, floating
 from .files import read_bytes
+from .impossible_bodies import warn_of_bodies
 
 FORMATS = ("urdf", "mjcf", "json")
 _BY_TAG = {"robot": "urdf", "mujoco": "mjcf"}
@@ -116,6 +117,7 @@ def _read(
 
     check_base(base)
     model = read_json(data, file=file, joint_types=joint_types)
+    warn_of_bodies(file or model.name, model.bodies)
     model = model if mimic else model.without_couplings()
     model = merge_fixed_joints(model) if merge_fixed else model
     return floating(model) if base == "floating" else model

@@ -142,10 +142,15 @@ class System:
 
     def at_time(self, t: Any) -> Model:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
+        now = self.unheld(t)
+        return now if self.sticking is None else held_model(now, self.sticking)
+
+    def unheld(self, t: Any) -> Model:
+        """The mechanism at time t with nothing held."""
         now = self._moving(t)
         if self.muscles is not None and self.states is not None:
             now = self.muscles.which.at(now, self.states)
-        return now if self.sticking is None else held_model(now, self.sticking)
+        return now
 
     def under(self, force: Force, sticking: Any) -> System:
         """The same mechanism under another force, with some velocity variables held; bound functions are shared."""

@@ -22,7 +22,9 @@ STATE = ("t", "q", "v")
 """The arguments that receive the time and the state."""
 MUSCLES = ("activations", "fiber_lengths")
 """The arguments that receive the states of muscles, where these are excited."""
-TAKEN = ("dt", "model")
+CONTROLS = "applied_controls"
+"""The argument of a step for controls of actuators."""
+TAKEN = ("dt", "model", CONTROLS)
 """Names that a step has for itself."""
 Parameters = Mapping[str, NDArray[Any]]
 

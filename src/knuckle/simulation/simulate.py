@@ -26,6 +26,7 @@ from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
+from .actuated_control import actuated_rows, control_inputs, with_actuators
 from .contacts.contact_events import contact_events
 from .contacts.contact_notes import ContactNotes, contact_notes
 from .contacts.starting_overlaps import warn_of_overlaps
@@ -42,6 +43,15 @@ from .mode_switch import EndOfRun, ModeSwitch
 from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
 from .row_notes import NodeNotes
 from .run_settings import RunSettings
+from .sampled_control import (
+    SampledControl,
+    SampledController,
+    fitting_step,
+    must_be_one,
+    must_fit_steps,
+    must_not_jump,
+    sampled_inputs,
+)
 from .simulator import Simulator
 from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
@@ -60,9 +70,10 @@ def simulate(
     duration: float = DEFAULT_DURATION,
     *,
     dt: float | None = None,
-    controller: Callable[..., Any] | ArrayLike | None = None,
+    controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
@@ -94,9 +105,12 @@ def simulate(
             given.
         controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
             receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
-            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
+            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,);
+            or a `kn.SampledController` with a period and a state of its own.
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        controls: inputs u (n,) of the model's actuators, in their order: constant ones, controls(model, …) in the same
+            way, or a `kn.SampledController` that gives u. Without, the actuators do nothing.
         excitations: what muscles are told, from 0 to 1 (m,) in the order of the model's: constant ones, or
             excitations(model, …) in the same way, whose arguments `activations` and `fiber_lengths` receive those of
             the state. Activations follow them and are part of the state; without, they are those of the muscles' laws.
@@ -152,7 +166,18 @@ def simulate(
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
-    control, wrenches, named = forces_of(model, controller, external_forces, parameters, told.excitations.parameters)
+    driven, sampled = control_inputs(model, controls, parameters)
+    acting = controller
+    if isinstance(controller, SampledController):
+        must_be_one(sampled)
+        sampled, acting = sampled_inputs("controller", controller, model.nv, parameters), None
+    used = (*told.excitations.parameters, *sampled.parameters, *(driven.parameters or {}))
+    plain, wrenches, named = forces_of(model, acting, external_forces, parameters, used)
+    control = plain if driven.control is None else with_actuators(plain, driven.control)
+    named = {**named, **(driven.parameters or {})}
+    if sampled.which is not None:
+        steps = _sampled_steps(sampled.which, model, steps, dt, q, integrator, solved)
+        must_not_jump(sampled.which, rigid_contacts)
     pushes = limits is not None or rigid_contacts is not None or told.which is not None
 
     def for_one_state(steps: Steps) -> Steps:
@@ -169,7 +194,7 @@ def simulate(
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told)
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told, sampled)
         switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
@@ -194,7 +219,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing, rigid_contacts, excitations, told.parameters,
+                limits, frames, closing, rigid_contacts, excitations, told.parameters, controls,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -202,7 +227,7 @@ def simulate(
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
             acts = any(event.action for event in watched)
-            is_default = integrator is None and dt is None and checkpoints is None and not acts
+            is_default = integrator is None and dt is None and checkpoints is None and not acts and not sampled.which
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
                 steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
@@ -211,7 +236,18 @@ def simulate(
                 reporter = Reporter(progress, f"simulating {model.name} again")
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows, states = run.recorder.rows()
-            tau = forces_along(model, control, named, times, q_rows, v_rows)
+            states, held = _apart(settings.stepper, states)
+            if sampled.which is None or held is None:
+                tau = forces_along(model, control, named, times, q_rows, v_rows)
+            elif sampled.which.law.what == "controls":
+                tau = forces_along(model, plain, named, times, q_rows, v_rows)
+                tau = tau + actuated_rows(model, times, q_rows, v_rows, held)
+            else:
+                tau = (
+                    held
+                    if driven.control is None
+                    else held + forces_along(model, control, named, times, q_rows, v_rows)
+                )
             muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
@@ -219,7 +255,9 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
+    elif (
+        is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished"
+    ):
         warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
@@ -229,6 +267,26 @@ def simulate(
         node_rows=settings.notes.record() if isinstance(settings.notes, NodeNotes) else None,
         muscle_rows=muscles,
     ).with_frames(frames)  # fmt: skip
+
+
+def _sampled_steps(
+    control: SampledControl, model: Model, steps: Steps, dt: float | None, q: Array, integrator: Any, contacts: Any
+) -> Steps:
+    """Steps of which the period of a sampled controller is a whole number: shorter ones, where no dt is given."""
+    if dt is None and steps.dt is not None and steps.parts == 1:
+        steps = default_steps(model, fitting_step(control, steps.dt), q, integrator=integrator, contacts=contacts)
+    elif dt is None and steps.dt is not None:
+        steps = replace(steps, dt=fitting_step(control, steps.dt))
+    must_fit_steps(control, steps.dt or 0.0, steps.integrator)
+    return steps
+
+
+def _apart(stepper: Stepper, rows: Array) -> tuple[Array, Array | None]:
+    """The states of muscles, and the forces that a sampled controller held, in the rows of a motion."""
+    if stepper.sampled is None:
+        return rows, None
+    n = stepper.recorded_size - stepper.sampled.count + 1
+    return rows[:, :n], rows[:, n : n + stepper.sampled.size].copy()
 
 
 def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
@@ -283,7 +341,7 @@ def _from_checkpoint(
     if different := differences(spec, there):
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
-    saved = checkpoints.read(settings.model, settings.stepper.muscles.count if settings.stepper.muscles else 0)
+    saved = checkpoints.read(settings.model, settings.stepper.recorded_size)
     for notes in saved.contacts:
         assert isinstance(settings.notes, ContactNotes)
         settings.notes.log.add(notes)

@@ -312,7 +312,7 @@ class Trajectory(WithMuscles):
     # files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file: .npz, or .nc for NetCDF through xarray. The model goes with it."""
+        """Writes it to a file: .npz, or .nc for NetCDF through xarray, with the model; .csv is a table of numbers."""
         from .trajectory_files import save
 
         save(self, path)
@@ -323,6 +323,12 @@ class Trajectory(WithMuscles):
         from .trajectory_files import load
 
         return load(path, model)
+
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each state and a column for each variable and unit; needs pandas."""
+        from .trajectory_files import to_pandas
+
+        return to_pandas(self)
 
     def to_xarray(self) -> Any:
         """An `xarray.Dataset` with named variables and units; needs xarray."""

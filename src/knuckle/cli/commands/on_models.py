@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from knuckle.cli.failures import FAILED, clean_errors
-from knuckle.cli.options import Base, BaseOption, File, JsonOption, MimicOption
+from knuckle.cli.options import Base, BaseOption, DegreesOption, File, JsonOption, MimicOption
 from knuckle.errors import printable
 
 
@@ -27,10 +27,16 @@ class Precision(StrEnum):
     float32 = "float32"
 
 
-def info(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, json: JsonOption = False) -> None:
-    """What is in a model: its size, its joints with their limits, its frames.
+def info(
+    file: File,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+    degrees: DegreesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """What is in a model: its size, its joints with their limits, its actuators, its frames.
 
-    Examples: `knuckle info robot.urdf`, `knuckle info arm --json`
+    Examples: `knuckle info robot.urdf`, `knuckle info arm --degrees`, `knuckle info arm --json` (always in radians)
     """
     from knuckle.cli.model_argument import open_model
     from knuckle.cli.output.describe import describe
@@ -42,7 +48,7 @@ def info(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, j
             print_json(about)
             return
         out = console()
-        out.print(summary(about), joint_table(about["joints"]))
+        out.print(summary(about), joint_table(about["joints"], degrees=degrees))
         for line in extras(about):
             out.print(line, highlight=False, markup=False)
 
@@ -62,7 +68,7 @@ def check(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, 
     from .check import as_json, as_text
 
     with clean_errors():
-        found = audit(open_model(file, base.value, mimic))
+        found = audit(open_model(file, base.value, mimic, tells=False))
         if json:
             print_json(as_json(found))
         else:

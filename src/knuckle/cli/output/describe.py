@@ -39,6 +39,7 @@ def describe(model: Model) -> dict[str, Any]:
         "mass": kn.total_mass(model),
         "gravity": list(model.gravity),
         "joints": [_joint(model, i) for i in range(model.nb)],
+        "actuators": [_actuator(x) for x in model.actuators],
         "loops": [_loop(model, loop) for loop in model.loops],
         "elements": [{"name": x.name, "type": type(x).__name__, "frames": list(x.frames)} for x in model.elements],
         "deformables": [
@@ -82,6 +83,18 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
             "law": coupling.law.said([model.joint_names[s] for s in coupling.sources]),
         },
     }  # fmt: skip
+
+
+def _actuator(x: kn.actuators.Actuator) -> dict[str, Any]:
+    ranges = {"control": x.control_range, "force": x.force_range}
+    return {
+        "name": x.name,
+        "type": x.kind,
+        "at": x.transmission.said,
+        "gain": list(x.gain),
+        "bias": list(x.bias),
+        "ranges": {what: list(ends) for what, ends in ranges.items() if ends is not None},
+    }
 
 
 def _loop(model: Model, loop: kn.model.LoopJoint) -> dict[str, Any]:

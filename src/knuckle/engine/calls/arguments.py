@@ -28,10 +28,11 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "w": lambda model: (model.algebra.dimension,),
     "l": lambda model: (sum(loop.type.nv for loop in model.loops),),
     "m": lambda model: (len(muscles_of(model.elements)),),
+    "u": lambda model: (len(model.actuators),),
     "e": lambda model: (len(elastic_of(model.elements)),),
 }
 """What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops,
-activations of muscles, lengths of fibers at elastic tendons."""
+activations of muscles, controls of actuators, lengths of fibers at elastic tendons."""
 
 MATRIX = "f_ext"
 """The argument of a kernel whose last two axes belong together: a wrench per body."""

@@ -13,6 +13,7 @@ from knuckle.model import Body, ContactRules, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
+from .actuators.read_actuators import actuators
 from .equality import constraints
 from .file_bounds import check_bounds
 from .flexes.read_flexes import flexes
@@ -76,6 +77,7 @@ def from_mujoco(
     loops, couplings = constraints(source, tree, mimic)
     keys = keyframes(source, tree, couplings)
     lines = tendons(source, tree)
+    driven = actuators(source, tree)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
@@ -92,6 +94,7 @@ def from_mujoco(
         keyframes=keys,
         elements=lines,
         deformables=tuple(soft),
+        actuators=driven,
         contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
     rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))

@@ -24,10 +24,10 @@ from knuckle.model.elements import (
 )
 from knuckle.spatial import IDENTITY
 
-from .actuators import count, drives
+from .actuators.actuator_notes import count, drives
+from .actuators.read_muscles import muscles_on
 from .mjcf_source import MjcfSource, numbers, transform
 from .mjcf_tree import MjcfTree
-from .read_muscles import muscles_on
 
 _OTHERS = {
     "stiffnesspoly": ("higher terms of its stiffness", "SPRING"),
@@ -62,9 +62,11 @@ def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line | JointLine, ...]:
             for own, law in laws:
                 called = source.claim("element", own, "_muscle" if isinstance(law, MujocoMuscle) else "_tendon")
                 found.append(made(source, tree, t, called, law))
+                if not isinstance(law, MujocoMuscle):
+                    source.lines[t] = called
         except ValueError as error:
             raise ModelError(str(error), element=name) from None
-        idle += not laws
+        idle += not laws and not _actuators_on(source, t)
         if left_out:
             source.note("warning", name, f"a line here, without {', '.join(left_out)}")
     if idle:
@@ -149,11 +151,17 @@ def _done(source: MjcfSource, t: int) -> list[str]:
 
 def _left_out(source: MjcfSource, t: int) -> list[str]:
     """What a tendon exerts that a line does not."""
-    m, kind = source.m, int(source.mujoco.mjtTrn.mjTRN_TENDON)
     found = [
         word
         for field, (word, *switches) in _OTHERS.items()
         if source.has(f"tendon_{field}", t) and not source.disabled(*switches)
     ]
-    on_it = (a for a in range(count(source)) if (int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])) == (kind, t))
-    return [*found, "armature or damping of its actuator"] if any(drives(source, a) for a in on_it) else found
+    driven = any(drives(source, a) for a in _actuators_on(source, t))
+    return [*found, "armature or damping of its actuator"] if driven else found
+
+
+def _actuators_on(source: MjcfSource, t: int) -> list[int]:
+    """The actuators at a tendon."""
+    m, kind = source.m, int(source.mujoco.mjtTrn.mjTRN_TENDON)
+    places = ((int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])) for a in range(count(source)))
+    return [a for a, place in enumerate(places) if place == (kind, t)]

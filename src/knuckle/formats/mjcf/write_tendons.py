@@ -7,6 +7,7 @@ from math import hypot
 from typing import Any, TypeAlias
 
 from knuckle.model import Model
+from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints
 from knuckle.model.elements import (
     Cable,
     ConstantTension,
@@ -48,6 +49,7 @@ class TendonWords:
             for line in model.elements
             if isinstance(line, JointLine) and is_tendon(line)
         ]
+        self.wound += [(name, {}, windings) for name, windings in wound_by_actuators(model)]
         self.muscles = [
             {"name": line.name, "tendon": line.name, **muscle_words(line.law)}
             for line in model.elements
@@ -129,6 +131,48 @@ def tendon_words(law: TensionLaw) -> Words | None:
             return {}
         case _:
             return None
+
+
+def actuator_words(model: Model) -> list[Words]:
+    """The attributes of general actuators for those of a model; fixed tendons for those at several joints."""
+    return [_actuator(x) for x in model.actuators]
+
+
+def wound_by_actuators(model: Model) -> list[tuple[str, list[Words]]]:
+    """Names and windings of the fixed tendons of actuators at several joints."""
+    return [
+        (
+            tendon_of(x),
+            [{"joint": j, "coef": g} for j, g in zip(x.transmission.joints, x.transmission.gears, strict=True)],
+        )
+        for x in model.actuators
+        if isinstance(x.transmission, AtJoints) and len(x.transmission.joints) > 1
+    ]
+
+
+def tendon_of(actuator: Actuator) -> str:
+    """The name of the tendon of an actuator at several joints."""
+    return f"{actuator.name}/tendon"
+
+
+def _actuator(x: Actuator) -> Words:
+    words: Words = {"name": x.name, "dyntype": "none", "gaintype": "affine", "biastype": "affine"}
+    at = x.transmission
+    if isinstance(at, AtFrame):
+        words |= {"site": at.frame, "gear": (*at.force, *at.moment)}
+    elif isinstance(at, AlongLine):
+        words |= {"tendon": at.line, "gear": at.gear}
+    elif len(at.joints) == 1:
+        words |= {"joint": at.joints[0], "gear": at.gears[0]}
+    else:
+        words |= {"tendon": tendon_of(x), "gear": 1.0}
+    words |= {"gainprm": x.gain, "biasprm": x.bias}
+    for word, flag, ends in (
+        ("ctrlrange", "ctrllimited", x.control_range),
+        ("forcerange", "forcelimited", x.force_range),
+    ):
+        words |= {flag: "false"} if ends is None else {flag: "true", word: ends}
+    return words
 
 
 def muscle_words(law: MujocoMuscle) -> Words:

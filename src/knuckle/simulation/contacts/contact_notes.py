@@ -77,7 +77,7 @@ class SpringNotes(ContactNotes):
 
     def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
         if step is not None and step.t < t < step.end:
-            begun = step.stepper.start(t, q, v, step.h)
+            begun = step.stepper.start(t, q, v, step.h, since=(step.t, step.old))
             state = step.stepper.carried(step.t, step.old, t, begun)
         springs = np.zeros(0) if self._place is None else np.asarray(state.memory[self._place])
         arrays = (np.array(x, float)[None] for x in (q, v, v, springs))

@@ -23,23 +23,40 @@ from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_s
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.actuated_control import (
+    CONTROLS,
+    GIVEN,
+    actuated_rows,
+    must_have_actuators,
+    with_actuators,
+)
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
 from knuckle.simulation.friction.dry_friction import friction_rows, has_modes, must_be_separate
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
+from knuckle.simulation.sampled_control import (
+    FIRST_STATE,
+    SampledController,
+    must_be_one,
+    must_fit_steps,
+    sampled_inputs,
+)
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
-from .held_control import HeldControl
+from .held_control import HeldControl, Sampler
 from .rollout_contacts import BEFORE_Q, BEFORE_V, NotingStep, RolloutContacts, noting
-from .rollout_forces import Acting, inputs_kept
+from .rollout_forces import Acting, given_forces, inputs_kept
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
 
 Array: TypeAlias = NDArray[Any]
+
+FIRST = (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_STATE)
+"""Arguments of the start of a motion, which its steps do not take."""
 
 
 def rollout(
@@ -54,8 +71,9 @@ def rollout(
     save_every: int = 1,
     integrator: str | Integrator | None = None,
     contacts: bool | CompliantContacts | None = None,
-    controller: Callable[..., Any] | None = None,
+    controller: Callable[..., Any] | SampledController | None = None,
     external_forces: Callable[..., Any] | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
@@ -89,8 +107,11 @@ def rollout(
         contacts: whether contacts are solved, or soft ones; see `simulate`.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
-            called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
+            called once a step with the arrays of all trajectories, and what it says is held while the step lasts. A
+            `kn.SampledController` has a period and a state of its own; its Python function is called once a period.
         external_forces: external_forces(model, …) → f_ext (nb, 6), in the same way.
+        controls: inputs u of the model's actuators, in their order: arrays (n,), (..., steps, n) or (..., 1, n), as
+            `tau`; controls(model, …), as the controller; or a `kn.SampledController`. Without, actuators do nothing.
         excitations: what muscles are told, from 0 to 1, in the order of the model's: arrays (m,), (..., steps, m) or
             (..., 1, m), as `tau`; or excitations(model, …), whose arguments `activations` and `fiber_lengths` receive
             those of the state. Activations follow them and are part of the state; see `simulate`.
@@ -119,8 +140,19 @@ def rollout(
             "model.without_deformables() has none"
         )
     excite = excitations if callable(excitations) else None
-    functions = {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}
-    controls = controls_of({**functions, "excitations": excite}, named, time_varying)
+    names = dict.fromkeys(named, 0.0)
+    sampled = sampled_inputs("controller", controller, model.nv, names)
+    if controls is not None:
+        must_have_actuators(model)
+    if isinstance(controls, SampledController):
+        must_be_one(sampled)
+        sampled = sampled_inputs("controls", controls, len(model.actuators), names)
+    law = sampled.which
+    telling = controls if callable(controls) else None
+    continuous = None if isinstance(controller, SampledController) else controller
+    functions = {"controller": continuous, "external_forces": external_forces, "model_fn": model_fn}
+    told_by = {"excitations": excite, "controls": telling}
+    functional = controls_of({**functions, **told_by}, named, time_varying, sampled.parameters)
     which = states_of(model, excitations, activations0, fiber_lengths0)
     muscles: dict[str, tuple[Any, int]] = {}
     if which is not None:
@@ -128,15 +160,26 @@ def rollout(
         muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
         fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
         muscles[FIRST_FIBERS] = fibers, which.elastic
-    matrices = {name for control in controls.values() for name in control.matrices}
+    if controls is not None and telling is None and not isinstance(controls, SampledController):
+        muscles[CONTROLS] = controls, len(model.actuators)
+    if law is not None and law.states:
+        muscles[FIRST_STATE] = sampled.parameters[FIRST_STATE], law.states
+    laws = [*functional.values(), *(() if law is None else (law.law,))]
+    matrices = {name for control in laws for name in control.matrices}
     inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles, matrices)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
     method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
-    acting = controls.get("controller"), controls.get("external_forces"), controls.get("excitations")
+    period = 0 if law is None else must_fit_steps(law, dt, method)
+    acting = functional.get("controller"), functional.get("external_forces"), functional.get("excitations")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
     python = tuple(control if control is not None and not control.is_text else None for control in acting)
+    driven = functional.get("controls") or (GIVEN if controls is not None else None)
+    held_controls = driven if driven is not None and not driven.is_text else None
+    force = native[0] or NO_FORCE
+    if driven is not None:
+        force = with_actuators(force, GIVEN if held_controls else driven)
     closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
@@ -148,24 +191,35 @@ def rollout(
     if model_fn is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = StepText(
-        "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
-        stabilization=closing, model_fn=controls.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+        "step", method, force, native[1] or NO_FORCE,
+        stabilization=closing, model_fn=functional.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+        sampled=law if law is not None and law.is_inside else None,
     )  # fmt: skip
-    if any(python):
-        inputs = _with_held_forces(model, inputs, python[0], python[1], python[2], which)
+    sampler = Sampler(law, period, sampled.parameters[FIRST_STATE]) if law and not law.is_inside else None
+    samples_forces = sampler if law is not None and law.law.what == "controller" else None
+    forces_of_python = python[0] or samples_forces
+    asks = any(python) or sampler is not None or held_controls is not None
+    if asks:
+        inputs = _with_held_forces(model, inputs, forces_of_python, python[1], python[2], which)
+    if held_controls is not None or (sampler and not samples_forces):
+        inputs = _with_held_controls(model, inputs)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
-    forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
+    forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
-    saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited)) if x is not None}
+    u = _excited(inputs, len(at), len(model.actuators)) if CONTROLS in inputs.others and asks else None
+    saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited), (CONTROLS, u)) if x is not None}
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
-    held = HeldControl(model, *asked) if any(python) else None
-    if steps or which is not None:
+    held = HeldControl(model, *asked, sampler=sampler, controls=held_controls) if asks else None
+    if steps or which is not None or step.sampled is not None:
         step, inputs = _started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
         held.states = states[0]
-    z = tuple(memory.empty((*inputs.batch, len(at), which.count), inputs.state["q"].dtype) for _ in states if which)
+    states += () if step.sampled is None else (f"memory{step.memory - 1}",)
+    z = tuple(
+        memory.empty((*inputs.batch, len(at), inputs.state[name].shape[-1]), inputs.state["q"].dtype) for name in states
+    )
     if save_contacts or states:
         text = noting(step, model, inputs.state, save_contacts, states)
         before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
@@ -185,8 +239,16 @@ def rollout(
     else:
         warn_of_divergence(model, diverged_at, t0, method)
     saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
+    if step.sampled is not None and step.sampled.law.what == "controller":
+        forces = step.sampled.held(z[-1]) + given_forces(saved, rows)
+    elif step.sampled is not None:
+        u = step.sampled.held(z[-1])
+    acts = native[0] if u is not None else (force if driven is not None else native[0])
+    if u is not None:
+        given = given_forces(saved, rows) if forces is None else forces
+        forces = given + actuated_rows(model, t0 + dt * at, q, v, u)
     acted = Acting(
-        model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces, native[2], excited
+        model, inputs.batch, rows, acts, functional.get("model_fn"), saved, inputs.single, forces, native[2], excited
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
     return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
@@ -195,7 +257,7 @@ def rollout(
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
     """The part of the state that is the states of muscles."""
     modes = int(has_modes(step.integrator, model))
-    place = states_place(step.integrator, model, step.memory - modes)
+    place = states_place(step.integrator, model, step.memory - modes - (step.sampled is not None))
     return () if place is None else (f"memory{place + modes}",)
 
 
@@ -220,7 +282,7 @@ def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float
 def _with_held_forces(
     model: Model,
     inputs: Inputs,
-    controller: Control | None,
+    controller: Control | Sampler | None,
     external_forces: Control | None,
     excitations: Control | None,
     which: MuscleStates | None,
@@ -235,6 +297,12 @@ def _with_held_forces(
     if excitations is not None and which is not None:
         others[EXCITED] = Input(np.zeros((1, which.muscles), dtype), (which.muscles,))
     return dataclasses.replace(inputs, others=others)
+
+
+def _with_held_controls(model: Model, inputs: Inputs) -> Inputs:
+    """The inputs with a place for the controls of a Python function."""
+    size, dtype = len(model.actuators), inputs.state["q"].dtype
+    return dataclasses.replace(inputs, others={**inputs.others, CONTROLS: Input(np.zeros((1, size), dtype), (size,))})
 
 
 def _room(out: Rollout | None, inputs: Inputs, rows: int) -> tuple[Array, Array]:
@@ -273,7 +341,8 @@ def _specialization(text: StepText | NotingStep | Lasting, model: Model, inputs:
 
 def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None:
+    is_plain = type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None
+    if is_plain and step.sampled is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
     values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
@@ -287,6 +356,6 @@ def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | N
         is_number = np.ndim(x) == len(inputs.batch)
         state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
         single += [f"memory{k}"] if is_number else []
-    others = {name: x for name, x in inputs.others.items() if name not in (FIRST_ACTIVATIONS, FIRST_FIBERS)}
+    others = {name: x for name, x in inputs.others.items() if name not in FIRST}
     new = dataclasses.replace(inputs, state=state, single=tuple(single), others=others)
     return dataclasses.replace(step, memory=len(memory)), new

@@ -17,14 +17,21 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
-from knuckle.simulation.controls import MUSCLES, STATE, Control, control_of
+from knuckle.simulation.controls import CONTROLS, MUSCLES, STATE, Control, control_of
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.sampled_control import FIRST_STATE
 from knuckle.simulation.steps.step_text import APPLIED
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
 
-MUSCLE_TITLES = {EXCITED: "excitations", FIRST_ACTIVATIONS: "activations0", FIRST_FIBERS: "fiber_lengths0"}
+MUSCLE_TITLES = {
+    CONTROLS: "controls",
+    EXCITED: "excitations",
+    FIRST_ACTIVATIONS: "activations0",
+    FIRST_FIBERS: "fiber_lengths0",
+    FIRST_STATE: "state of the controller",
+}
 """What arguments of steps are called in errors."""
 
 
@@ -68,7 +75,7 @@ def inputs_of(
         if value is not None:
             title = MUSCLE_TITLES[name]
             array = numbers(title, unpacked(value), (size,))
-            array = _over_time(title, array, steps) if name == EXCITED else array[..., None, :]
+            array = _over_time(title, array, steps) if name in (EXCITED, CONTROLS) else array[..., None, :]
             others[name] = Input(array, (size,))
     for name, value in parameters.items():
         others[name], is_number = _parameter(
@@ -123,7 +130,10 @@ def _common(batches: Mapping[str, Shape]) -> Shape:
 
 
 def controls_of(
-    functions: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], time_varying: Collection[str]
+    functions: Mapping[str, Callable[..., Any] | None],
+    parameters: Mapping[str, Any],
+    time_varying: Collection[str],
+    also_used: Collection[str] = (),
 ) -> dict[str, Control]:
     """What the functions ask for, by the names of their arguments; an error if somebody asks for what is not there."""
     names = dict.fromkeys(parameters, 0.0)
@@ -139,7 +149,7 @@ def controls_of(
         for name in model_fn.names:
             if name in STATE or name in time_varying:
                 raise TypeError(f"model_fn asks for {name}, which changes with time: a mechanism stays what it is")
-    used = {name for control in controls.values() for name in control.parameters}
+    used = {name for control in controls.values() for name in control.parameters} | {*also_used}
     if unused := [name for name in parameters if name not in used]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which no function asks for")
     if unknown := [name for name in time_varying if name not in parameters]:

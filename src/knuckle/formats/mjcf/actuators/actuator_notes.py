@@ -1,13 +1,8 @@
-"""MuJoCo's actuators, which do not come over: what they add to a joint all the same, and what is said of the rest."""
+"""MuJoCo's actuators: what they add to a joint besides their force, and what is said of those that do not come over."""
 
 from __future__ import annotations
 
-from .mjcf_source import MjcfSource
-
-_SERVO = (
-    "ignored, and not idle at zero control in MuJoCo, where they hold or move what they act on; a position servo at "
-    "zero is knuckle.model.edit.with_joint(model, joint, stiffness=kp, damping=kv)"
-)
+from knuckle.formats.mjcf.mjcf_source import MjcfSource
 
 
 def motors(source: MjcfSource, j: int) -> tuple[float, float]:
@@ -36,14 +31,23 @@ def count(source: MjcfSource) -> int:
 
 
 def remark_actuators(source: MjcfSource) -> None:
-    """A warning for actuators that push at zero control, information on the others; muscles of lines come over."""
+    """A warning for actuators that do not come over; muscles of lines, motors and servos do."""
     n = count(source)
-    others = [a for a in range(n) if a not in source.muscles]
-    active = [a for a in others if _is_active(source, a)]
+    off = [a for a in range(n) if is_switched_off(source, a)]
+    if off:
+        text = "switched off by the file, and ignored, but for their armature and damping at a joint"
+        source.note("info", source.listed("actuator", off), text)
+    for why in dict.fromkeys(source.unread.values()):
+        others = [a for a, reason in source.unread.items() if reason == why]
+        source.note("warning", source.listed("actuator", others), f"ignored as an actuator: {why}")
+    active = sorted(a for a in source.actuators if _is_active(source, a))
     if active:
-        source.note("warning", source.listed("actuator", active), _SERVO)
-    if len(others) > len(active):
-        text = f"{len(others) - len(active)} actuators ignored, but for their armature and damping at a joint"
+        text = (
+            "not idle at zero control in MuJoCo: here they push only where kn.simulate or kn.rollout is given controls="
+        )
+        source.note("warning", source.listed("actuator", active), text)
+    if source.actuators:
+        text = f"{len(source.actuators)} actuators: they push where kn.simulate or kn.rollout is given controls="
         source.note("info", "actuators", text)
     curved = [
         a for a in range(n) if hasattr(source.m, "actuator_dampingpoly") and source.m.actuator_dampingpoly[a].any()
@@ -78,23 +82,11 @@ def is_switched_off(source: MjcfSource, a: int) -> bool:
 def _is_active(source: MjcfSource, a: int) -> bool:
     """Whether an actuator may push although every control is zero."""
     m, words = source.m, source.mujoco
-    if is_switched_off(source, a):
-        return False
-    gains = int(words.mjtGain.mjGAIN_FIXED), int(words.mjtGain.mjGAIN_AFFINE), int(words.mjtGain.mjGAIN_MUSCLE)
-    others = [int(getattr(words.mjtGain, "mjGAIN_DCMOTOR", -1))]
-    if int(m.actuator_gaintype[a]) not in (*gains, *others):
+    if int(m.actuator_biastype[a]) == int(words.mjtBias.mjBIAS_AFFINE) and m.actuator_biasprm[a][:3].any():
         return True
-    bias = int(m.actuator_biastype[a])
-    if bias == int(words.mjtBias.mjBIAS_AFFINE):
-        if m.actuator_biasprm[a][:3].any():
-            return True
-    elif bias != int(words.mjtBias.mjBIAS_NONE):
-        return True
-    first = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
-    inputs = range(first, first + (int(m.actuator_ctrlnum[a]) if hasattr(m, "actuator_ctrlnum") else 1))
-    ranges = [m.actuator_ctrlrange[k] for k in inputs if m.actuator_ctrllimited[k] and not source.disabled("CLAMPCTRL")]
+    k = int(m.actuator_ctrladr[a]) if hasattr(m, "actuator_ctrladr") else a
+    ranges = [m.actuator_ctrlrange[k]] if m.actuator_ctrllimited[k] and not source.disabled("CLAMPCTRL") else []
     ranges += [m.actuator_forcerange[a]] if m.actuator_forcelimited[a] else []
-    ranges += [m.actuator_actrange[a]] if m.actuator_actlimited[a] else []
     return any(not low <= 0 <= high for low, high in ranges)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from knuckle.errors import ModelError
+from knuckle.formats.mjcf.mjcf_source import MjcfSource
 from knuckle.model.elements import MujocoMuscle
 
-from .actuators import count, is_switched_off, output
-from .mjcf_source import MjcfSource
+from .actuator_notes import count, is_switched_off, output
 
 
 def muscles_on(source: MjcfSource, t: int) -> list[tuple[int, MujocoMuscle]]:
