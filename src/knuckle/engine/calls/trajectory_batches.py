@@ -171,7 +171,8 @@ class Trajectories:
         vectors = -(-count // loop.width)
         work = loop.operations * (self.steps - self.first)  # of one vector
         helpers = min(threads.get_threads(), vectors, max(1, vectors * work // WORTH))
-        at_once = max(1, min(CALL // work, vectors // (4 * helpers))) * loop.width
+        share = vectors // (4 * helpers) if helpers > 1 else vectors
+        at_once = max(1, min(CALL // work, share)) * loop.width
         pieces = [(start, min(start + at_once, count)) for start in range(0, count, at_once)]
         threads.shared(pieces, helpers, lambda bounds, stop: Piece(self, loop, *bounds, stop).run())
 

@@ -6,8 +6,10 @@ import math
 import os
 from dataclasses import dataclass
 
+NEAR = 2**22
+"""Bytes of states for each thread that stay near the processor."""
 MOST = 2**28
-"""Bytes for states, where nothing is said: beyond that, memory is slower than what is computed again."""
+"""Bytes for all states, where nothing is said."""
 SHARE = 4
 """One part in so many of the free memory, if that is less."""
 
@@ -25,24 +27,23 @@ class MemoryPlan:
     steps: int
 
     @classmethod
-    def of(cls, count: int, steps: int, row: int, memory: int, least: int) -> MemoryPlan:
+    def of(cls, count: int, steps: int, row: int, memory: int, lanes: int, threads: int) -> MemoryPlan:
         """For `count` trajectories of so many steps, whose states have `row` bytes, within so much memory.
 
-        Fewer than `least` trajectories at a time would leave lanes or threads without work: before that, states are
-        kept every so many steps only. Of √N of them each begins a part of √N steps, which is held while it is gone
-        back; that is the least memory with which every step is computed twice and not more often.
+        Of as many trajectories as stay near the processor, and `lanes` for each thread at least, all states are held
+        if there is memory for that. Else states are kept every √N steps, and each of them begins a part of √N steps
+        that is held while it is gone back: the least memory with which every step is computed twice and not oftener.
         """
-        some = min(count, max(least, memory // (row * (steps + 1))))
-        if some * row * (steps + 1) <= memory:
-            return cls(some, max(steps, 1))
-        return cls(some, _longest_part(steps, memory // (some * row) - 2))
+        least, near = lanes * threads, min(memory, NEAR * threads)
+        if row * (steps + 1) * min(least, count) <= memory:
+            return cls(_whole(near // (row * (steps + 1)), least, count), max(steps, 1))
+        part = math.isqrt(steps - 1) + 1
+        return cls(_whole(near // (row * (part + 1 + -(-steps // part))), least, count), part)
 
 
-def _longest_part(steps: int, rows: int) -> int:
-    """The longest part p of some steps with p + steps / p rows or fewer; with √steps there are the fewest."""
-    room = rows * rows - 4 * steps
-    longest = (rows + math.isqrt(room)) // 2 if rows > 0 and room >= 0 else 0
-    return min(steps, max(longest, math.isqrt(steps - 1) + 1))
+def _whole(some: int, least: int, count: int) -> int:
+    """So many trajectories, all lanes of all threads full."""
+    return min(count, max(least, some // least * least))
 
 
 def memory_to_use() -> int:

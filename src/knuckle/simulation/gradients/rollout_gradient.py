@@ -17,7 +17,7 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.kernel_registry import DTYPES, kernels
 from knuckle.engine.kernels.specialization import Specialization
-from knuckle.engine.native import threads
+from knuckle.engine.native import result_memory, threads
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.model import Model
@@ -194,9 +194,9 @@ class _Gradient:
         lanes = kernels.target.width(DTYPES[dtype]) if dtype in DTYPES else 1
         plan = MemoryPlan.of(
             count, steps, sum(parts.values()) * dtype.itemsize,
-            memory_to_use() if memory is None else memory, lanes * threads.get_threads(),
+            memory_to_use() if memory is None else memory, lanes, threads.get_threads(),
         )  # fmt: skip
-        rows = {name: np.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
+        rows = {name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
         found: list[dict[str, Array]] = []
         for start in range(0, count, plan.trajectories):
             end = min(start + plan.trajectories, count)

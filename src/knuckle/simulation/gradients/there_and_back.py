@@ -14,6 +14,7 @@ from knuckle.engine.arrays.base import Shape
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Backward, Clock, Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
+from knuckle.engine.native import result_memory as memory
 
 from .adjoint_texts import ADJOINT, GIVEN, ROW, SUM
 from .loss_texts import TOTAL
@@ -74,7 +75,7 @@ class ThereAndBack:
         return {**adjoints, "loss": last[TOTAL][:, 0] + final, "last q": last["q"], "last v": last["v"]}
 
     def _room(self, n: int, rows: int, dtype: Any) -> dict[str, Array]:
-        return {name: np.empty((n, rows, size), dtype) for name, size in self.parts.items()}
+        return {name: memory.empty((n, rows, size), dtype) for name, size in self.parts.items()}
 
     def _go(self, state: Parts, first: int, end: int, save_every: int, kept: Parts) -> dict[str, Array]:
         """The state after some steps; those on the way are kept."""
