@@ -36,6 +36,7 @@ class Kind:
     maximum: Callable[[Any, Any], Any] | None = None
     called: Callable[[dict[Any, Any], Any, list[Any], bool], list[Any]] | None = None
     repeated: Callable[[Any, list[Any], int, bool], list[Any] | None] | None = None
+    ruled: Callable[[Any, list[Any], Any], list[Any] | None] | None = None
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
     looked_up: Callable[[Any, Any, Any], Sequence[Any]] | None = None
 

@@ -45,6 +45,31 @@ def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..
     return call
 
 
+def with_rule(text: Callable[..., Any], rule: Any) -> Callable[..., Any]:
+    """The text of scalars, vectors and matrices as a piece that has a rule for its derivatives.
+
+    Everything it depends on must be among its arguments; if it is not, and where nothing is differentiated, it is a
+    text like any other.
+    """
+
+    def call(*args: Any) -> Any:
+        leaves, layout = taken_apart(args)
+        kind = _recording(leaves)
+        if kind is None or kind.ruled is None:
+            return text(*args)
+        together: list[Layout] = []
+
+        def flat(scalars: list[Any]) -> list[Any]:
+            results, result_layout = taken_apart(text(*layout(iter(scalars))))
+            together[:] = [result_layout]
+            return results
+
+        results = kind.ruled(flat, leaves, rule)
+        return text(*args) if results is None else together[0](iter(results))
+
+    return call
+
+
 def repeated(
     text: Callable[..., Any], state: tuple[Any, ...], rounds: int, *, settles: bool = False
 ) -> tuple[Any, ...]:

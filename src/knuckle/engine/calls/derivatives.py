@@ -6,9 +6,12 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
-from knuckle.engine.arrays.result_layout import Layout, Several, Single
+import numpy as np
+
+from knuckle.engine.arrays.base import must_end_in
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.differentiate.derivative_texts import (
     Derivative,
     Gradient,
@@ -18,6 +21,7 @@ from knuckle.engine.differentiate.derivative_texts import (
     OfLibrary,
     OfUser,
     Rates,
+    SecondDerivatives,
     Source,
 )
 from knuckle.engine.kernels.per_model import PerModel
@@ -25,9 +29,7 @@ from knuckle.engine.kernels.specialization import Specialization, UntraceableErr
 from knuckle.model import Model
 
 from .arguments import Arguments, Declared, Shape, Sorted, position_names
-
-if TYPE_CHECKING:
-    from .function import Function
+from .function import Function, Traits
 
 Wrt: TypeAlias = str | Sequence[str] | None
 JacobianLayout: TypeAlias = Literal["dense", "packed"]
@@ -62,8 +64,6 @@ class Derivatives:
         return self._made[key]
 
     def _make(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
-        from .function import DerivedFunction
-
         source = self.source
         text: Derivative
         extras: Callable[[Model, Sorted], dict[str, Shape]]
@@ -78,12 +78,52 @@ class Derivatives:
             case "vjp":
                 (names,) = more
                 text, extras = Gradients(source, wrt, names), lambda model, call: self._weights(model, call, names)
+            case "tensor":
+                text, names, extras = SecondDerivatives(source, wrt), (), _no_more
             case _:
                 (names,) = more
                 text = Hessian(source, wrt, names)
                 extras = (lambda model, call: self._weights(model, call, names)) if names else _no_more
         arguments = WithMore(self._arguments, text.__name__, names, extras)
         return DerivedFunction(self._function, (kind, wrt, *more), text, arguments)
+
+    # the calls
+
+    def plain(self, kind: str, model: Model, args: Any, kwargs: Any, wrt: Wrt, *more: Any) -> Any:
+        """A derivative that takes nothing but the arguments."""
+        return self.by(kind, self.wrt(wrt, model, args, kwargs), *more)(model, *args, **kwargs)
+
+    def jacobian(self, model: Model, args: Any, kwargs: Any, wrt: Wrt, layout: JacobianLayout) -> Any:
+        """The derivatives of the result."""
+        if layout not in ("dense", "packed"):
+            raise ValueError(f'layout is "dense" or "packed", not {layout!r}')
+        return self.plain("jacobian", model, args, kwargs, wrt, layout == "packed")
+
+    def jvp(self, model: Model, args: Any, kwargs: Any, along: Mapping[str, Any]) -> Any:
+        """The result, and its derivative along directions of arguments."""
+        names = self.wrt(tuple(along), model, args, kwargs)
+        directions = {f"along_{name}": direction for name, direction in along.items()}
+        return self.by("jvp", names)(model, *args, **kwargs, **directions)
+
+    def weighted(self, kind: str, model: Model, args: Any, kwargs: Any, weight: Any, wrt: Wrt) -> Any:
+        """Derivatives of the results, each times its weight."""
+        layout = self.layout(model, self._arguments.sort(model, args, kwargs))
+        names = weight_names(layout)
+        values = dict(zip(names, weight_values(layout, weight, self._function.__name__), strict=True))
+        return self.by(kind, self.wrt(wrt, model, args, kwargs), names)(model, *args, **kwargs, **values)
+
+    def hessian(self, model: Model, args: Any, kwargs: Any, wrt: Wrt) -> Any:
+        """The second derivatives of a result that is one number, or of every number of the results."""
+        layout = self.layout(model, self._arguments.sort(model, args, kwargs))
+        kind = "hessian" if layout == Single(()) else "tensor"
+        return self.plain(kind, model, args, kwargs, wrt, ())
+
+    def pattern(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any], wrt: Wrt) -> dict[str, Pattern]:
+        """Which derivatives are not always zero."""
+        call = self._arguments.shapes(model, shapes, named)
+        names = tuple(call.arrays) if wrt is None else self.wrt(wrt, model, (), {})
+        by_name = {name: shape for name, (_, shape) in call.arrays.items()}
+        return pattern_of(Jacobian(self.source, names), self._function.specialization(model, call), by_name)
 
     # the shapes of what a derivative takes besides the arguments
 
@@ -174,6 +214,26 @@ def _not_by(name: str, argument: str, known: Mapping[str, Any]) -> str:
     return f"{name} is not differentiated by {argument!r}: its array arguments in this call are {', '.join(known)}"
 
 
+class DerivedFunction(Function[..., Any]):
+    """A derivative of a function, as a function."""
+
+    def __new__(cls, base: Any, made_by: Any, text: Any, arguments: Arguments) -> DerivedFunction:
+        return cast("DerivedFunction", super().__new__(cls, text, arguments, Traits(is_users=True)))
+
+    def __init__(self, base: Function[..., Any], made_by: tuple[Any, ...], text: Any, arguments: Arguments) -> None:
+        self.__qualname__ = text.__name__
+        super().__init__(text, arguments, Traits(is_users=True))
+        self._base, self._made_by = base, made_by
+
+    def __reduce__(self) -> Any:
+        kind, *more = self._made_by
+        return _derived, (self._base, kind, *more)
+
+
+def _derived(base: Function[..., Any], kind: str, *more: Any) -> Function[..., Any]:
+    return base.derivatives.by(kind, *more)
+
+
 class WithMore(Arguments):
     """The arguments of a function, and further arrays that have to be named."""
 
@@ -207,6 +267,8 @@ class WithMore(Arguments):
         arrays, numbers, weak = dict(call.arrays), list(call.numbers), set(call.weak)
         for name in self.names:
             value, shape = own[name], shapes[name]
+            if len(shape) > 1:
+                value, shape = in_a_row(name, value, shape)
             if not shape:
                 numbers.append(name)
                 if type(value) in (int, float):
@@ -217,7 +279,9 @@ class WithMore(Arguments):
 
     def shapes(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any]) -> Sorted:
         call = self.base.shapes(model, shapes, named)
-        more = self._shapes(model, call)
+        more = {
+            name: shape if len(shape) < 2 else (math.prod(shape),) for name, shape in self._shapes(model, call).items()
+        }
         numbers = tuple(name for name in self.names if not more[name])
         arrays = call.arrays | {name: (None, more[name] or (1,)) for name in self.names}
         return call._replace(arrays=arrays, numbers=(*call.numbers, *numbers))
@@ -230,6 +294,14 @@ class WithMore(Arguments):
 
     def is_option(self, name: str) -> bool:
         return self.base.is_option(name)
+
+
+def in_a_row(name: str, value: Any, shape: Shape) -> tuple[Any, Shape]:
+    """An array that ends in several axes with one in their place: texts have vectors and matrices."""
+    array: Any = np.asarray(value)
+    must_end_in(name, array.shape, shape)
+    size = math.prod(shape)
+    return array.reshape(*array.shape[: array.ndim - len(shape)], size), (size,)
 
 
 @dataclass(frozen=True)
@@ -247,8 +319,6 @@ class Pattern:
 
     def dense(self, packed: Any) -> Any:
         """Packed derivatives (..., count) as matrices (..., rows, columns)."""
-        import numpy as np
-
         values: Any = np.asarray(packed)
         whole = np.zeros((*values.shape[:-1], math.prod(self.shape)), values.dtype)
         whole[..., [r * self.shape[1] + c for r, c in zip(self.rows, self.columns, strict=True)]] = values

@@ -6,11 +6,10 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
 
 from numpy.typing import NDArray
 
-from knuckle.engine.differentiate.derivative_texts import Jacobian
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Program
 from knuckle.errors import ModelError
@@ -18,10 +17,12 @@ from knuckle.model import Model
 
 from .arguments import Arguments, Declared, Inferred, Sorted
 from .choose_container import container_of
-from .derivatives import Derivatives, JacobianLayout, Pattern, Wrt, pattern_of, weight_names, weight_values
 from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, source_of, traced
+
+if TYPE_CHECKING:
+    from .derivatives import Derivatives, JacobianLayout, Pattern, Wrt
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -154,11 +155,13 @@ class Function(Generic[P, R]):
     @functools.cached_property
     def derivatives(self) -> Derivatives:
         """The derivatives of this function as functions of their own."""
+        from .derivatives import Derivatives
+
         return Derivatives(self, self._arguments, self._text)
 
     def jacobian(
         self, model: Model, *args: Any, wrt: Wrt = None, layout: JacobianLayout = "dense", **kwargs: Any
-    ) -> Any:
+    ) -> dict[str, Any]:
         """The derivatives of the result by arguments, as a dictionary of arrays named by them.
 
         Args:
@@ -170,61 +173,44 @@ class Function(Generic[P, R]):
                 on one axis; `pattern` says where each belongs.
             kwargs: arguments by name.
         """
-        if layout not in ("dense", "packed"):
-            raise ValueError(f'layout is "dense" or "packed", not {layout!r}')
         self._check(model)
-        names = self.derivatives.wrt(wrt, model, args, kwargs)
-        return self.derivatives.by("jacobian", names, layout == "packed")(model, *args, **kwargs)
+        return self.derivatives.jacobian(model, args, kwargs, wrt, layout)
 
     def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, Pattern]:
         """Which derivatives of `jacobian` are not always zero, by argument; shapes and options as for `program`."""
         self._check(model)
-        call = self._arguments.shapes(model, shapes, named)
-        names = tuple(call.arrays) if wrt is None else self.derivatives.wrt(wrt, model, (), {})
-        shapes_by_name = {name: shape for name, (_, shape) in call.arrays.items()}
-        return pattern_of(Jacobian(self.derivatives.source, names), self.specialization(model, call), shapes_by_name)
+        return self.derivatives.pattern(model, shapes, named, wrt)
 
     def jvp(self, model: Model, *args: Any, along: Mapping[str, Any], **kwargs: Any) -> tuple[R, R]:
         """The result, and its derivative along directions of the arguments: `along={"q": dq, "v": dv}`."""
         self._check(model)
-        names = self.derivatives.wrt(tuple(along), model, args, kwargs)
-        directions = {f"along_{name}": direction for name, direction in along.items()}
-        return cast("Any", self.derivatives.by("jvp", names)(model, *args, **kwargs, **directions))
+        return self.derivatives.jvp(model, args, kwargs, along)
 
-    def vjp(self, model: Model, *args: Any, weight: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+    def vjp(self, model: Model, *args: Any, weight: Any, wrt: Wrt = None, **kwargs: Any) -> dict[str, Any]:
         """The derivatives of the sum of the results, each times its weight, as a dictionary named by the arguments.
 
         `weight` has the shape of the result; of several results it is a tuple or dictionary like theirs.
         """
-        return self._weighted("vjp", model, args, kwargs, weight, wrt)
+        self._check(model)
+        return self.derivatives.weighted("vjp", model, args, kwargs, weight, wrt)
 
-    def grad(self, model: Model, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+    def grad(self, model: Model, *args: Any, wrt: Wrt = None, **kwargs: Any) -> dict[str, Any]:
         """The derivatives of a result that is one number, as a dictionary named by the arguments."""
         self._check(model)
-        names = self.derivatives.wrt(wrt, model, args, kwargs)
-        return self.derivatives.by("grad", names)(model, *args, **kwargs)
+        return self.derivatives.plain("grad", model, args, kwargs, wrt)
 
-    def hessian(self, model: Model, *args: Any, weight: Any = None, wrt: Wrt = None, **kwargs: Any) -> Any:
+    def hessian(
+        self, model: Model, *args: Any, weight: Any = None, wrt: Wrt = None, **kwargs: Any
+    ) -> dict[str, dict[str, Any]]:
         """The second derivatives of the sum of the results, each times its weight: {row: {column: …}} by arguments.
 
-        A result that is one number needs no weight. Second derivatives along the velocity variables of turning joints
-        with quaternions are not symmetric: those directions do not commute.
+        Without a weight they are those of every result, whose axes come first. Second derivatives along the velocity
+        variables of joints with quaternions are not symmetric: those directions do not commute.
         """
+        self._check(model)
         if weight is not None:
-            return self._weighted("hessian", model, args, kwargs, weight, wrt)
-        self._check(model)
-        names = self.derivatives.wrt(wrt, model, args, kwargs)
-        return self.derivatives.by("hessian", names, ())(model, *args, **kwargs)
-
-    def _weighted(
-        self, kind: str, model: Model, args: tuple[Any, ...], kwargs: dict[str, Any], weight: Any, wrt: Wrt
-    ) -> Any:
-        self._check(model)
-        names = self.derivatives.wrt(wrt, model, args, kwargs)
-        layout = self.derivatives.layout(model, self._arguments.sort(model, args, kwargs))
-        called = weight_names(layout)
-        values = dict(zip(called, weight_values(layout, weight, self.__name__), strict=True))
-        return self.derivatives.by(kind, names, called)(model, *args, **kwargs, **values)
+            return self.derivatives.weighted("hessian", model, args, kwargs, weight, wrt)
+        return self.derivatives.hessian(model, args, kwargs, wrt)
 
     def bound(self, model: Model, **options: Any) -> Callable[..., R]:
         """The function for one model, with options fixed: called with the other arguments only."""
@@ -236,26 +222,6 @@ class Function(Generic[P, R]):
     def __repr__(self) -> str:
         kind = "kernel" if self._traits.is_users else "function"
         return f"<knuckle {kind} {self.__name__}{self.__signature__}>"
-
-
-class DerivedFunction(Function[..., Any]):
-    """A derivative of a function, as a function."""
-
-    def __new__(cls, base: Any, made_by: Any, text: Any, arguments: Arguments) -> DerivedFunction:
-        return cast("DerivedFunction", super().__new__(cls, text, arguments, Traits(is_users=True)))
-
-    def __init__(self, base: Function[..., Any], made_by: tuple[Any, ...], text: Any, arguments: Arguments) -> None:
-        self.__qualname__ = text.__name__
-        super().__init__(text, arguments, Traits(is_users=True))
-        self._base, self._made_by = base, made_by
-
-    def __reduce__(self) -> Any:
-        kind, *more = self._made_by
-        return _derived, (self._base, kind, *more)
-
-
-def _derived(base: Function[..., Any], kind: str, *more: Any) -> Function[..., Any]:
-    return base.derivatives.by(kind, *more)
 
 
 class BoundCall:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from knuckle.engine.trace.blocks import Block, Called, Repeated
+from knuckle.engine.trace.blocks import Block, Called, Repeated, Ruled
 from knuckle.engine.trace.dense_blocks import Eliminate, Substitute
 from knuckle.engine.trace.lookup_block import Lookup
 from knuckle.engine.trace.rolled_blocks import RolledBlock
@@ -89,6 +89,23 @@ class OfCalled(BlockRule):
         piece, known = sweep.pieces.get(f"pulled from {used}", block, lambda: (called(text), inputs))
         found = piece(Vector(_operands(sweep, i)), Vector(weights.values()))
         for k, weight in zip(known, found, strict=True):
+            gathered.add(sweep.program.nodes[i].b[k], weight)
+
+
+class OfRuled(BlockRule):
+    """A piece that has a rule of its own."""
+
+    def values(self, sweep: Sweep, block: Ruled, operands: list[Any]) -> list[Any]:
+        return Sweep(block.body, operands, sweep.pieces).outputs
+
+    def pushed(self, sweep: Sweep, i: int, block: Ruled, rates: list[Columns]) -> Sequence[Columns]:
+        if not any(rates):
+            return ()
+        return block.rule.pushed(_operands(sweep, i), sweep.values[i], rates)
+
+    def pulled(self, sweep: Sweep, i: int, block: Ruled, weights: Mapping[int, Any], gathered: Gathered) -> None:
+        all_weights = [weights.get(k, ZERO) for k in range(block.outputs)]
+        for k, weight in block.rule.pulled(_operands(sweep, i), sweep.values[i], all_weights).items():
             gathered.add(sweep.program.nodes[i].b[k], weight)
 
 
@@ -290,6 +307,7 @@ def _unsettled(new: list[Any], old: list[Any]) -> Any:
 
 RULES: Mapping[type[Block], BlockRule] = {
     Called: OfCalled(),
+    Ruled: OfRuled(),
     Repeated: OfRepeated(),
     Lookup: OfLookup(),
     RolledBlock: OfRolled(),

@@ -15,7 +15,7 @@ from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 from knuckle.engine.arrays.result_layout import Layout
-from knuckle.engine.kernels.specialization import Specialization
+from knuckle.engine.kernels.specialization import Specialization, UntraceableError
 from knuckle.engine.trace import Program
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO
@@ -139,7 +139,10 @@ class Call:
 
     def traced(self) -> tuple[Program, Layout]:
         """The operations of the text, and how its results go together."""
-        return self.specialization.traced(self.shapes)
+        try:
+            return self.specialization.traced(self.shapes, has_rules=True)
+        except UntraceableError as error:
+            raise (error.__cause__ or error) from None
 
     def is_position(self, name: str) -> bool:
         """Whether derivatives by an argument are along the velocity variables."""
@@ -193,7 +196,7 @@ class Derivative(ABC):
     kind = ""
 
     @property
-    def __name__(self) -> str:
+    def __name__(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         return f"{self.source.name}.{self.kind}"
 
     @abstractmethod
@@ -329,6 +332,18 @@ class Hessian(Derivative):
                 if column not in found[row]:
                     found[row][column] = _transposed(found[column][row])
         return {row: {column: found[row][column] for column in self.wrt} for row in self.wrt}
+
+
+@dataclass(frozen=True)
+class SecondDerivatives(Derivative):
+    """The second derivatives of all results: the axes of a result, of the first and of the second argument."""
+
+    kind = "second_derivatives"
+
+    def __call__(self, model: Model, **arguments: Any) -> Any:
+        inner = OfUser(self.source.arrays, self.source.positions, Jacobian(self.source, self.wrt))
+        columns = Jacobian(inner, self.wrt)(model, **arguments)
+        return {row: {column: columns[column][row] for column in self.wrt} for row in self.wrt}
 
 
 def _is_straight(rows: list[dict[int, Any]]) -> bool:

@@ -110,10 +110,13 @@ class Specialization:
         """The operations that remain when the text runs on symbols."""
         return self.traced(arguments)[0]
 
-    def traced(self, arguments: Arguments, in_blocks: bool = False) -> tuple[Program, Layout]:
+    def traced(
+        self, arguments: Arguments, in_blocks: bool = False, *, has_rules: bool = False
+    ) -> tuple[Program, Layout]:
         """The operations that remain when the text runs on symbols, and how its results go together.
 
-        Pieces that the text calls keep their loops if it is traced in blocks, for a large mechanism.
+        Pieces that the text calls keep their loops if it is traced in blocks, for a large mechanism. Those that have a
+        rule for their derivatives are kept as blocks if that is said.
         """
         layouts: list[Layout] = []
 
@@ -128,7 +131,7 @@ class Specialization:
         try:
             if in_blocks:
                 return trace_in_blocks(text, self.model, arguments, unpack), layouts[-1]
-            return trace(text, arguments, unpack), layouts[-1]
+            return trace(text, arguments, unpack, has_rules=has_rules), layouts[-1]
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
 

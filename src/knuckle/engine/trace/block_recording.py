@@ -8,7 +8,7 @@ from typing import Any
 
 from knuckle.scalar.grid import Grid
 
-from .blocks import Block, Called, Repeated
+from .blocks import Block, Called, Repeated, Ruled
 from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
@@ -68,6 +68,22 @@ def repeated(text: Text, state: list[Any], rounds: int, settles: bool = False) -
     body = _body(inner, numbers, outputs)
     everything = tuple(Expression(inner, i) for i in outputs)
     return Recorded(Repeated(body, rounds, settles), tuple(range(len(state))), taken, everything).on(graph, state)
+
+
+def ruled(text: Text, arguments: list[Any], rule: Any) -> list[Any] | None:
+    """The results of a piece that has a rule for its derivatives; None where it is to be a text like any other."""
+    graph = innermost(arguments)
+    if not graph.has_rules:
+        return None
+    inner, results = _run(graph, text, [None] * len(arguments))
+    outputs = [_node(inner, x) for x in results]
+    numbers, taken = _inputs(inner, list(range(len(arguments))), outputs)
+    if taken:
+        return None
+    block = Ruled(_body(inner, numbers, outputs), rule)
+    return Recorded(block, tuple(range(len(arguments))), (), tuple(Expression(inner, i) for i in outputs)).on(
+        graph, arguments
+    )
 
 
 def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:

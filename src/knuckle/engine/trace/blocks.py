@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .count import Count
 
@@ -94,6 +94,16 @@ class _WithBody(Block):
 @dataclass(frozen=True)
 class Called(_WithBody):
     """A piece of text that is called from several places."""
+
+    def evaluate(self, values: Sequence[float]) -> list[float]:
+        return self.body.evaluate(values)
+
+
+@dataclass(frozen=True, eq=False)
+class Ruled(_WithBody):
+    """A piece that has a rule for its derivatives (`differentiate.rules`). Two are equal if they are the same."""
+
+    rule: Any
 
     def evaluate(self, values: Sequence[float]) -> list[float]:
         return self.body.evaluate(values)

@@ -20,6 +20,8 @@ def trace(
     arguments: Mapping[str, Shape],
     unpack: Callable[[Any], tuple[list[Any], Shape]],
     gain: float = 0.01,
+    *,
+    has_rules: bool = False,
 ) -> Program:
     """Runs `text` on symbols, keeps what its result needs, and simplifies that.
 
@@ -29,15 +31,21 @@ def trace(
         unpack: takes the result apart into scalars and their shape.
         gain: the simplifier goes on for as long as a pass saves more than this share of the operations; 0 for the
             fixed point. A pass over a long program has to save more.
+        has_rules: whether pieces that have a rule for their derivatives are kept as blocks.
     """
-    return simplify(inlined(record(text, arguments, unpack)), gain)
+    return simplify(inlined(record(text, arguments, unpack, has_rules=has_rules)), gain)
 
 
 def record(
-    text: Callable[..., Any], arguments: Mapping[str, Shape], unpack: Callable[[Any], tuple[list[Any], Shape]]
+    text: Callable[..., Any],
+    arguments: Mapping[str, Shape],
+    unpack: Callable[[Any], tuple[list[Any], Shape]],
+    *,
+    has_rules: bool = False,
 ) -> Program:
     """The operations of `text` as they come, by the rules of the graph alone; see `trace`."""
     graph = Graph()
+    graph.has_rules = has_rules
     symbols = symbols_for(graph, arguments)
     scalars, shape = unpack(text(**symbols))
     return compact(graph, sizes_of(arguments), [node_of(graph, x) for x in scalars], shape)

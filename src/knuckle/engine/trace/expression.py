@@ -213,6 +213,12 @@ def _repeated(text: Any, state: list[Any], rounds: int, settles: bool) -> list[A
     return repeated(text, state, rounds, settles)
 
 
+def _ruled(text: Any, arguments: list[Any], rule: Any) -> list[Any] | None:
+    from .block_recording import ruled
+
+    return ruled(text, arguments, rule)
+
+
 def _looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
     from .block_recording import looped
 
@@ -228,5 +234,5 @@ def _looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
 KIND = Kind(
     "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
-    called=_called, repeated=_repeated, looped=_looped, looked_up=_looked_up,
+    called=_called, repeated=_repeated, ruled=_ruled, looped=_looped, looked_up=_looked_up,
 )  # fmt: skip
