@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from knuckle.engine.differentiate.derivative_texts import Call, OfUser
+from knuckle.engine.differentiate.influence import influential
 from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.differentiate.tangent_space import along_velocities, position_rates
 from knuckle.integrators.base import Integrator
@@ -63,7 +64,7 @@ class BackwardStep:
             losses, by_force = self._of_loss(model, values)
             weights += by_force
         text = Forced(self.step, self.loss is not None and self.loss.takes_force)
-        steps = pulled(text, model, values, weights)
+        steps = pulled(text, model, values, weights, parts=self.parts)
         total = {name: added(steps[name], losses.get(name)) for name in steps}
         for x in (x for name in ("q", "v") for x in losses.get(name, ())):
             given = given + absolute(x)
@@ -125,13 +126,22 @@ def pulled(
     values: Mapping[str, Any],
     weights: Sequence[Any],
     names: Sequence[str] | None = None,
+    parts: Sequence[str] = (),
 ) -> dict[str, list[Any]]:
-    """The derivatives of the results of a text, each times its weight, by its arguments, as scalars in a row."""
+    """The derivatives of the results of a text, each times its weight, by its arguments, as scalars in a row.
+
+    The first results may be later values of arguments that are `parts` of a state, q and v before others. What an
+    integrator only notes, and nothing else changes with, has no weight.
+    """
     own = {name: values[name] for name in (values if names is None else names)}
     call = Call.of(OfUser(tuple(own), (), text), model, own)
     program, _ = call.traced()
-    slopes = Sweep(program, call.inputs).pulled(weights)
     starts, sizes = call.starts, {name: len(x) for name, x in call.scalars.items()}
+    later = [starts[name] + k for name in parts for k in range(sizes[name])]
+    state = sum(sizes[name] for name in parts[:2])
+    lasting = [*range(state), *range(len(later), len(weights))]
+    live = influential(program, lasting, dict(enumerate(later)))
+    slopes = Sweep(program, call.inputs).pulled([x if k in live else ZERO for k, x in enumerate(weights)])
     return {name: [slopes.get(starts[name] + k, ZERO) for k in range(sizes[name])] for name in own}
 
 

@@ -1,4 +1,4 @@
-"""How the states of a rollout are held for the way back: all of them, or some, from which the others are found again."""
+"""How the states of a rollout are held for the way back: all of them, or some, and the others are found again."""
 
 from __future__ import annotations
 

@@ -197,15 +197,17 @@ class _Gradient:
             memory_to_use() if memory is None else memory, lanes, threads.get_threads(),
         )  # fmt: skip
         rows = {name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
+        first, later = ({name: _in_a_row(x, i.batch) for name, x in i.state.items()} for i in (self.first, inputs))
         found: list[dict[str, Array]] = []
         for start in range(0, count, plan.trajectories):
             end = min(start + plan.trajectories, count)
-            state = {name: _some_rows(x, inputs.batch, start, end) for name, x in inputs.state.items()}
+            state = {name: x[start:end] for name, x in later.items()}
             others = {name: _some(x, inputs.batch, start, end) for name, x in inputs.others.items()}
             own = {name: x[start:end] for name, x in rows.items()}
             loops = self._loops(parts, others, plan.steps)
             back = loops.run(state, own)
-            found.append(back | self._at_start(back, parts, start, end))
+            began = {name: x[start:end] for name, x in first.items()}
+            found.append(back | self._at_start(back, parts, began, start, end))
         whole = {name: np.concatenate([some[name] for some in found]) for name in found[0]}
         return self._result(whole, rows, plan)
 
@@ -230,13 +232,13 @@ class _Gradient:
             at_end, parts, others, self.moving, self.held, takes, end_wrt, taken.steps, part,
         )  # fmt: skip
 
-    def _at_start(self, back: Mapping[str, Array], parts: Mapping[str, int], start: int, end: int) -> dict[str, Array]:
+    def _at_start(
+        self, back: Mapping[str, Array], parts: Mapping[str, int], state: Mapping[str, Array], start: int, end: int
+    ) -> dict[str, Array]:
         """The derivatives by the first state and by what it is made of, from the adjoints there."""
         first = self.first
-        text = AtStart(
-            dataclasses.replace(self.taken.step, method="start"), tuple(parts), ("v", *self.given)
-        )
-        arrays = {name: (_some_rows(x, first.batch, start, end), x.shape[-1:]) for name, x in first.state.items()}
+        text = AtStart(dataclasses.replace(self.taken.step, method="start"), tuple(parts), ("v", *self.given))
+        arrays = {name: (x, x.shape[-1:]) for name, x in state.items()}
         arrays |= {name: (_some(x, first.batch, start, end).at(0), x.shape) for name, x in first.others.items()}
         arrays |= {ADJOINT + name: (back[ADJOINT + name], (size,)) for name, size in parts.items()}
         specialization = specialization_of(text, self.model, first, "gradient of a rollout by its first state")
@@ -304,6 +306,6 @@ def _some(x: Input | Clock, batch: Shape, start: int, end: int) -> Any:
     return Input(full[np.unravel_index(np.arange(start, end), batch)], x.shape)
 
 
-def _some_rows(x: Array, batch: Shape, start: int, end: int) -> Array:
-    """A part of the state of some trajectories, (n, size)."""
-    return _some(Input(np.broadcast_to(x, (*batch, x.shape[-1]))[..., None, :], x.shape[-1:]), batch, start, end).at(0)
+def _in_a_row(x: Array, batch: Shape) -> Array:
+    """A part of the state of all trajectories, (n, size)."""
+    return np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1])

@@ -65,7 +65,7 @@ class ThereAndBack:
         if kept:
             now = self._go(now, 0, cuts[-2], self.part, kept)
         held = self._room(n, self.part + 1, dtype)
-        last = now = self._go(now, *cuts[-2:], 1, held) if self.steps else now
+        last = self._go(now, *cuts[-2:], 1, held) if self.steps else now
         final, adjoints = self._ended(last)
         for k in range(len(cuts) - 2, -1, -1):
             first, end = cuts[k], cuts[k + 1]
@@ -114,9 +114,7 @@ class ThereAndBack:
         for name, x in self.others.items():
             inputs[name] = Backward(x if isinstance(x, Input) else self._times(x), last)
         written = tuple(rows[name][:, first : end + 1][:, ::-1] for name in self.moving)
-        return through_time(
-            self.back, after, inputs, (len(held["q"]),), steps=end - first, save_every=1, kept=written
-        )
+        return through_time(self.back, after, inputs, (len(held["q"]),), steps=end - first, save_every=1, kept=written)
 
     def _times(self, clock: Clock) -> Input:
         times = clock.first + clock.dt * np.arange(self.steps)
