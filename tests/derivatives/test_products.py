@@ -120,6 +120,9 @@ def test_batches_have_the_derivatives_of_each_state(floating: Any) -> None:
     assert packed.shape[-1] == pattern.count < model.nv**2
     np.testing.assert_array_equal(pattern.dense(packed) == 0, J == 0)
     close(pattern.dense(packed), J)
+    blocks = kn.gravity_force.jacobian(model, q, layout="blocks")
+    assert blocks.values.shape[1] <= pattern.count
+    close(blocks.dense("q"), J)
 
 
 def test_a_derivative_is_a_function_that_is_found_again(floating: Any) -> None:
@@ -157,7 +160,7 @@ def test_wrong_names_and_shapes_are_said(floating: Any) -> None:
         kn.gravity_force.vjp(model, q, weight=np.zeros(3))
     with pytest.raises(ValueError, match="along_q has shape"):
         kn.gravity_force.jvp(model, q, along={"q": q})
-    with pytest.raises(ValueError, match='layout is "dense" or "packed"'):
+    with pytest.raises(ValueError, match='layout is "dense", "packed" or "blocks"'):
         kn.gravity_force.jacobian(model, q, layout="sparse")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match=r"knuckle\.Model"):
         kn.gravity_force.jacobian(q)  # type: ignore[arg-type]

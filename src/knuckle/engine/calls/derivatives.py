@@ -6,7 +6,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 
@@ -30,9 +30,10 @@ from knuckle.model import Model
 
 from .arguments import Arguments, Declared, Shape, Sorted, position_names
 from .function import Function, Traits
+from .state_blocks import in_blocks
 
 Wrt: TypeAlias = str | Sequence[str] | None
-JacobianLayout: TypeAlias = Literal["dense", "packed"]
+JacobianLayout: TypeAlias = Literal["dense", "packed", "blocks"]
 _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 
@@ -46,6 +47,7 @@ class Derivatives:
         self._function, self._arguments, self._text = function, arguments, text
         self._made: dict[Any, Function[..., Any]] = {}
         self._layouts: PerModel[tuple[Any, Layout]] = PerModel()
+        self._patterns: PerModel[dict[str, Pattern]] = PerModel()
 
     @property
     def source(self) -> Source:
@@ -95,9 +97,27 @@ class Derivatives:
 
     def jacobian(self, model: Model, args: Any, kwargs: Any, wrt: Wrt, layout: JacobianLayout) -> Any:
         """The derivatives of the result."""
-        if layout not in ("dense", "packed"):
-            raise ValueError(f'layout is "dense" or "packed", not {layout!r}')
+        if layout not in get_args(JacobianLayout):
+            raise ValueError(f'layout is "dense", "packed" or "blocks", not {layout!r}')
+        if layout == "blocks":
+            return self._in_blocks(model, args, kwargs, wrt)
         return self.plain("jacobian", model, args, kwargs, wrt, layout == "packed")
+
+    def _in_blocks(self, model: Model, args: Any, kwargs: Any, wrt: Wrt) -> JacobianBlocks:
+        packed = self.by("jacobian", self.wrt(wrt, model, args, kwargs), True)
+        call = self._arguments.sort(model, args, kwargs)
+        found = in_blocks(packed.specialization(model, call), call)
+        shapes = {name: shape for name, (_, shape) in call.arrays.items()}
+        text = Jacobian(self.source, self.wrt(wrt, model, args, kwargs))
+        key = text, tuple(shapes.items()), call.numbers, tuple(call.options.items())
+        patterns = self._patterns.setdefault(
+            model, key, lambda: pattern_of(text, self._function.specialization(model, call), shapes)
+        )
+        places, first = dict[str, Any](), 0
+        for name, pattern in patterns.items():
+            places[name] = found.places[first : first + pattern.count]
+            first += pattern.count
+        return JacobianBlocks(found.values, found.batch, patterns, places)
 
     def jvp(self, model: Model, args: Any, kwargs: Any, along: Mapping[str, Any]) -> Any:
         """The result, and its derivative along directions of arguments."""
@@ -323,6 +343,29 @@ class Pattern:
         whole = np.zeros((*values.shape[:-1], math.prod(self.shape)), values.dtype)
         whole[..., [r * self.shape[1] + c for r, c in zip(self.rows, self.columns, strict=True)]] = values
         return whole.reshape(*values.shape[:-1], *self.shape)
+
+
+@dataclass(frozen=True)
+class JacobianBlocks:
+    """Derivatives in blocks of states, as vectors of the processor hold them: nothing is copied to its place.
+
+    Attributes:
+        values: (blocks, entries, states in a block); a derivative that occurs several times is one entry.
+        batch: the batch axes of the arguments; the last block may have more states than they do.
+        patterns: by argument, where the derivatives that are not always zero belong.
+        entries: by argument, the entry of each of them.
+    """
+
+    values: Any
+    batch: tuple[int, ...]
+    patterns: dict[str, Pattern]
+    entries: dict[str, Any]
+
+    def dense(self, name: str) -> Any:
+        """The derivatives by an argument as matrices (..., results, directions)."""
+        turned = np.moveaxis(self.values, 1, 2).reshape(-1, self.values.shape[1])[: math.prod(self.batch)]
+        packed = turned[:, self.entries[name]].reshape(*self.batch, -1)
+        return self.patterns[name].dense(packed)
 
 
 def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]) -> dict[str, Pattern]:

@@ -161,7 +161,7 @@ class Function(Generic[P, R]):
 
     def jacobian(
         self, model: Model, *args: Any, wrt: Wrt = None, layout: JacobianLayout = "dense", **kwargs: Any
-    ) -> dict[str, Any]:
+    ) -> Any:
         """The derivatives of the result by arguments, as a dictionary of arrays named by them.
 
         Args:
@@ -170,7 +170,8 @@ class Function(Generic[P, R]):
             wrt: the names of the arguments to differentiate by, ("q", "v"); None for all arrays of the call. Along a
                 position there are nv directions: those of the velocity variables.
             layout: "dense": the axes of a result, then those of an argument. "packed": only what is not always zero,
-                on one axis; `pattern` says where each belongs.
+                on one axis; `pattern` says where each belongs. "blocks": the same as the processor computes it, in
+                blocks of states (`JacobianBlocks`): the fastest, for those who go on with all of them.
             kwargs: arguments by name.
         """
         self._check(model)
