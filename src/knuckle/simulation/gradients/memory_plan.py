@@ -6,8 +6,8 @@ import math
 import os
 from dataclasses import dataclass
 
-NEAR = 2**22
-"""Bytes of states for each thread that stay near the processor."""
+NEAR = 2**25
+"""Bytes of states for each thread: more than that would not make calls longer that are long enough."""
 MOST = 2**28
 """Bytes for all states, where nothing is said."""
 SHARE = 4
@@ -30,20 +30,23 @@ class MemoryPlan:
     def of(cls, count: int, steps: int, row: int, memory: int, lanes: int, threads: int) -> MemoryPlan:
         """For `count` trajectories of so many steps, whose states have `row` bytes, within so much memory.
 
-        Of as many trajectories as stay near the processor, and `lanes` for each thread at least, all states are held
-        if there is memory for that. Else states are kept every √N steps, and each of them begins a part of √N steps
-        that is held while it is gone back: the least memory with which every step is computed twice and not oftener.
+        All states are held if there is memory for those of `lanes` for each thread, of more trajectories if it is
+        enough. Else states are kept every p steps, and each of them begins a part of p steps that is held while it is
+        gone back: every step is computed twice and not oftener. The parts are as long as memory allows, so that there
+        are few calls; with p = √N they take the least.
         """
-        least, near = lanes * threads, min(memory, NEAR * threads)
-        if row * (steps + 1) * min(least, count) <= memory:
-            return cls(_whole(near // (row * (steps + 1)), least, count), max(steps, 1))
-        part = math.isqrt(steps - 1) + 1
-        return cls(_whole(near // (row * (part + 1 + -(-steps // part))), least, count), part)
+        least = min(lanes * threads, count)
+        whole = min(memory, NEAR * threads) // (row * (steps + 1)) // max(least, 1) * least
+        if row * (steps + 1) * least <= memory:
+            return cls(min(count, max(least, whole)), max(steps, 1))
+        return cls(least, _longest_part(steps, memory // (row * least) - 2))
 
 
-def _whole(some: int, least: int, count: int) -> int:
-    """So many trajectories, all lanes of all threads full."""
-    return min(count, max(least, some // least * least))
+def _longest_part(steps: int, rows: int) -> int:
+    """The longest part p of some steps with p + steps / p rows or fewer; with √steps there are the fewest."""
+    room = rows * rows - 4 * steps
+    longest = (rows + math.isqrt(room)) // 2 if rows > 0 and room >= 0 else 0
+    return max(min(steps - 1, longest), math.isqrt(steps - 1) + 1)
 
 
 def memory_to_use() -> int:

@@ -197,21 +197,19 @@ class _Gradient:
             memory_to_use() if memory is None else memory, lanes, threads.get_threads(),
         )  # fmt: skip
         rows = {name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
-        first, later = ({name: _in_a_row(x, i.batch) for name, x in i.state.items()} for i in (self.first, inputs))
+        state = {name: _in_a_row(x, inputs.batch) for name, x in inputs.state.items()}
+        loops = self._loops(parts, plan.steps)
         found: list[dict[str, Array]] = []
         for start in range(0, count, plan.trajectories):
-            end = min(start + plan.trajectories, count)
-            state = {name: x[start:end] for name, x in later.items()}
-            others = {name: _some(x, inputs.batch, start, end) for name, x in inputs.others.items()}
-            own = {name: x[start:end] for name, x in rows.items()}
-            loops = self._loops(parts, others, plan.steps)
-            back = loops.run(state, own)
-            began = {name: x[start:end] for name, x in first.items()}
-            found.append(back | self._at_start(back, parts, began, start, end))
-        whole = {name: np.concatenate([some[name] for some in found]) for name in found[0]}
-        return self._result(whole, rows, plan)
+            some = slice(start, min(start + plan.trajectories, count))
+            others = {name: _some(x, inputs.batch, some) for name, x in inputs.others.items()}
+            own = {name: x[some] for name, x in state.items()}
+            written = {name: x[some] for name, x in rows.items()}
+            found.append(dataclasses.replace(loops, others=others).run(own, written))
+        whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+        return self._result(whole | self._at_start(whole, parts), rows, plan)
 
-    def _loops(self, parts: Mapping[str, int], others: Mapping[str, Input | Clock], part: int) -> ThereAndBack:
+    def _loops(self, parts: Mapping[str, int], part: int) -> ThereAndBack:
         taken, step = self.taken, self.step
         loss, final = (loss_of(taken.controls, name, step.model_fn is not None) for name in ("loss", "final_loss"))
         back = BackwardStep(step, loss, tuple(parts), self.moving, self.held)
@@ -229,17 +227,15 @@ class _Gradient:
         return ThereAndBack(
             specialization_of(Scored(step, loss), self.model, inputs, "rollout and loss"),
             specialization_of(back, self.model, inputs, "gradient of a rollout"),
-            at_end, parts, others, self.moving, self.held, takes, end_wrt, taken.steps, part,
+            at_end, parts, self.inputs.others, self.moving, self.held, takes, end_wrt, taken.steps, part,
         )  # fmt: skip
 
-    def _at_start(
-        self, back: Mapping[str, Array], parts: Mapping[str, int], state: Mapping[str, Array], start: int, end: int
-    ) -> dict[str, Array]:
+    def _at_start(self, back: Mapping[str, Array], parts: Mapping[str, int]) -> dict[str, Array]:
         """The derivatives by the first state and by what it is made of, from the adjoints there."""
-        first = self.first
+        first, every = self.first, slice(None)
         text = AtStart(dataclasses.replace(self.taken.step, method="start"), tuple(parts), ("v", *self.given))
-        arrays = {name: (x, x.shape[-1:]) for name, x in state.items()}
-        arrays |= {name: (_some(x, first.batch, start, end).at(0), x.shape) for name, x in first.others.items()}
+        arrays = {name: (_in_a_row(x, first.batch), x.shape[-1:]) for name, x in first.state.items()}
+        arrays |= {name: (_some(x, first.batch, every).at(0), x.shape) for name, x in first.others.items()}
         arrays |= {ADJOINT + name: (back[ADJOINT + name], (size,)) for name, size in parts.items()}
         specialization = specialization_of(text, self.model, first, "gradient of a rollout by its first state")
         q, *others = NumPyArrays().compute(specialization, arrays)
@@ -293,7 +289,7 @@ class _Gradient:
         return math.prod(self.first.others[name].shape)
 
 
-def _some(x: Input | Clock, batch: Shape, start: int, end: int) -> Any:
+def _some(x: Input | Clock, batch: Shape, part: slice) -> Any:
     """An input of some trajectories, which have one batch axis."""
     if isinstance(x, Clock):
         return x
@@ -301,9 +297,9 @@ def _some(x: Input | Clock, batch: Shape, start: int, end: int) -> Any:
     if math.prod(x.batch) == 1:
         return Input(x.array.reshape(own), x.shape)
     if x.batch == batch:
-        return Input(x.array.reshape(-1, *own)[start:end], x.shape)
+        return Input(x.array.reshape(-1, *own)[part], x.shape)
     full = np.broadcast_to(x.array, batch + own)
-    return Input(full[np.unravel_index(np.arange(start, end), batch)], x.shape)
+    return Input(full[np.unravel_index(np.arange(math.prod(batch))[part], batch)], x.shape)
 
 
 def _in_a_row(x: Array, batch: Shape) -> Array:
