@@ -22,7 +22,7 @@ from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
 from knuckle.engine.calls.function import Array, function
-from knuckle.engine.differentiate.rules import Implicit
+from knuckle.engine.differentiate.derivative_rules import Implicit
 from knuckle.model import Model
 from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector, with_rule

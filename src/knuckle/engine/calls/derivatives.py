@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 import numpy as np
@@ -14,6 +14,7 @@ from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.differentiate.derivative_texts import (
     Derivative,
+    Differentiated,
     Gradient,
     Gradients,
     Hessian,
@@ -22,7 +23,6 @@ from knuckle.engine.differentiate.derivative_texts import (
     OfUser,
     Rates,
     SecondDerivatives,
-    Source,
 )
 from knuckle.engine.kernels.per_model import PerModel
 from knuckle.engine.kernels.specialization import Specialization, UntraceableError
@@ -47,10 +47,10 @@ class Derivatives:
         self._function, self._arguments, self._text = function, arguments, text
         self._made: dict[Any, Function[..., Any]] = {}
         self._layouts: PerModel[tuple[Any, Layout]] = PerModel()
-        self._patterns: PerModel[dict[str, Pattern]] = PerModel()
+        self._patterns: PerModel[dict[str, JacobianPattern]] = PerModel()
 
     @property
-    def source(self) -> Source:
+    def source(self) -> Differentiated:
         """What is differentiated."""
         arguments = self._arguments
         arrays, positions = tuple(arguments.array_names), tuple(position_names(arguments))
@@ -58,15 +58,23 @@ class Derivatives:
             return OfLibrary(arrays, positions, self._text.__module__, self._text.__name__)
         return OfUser(arrays, positions, self._text)
 
-    def by(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
-        """The function of a kind of derivative by some arguments."""
-        key = kind, wrt, more
+    def entries(
+        self, kind: str, model: Model, wrt: tuple[str, ...], call: Sorted, weights: Sequence[Any]
+    ) -> Function[..., Any]:
+        """A derivative by the entries of the arguments, of positions too: as other packages differentiate."""
+        if kind == "vjp":
+            return self.by(kind, wrt, weight_names(self.layout(model, call)), by_entries=True)
+        return self.by(kind, wrt, False, by_entries=True)
+
+    def by(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
+        """The function of a kind of derivative by some arguments: by positions along velocities, or by entries."""
+        key = kind, wrt, more, by_entries
         if key not in self._made:
-            self._made[key] = self._make(kind, wrt, *more)
+            self._made[key] = self._make(kind, wrt, *more, by_entries=by_entries)
         return self._made[key]
 
-    def _make(self, kind: str, wrt: tuple[str, ...], *more: Any) -> Function[..., Any]:
-        source = self.source
+    def _make(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
+        source = replace(self.source, positions=()) if by_entries else self.source
         text: Derivative
         extras: Callable[[Model, Sorted], dict[str, Shape]]
         match kind:
@@ -87,7 +95,7 @@ class Derivatives:
                 text = Hessian(source, wrt, names)
                 extras = (lambda model, call: self._weights(model, call, names)) if names else _no_more
         arguments = WithMore(self._arguments, text.__name__, names, extras)
-        return DerivedFunction(self._function, (kind, wrt, *more), text, arguments)
+        return DerivedFunction(self._function, (by_entries, kind, wrt, *more), text, arguments)
 
     # the calls
 
@@ -138,7 +146,9 @@ class Derivatives:
         kind = "hessian" if layout == Single(()) else "tensor"
         return self.plain(kind, model, args, kwargs, wrt, ())
 
-    def pattern(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any], wrt: Wrt) -> dict[str, Pattern]:
+    def pattern(
+        self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any], wrt: Wrt
+    ) -> dict[str, JacobianPattern]:
         """Which derivatives are not always zero."""
         call = self._arguments.shapes(model, shapes, named)
         names = tuple(call.arrays) if wrt is None else self.wrt(wrt, model, (), {})
@@ -195,7 +205,7 @@ class Derivatives:
 
 def _traced_layout(specialization: Specialization, shapes: Mapping[str, Shape]) -> Layout:
     try:
-        return specialization.traced(shapes)[1]
+        return specialization.layout(shapes)
     except UntraceableError as error:
         raise (error.__cause__ or error) from None
 
@@ -246,12 +256,11 @@ class DerivedFunction(Function[..., Any]):
         self._base, self._made_by = base, made_by
 
     def __reduce__(self) -> Any:
-        kind, *more = self._made_by
-        return _derived, (self._base, kind, *more)
+        return _derived, (self._base, *self._made_by)
 
 
-def _derived(base: Function[..., Any], kind: str, *more: Any) -> Function[..., Any]:
-    return base.derivatives.by(kind, *more)
+def _derived(base: Function[..., Any], by_entries: bool, kind: str, *more: Any) -> Function[..., Any]:
+    return base.derivatives.by(kind, *more, by_entries=by_entries)
 
 
 class WithMore(Arguments):
@@ -325,7 +334,7 @@ def in_a_row(name: str, value: Any, shape: Shape) -> tuple[Any, Shape]:
 
 
 @dataclass(frozen=True)
-class Pattern:
+class JacobianPattern:
     """Which derivatives are not always zero: the rows (of all results in a row) and columns, by argument."""
 
     shape: tuple[int, int]
@@ -358,7 +367,7 @@ class JacobianBlocks:
 
     values: Any
     batch: tuple[int, ...]
-    patterns: dict[str, Pattern]
+    patterns: dict[str, JacobianPattern]
     entries: dict[str, Any]
 
     def dense(self, name: str) -> Any:
@@ -368,12 +377,14 @@ class JacobianBlocks:
         return self.patterns[name].dense(packed)
 
 
-def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]) -> dict[str, Pattern]:
+def pattern_of(
+    text: Jacobian, specialization: Specialization, shapes: Mapping[str, Shape]
+) -> dict[str, JacobianPattern]:
     """The pattern of a Jacobian, as it is when the text runs on symbols."""
     from knuckle.engine.differentiate.derivative_texts import Call
     from knuckle.engine.trace.execute import record
 
-    found: dict[str, Pattern] = {}
+    found: dict[str, JacobianPattern] = {}
 
     def run(**symbols: Any) -> Any:
         values = {name: x[0] if name in specialization.numbers else x for name, x in symbols.items()}
@@ -383,7 +394,7 @@ def pattern_of(text: Jacobian, specialization: Specialization, shapes: Mapping[s
         for name in text.wrt:
             size = math.prod(call.shape_along(name))
             places = [(r, c - first) for r, row in enumerate(rows) for c in sorted(row) if first <= c < first + size]
-            found[name] = Pattern((len(rows), size), tuple(r for r, _ in places), tuple(c for _, c in places))
+            found[name] = JacobianPattern((len(rows), size), tuple(r for r, _ in places), tuple(c for _, c in places))
             first += size
         return []
 

@@ -22,7 +22,7 @@ from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, source_of, traced
 
 if TYPE_CHECKING:
-    from .derivatives import Derivatives, JacobianLayout, Pattern, Wrt
+    from .derivatives import Derivatives, JacobianLayout, JacobianPattern, Wrt
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -101,7 +101,8 @@ class Function(Generic[P, R]):
         container = container_of(value for value, _ in call.arrays.values())
         specialization = self.specialization(model, call)
         if not isinstance(container, NumPyArrays):
-            return container.compute(specialization, call.arrays)
+            own: Any = getattr(container, "evaluate", None)
+            return container.compute(specialization, call.arrays) if own is None else own(self, model, call)
         if call.weak or eager:
             container = NumPyArrays(call.weak, eager)
         computed = container.scalars(specialization, call.arrays)
@@ -177,7 +178,7 @@ class Function(Generic[P, R]):
         self._check(model)
         return self.derivatives.jacobian(model, args, kwargs, wrt, layout)
 
-    def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, Pattern]:
+    def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, JacobianPattern]:
         """Which derivatives of `jacobian` are not always zero, by argument; shapes and options as for `program`."""
         self._check(model)
         return self.derivatives.pattern(model, shapes, named, wrt)

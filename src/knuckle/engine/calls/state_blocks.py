@@ -23,7 +23,7 @@ from .numpy_arrays import NumPyArrays, numbers
 
 
 @dataclass(frozen=True)
-class Blocks:
+class StateBlocks:
     """Scalars in blocks of states: values[block, place, state in the block], and the place of each scalar."""
 
     values: Any
@@ -36,7 +36,7 @@ class Blocks:
         return turned[: math.prod(self.batch), self.places].reshape(*self.batch, len(self.places))
 
 
-def in_blocks(specialization: Specialization, call: Sorted) -> Blocks:
+def in_blocks(specialization: Specialization, call: Sorted) -> StateBlocks:
     """The scalars of the results of a call with arrays of numbers."""
     values = {name: numbers(name, value, shape) for name, (value, shape) in call.arrays.items()}
     batch = common_batch(values, call.arrays)
@@ -61,7 +61,7 @@ def in_blocks(specialization: Specialization, call: Sorted) -> Blocks:
 
     if out.size:
         in_parallel(states, width, work)
-    return Blocks(out.reshape(-1, count, width), np.array(places, int), batch)
+    return StateBlocks(out.reshape(-1, count, width), np.array(places, int), batch)
 
 
 def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: str) -> Native:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 
 from knuckle.engine.arrays.result_layout import Layout
 from knuckle.engine.kernels.specialization import Specialization, UntraceableError
-from knuckle.engine.trace import Program
+from knuckle.engine.trace.regions import MarkedModel, Stretches
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
@@ -29,7 +29,7 @@ Shape: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Source(ABC):
+class Differentiated(ABC):
     """A text that is differentiated.
 
     Attributes:
@@ -57,7 +57,7 @@ class Source(ABC):
 
 
 @dataclass(frozen=True)
-class OfLibrary(Source):
+class OfLibrary(Differentiated):
     """A text of the library, by the module and the name of its function."""
 
     module: str
@@ -74,7 +74,7 @@ class OfLibrary(Source):
 
 
 @dataclass(frozen=True)
-class OfUser(Source):
+class OfUser(Differentiated):
     """A text of a user, or one that is made of such."""
 
     of: Callable[..., Any]
@@ -92,13 +92,13 @@ class OfUser(Source):
 class Call:
     """A call of a source: its arrays by name, as scalars in a row with their shapes, and its options."""
 
-    source: Source
+    source: Differentiated
     model: Model
     values: Mapping[str, Any]
     options: tuple[tuple[str, Any], ...]
 
     @classmethod
-    def of(cls, source: Source, model: Model, arguments: Mapping[str, Any]) -> Call:
+    def of(cls, source: Differentiated, model: Model, arguments: Mapping[str, Any]) -> Call:
         """What a call with these arguments has in it."""
         values = {name: x for name, x in arguments.items() if name in source.arrays and _is_array(x)}
         return cls(source, model, values, tuple((name, x) for name, x in arguments.items() if name not in values))
@@ -137,10 +137,14 @@ class Call:
         source = self.source
         return Specialization(source.name, source.text, self.model, self.options, self.numbers, source.is_users)
 
-    def traced(self) -> tuple[Program, Layout]:
-        """The operations of the text, and how its results go together."""
+    def sweep(self) -> tuple[Sweep, Layout]:
+        """The operations of the text on the scalars of this call, and how its results go together."""
         try:
-            return self.specialization.traced(self.shapes, has_rules=True)
+            if isinstance(self.model, MarkedModel):
+                program, layout, stretches = self.specialization.recorded_in_stretches(self.shapes)
+                return Sweep(program, self.inputs, stretches=Stretches.begin(self.model, stretches)), layout
+            program, layout = self.specialization.traced(self.shapes, has_rules=True)
+            return Sweep(program, self.inputs), layout
         except UntraceableError as error:
             raise (error.__cause__ or error) from None
 
@@ -190,7 +194,7 @@ class Call:
 class Derivative(ABC):
     """A derivative of a source by some of its arguments."""
 
-    source: Source
+    source: Differentiated
     wrt: tuple[str, ...]
 
     kind = ""
@@ -237,14 +241,13 @@ class Jacobian(Derivative):
 
     def rows(self, call: Call) -> tuple[list[Mapping[int, Any]], Layout]:
         """The derivatives of the results in a row, by direction, and how the results go together."""
-        program, layout = call.traced()
-        seeds = call.seeds(self.wrt)
-        sweep = Sweep(program, call.inputs)
-        if not is_shorter_backward(program, seeds):
+        sweep, layout = call.sweep()
+        seeds, count = call.seeds(self.wrt), len(sweep.program.outputs)
+        if not is_shorter_backward(sweep.program, seeds):
             return list(sweep.pushed(seeds)), layout
         rows: list[Mapping[int, Any]] = []
-        for o in range(len(program.outputs)):
-            slopes = sweep.pulled([ONE if k == o else ZERO for k in range(len(program.outputs))])
+        for o in range(count):
+            slopes = sweep.pulled([ONE if k == o else ZERO for k in range(count)])
             row = [x for part in call.gradients(slopes, self.wrt).values() for x in part]
             rows.append({c: x for c, x in enumerate(row) if x is not ZERO})
         return rows, layout
@@ -259,13 +262,12 @@ class Rates(Derivative):
     def __call__(self, model: Model, **arguments: Any) -> Any:
         along = {name: arguments.pop(f"along_{name}") for name in self.wrt}
         call = self.call(model, arguments)
-        program, layout = call.traced()
+        sweep, layout = call.sweep()
         seeds: dict[int, dict[int, Any]] = {}
         for name in self.wrt:
             direction = _flat(along[name])
             for i, row in enumerate(call.rows(name)):
                 seeds[call.starts[name] + i] = {0: sum((x * direction[k] for k, x in row.items()), ZERO)}
-        sweep = Sweep(program, call.inputs)
         rates = [row.get(0, ZERO) for row in sweep.pushed(seeds)]
         return layout.together(sweep.outputs, _array), layout.together(rates, _array)
 
@@ -280,8 +282,7 @@ class Gradients(Derivative):
     def __call__(self, model: Model, **arguments: Any) -> Any:
         weights = [x for name in self.weights for x in _flat(arguments.pop(name))]
         call = self.call(model, arguments)
-        program, _ = call.traced()
-        return _gradients(call, program, weights, self.wrt)
+        return _gradients(call, call.sweep()[0], weights, self.wrt)
 
 
 @dataclass(frozen=True)
@@ -292,17 +293,17 @@ class Gradient(Derivative):
 
     def __call__(self, model: Model, **arguments: Any) -> Any:
         call = self.call(model, arguments)
-        program, _ = call.traced()
-        if len(program.outputs) != 1:
+        sweep, _ = call.sweep()
+        if len(sweep.outputs) != 1:
             raise TypeError(
-                f"{self.source.name} gives {len(program.outputs)} numbers, and has a gradient where it gives one: "
+                f"{self.source.name} gives {len(sweep.outputs)} numbers, and has a gradient where it gives one: "
                 "vjp takes a weight for each, jacobian gives them all"
             )
-        return _gradients(call, program, [ONE], self.wrt)
+        return _gradients(call, sweep, [ONE], self.wrt)
 
 
-def _gradients(call: Call, program: Program, weights: list[Any], wrt: tuple[str, ...]) -> dict[str, Any]:
-    found = call.gradients(Sweep(program, call.inputs).pulled(weights), wrt)
+def _gradients(call: Call, sweep: Sweep, weights: list[Any], wrt: tuple[str, ...]) -> dict[str, Any]:
+    found = call.gradients(sweep.pulled(weights), wrt)
     return {name: _array(found[name], call.shape_along(name)) for name in wrt}
 
 

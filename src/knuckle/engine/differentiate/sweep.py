@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 from knuckle.engine.trace.blocks import Block
 from knuckle.engine.trace.expression_graph import Node
 from knuckle.engine.trace.program import Program
+from knuckle.engine.trace.regions import Stretches
 from knuckle.scalar import ONE, ZERO, absolute, elementary, less, maximum, minimum, select
 from knuckle.scalar.operations import CONDITIONS, FUNCTIONS, OPERATIONS
 
@@ -47,14 +48,24 @@ class Pieces:
 class Sweep:
     """A program on some scalars: the value of every node, the results of a call as a list."""
 
-    def __init__(self, program: Program, inputs: Sequence[Any], pieces: Pieces | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        inputs: Sequence[Any],
+        pieces: Pieces | None = None,
+        stretches: Stretches | None = None,
+    ) -> None:
+        """Runs a program; in a graph whose loops are kept, in the stretches that its nodes were made in."""
         from .block_rules import rule_of
 
+        self.stretches = stretches
         self.program, self.pieces = program, Pieces() if pieces is None else pieces
         self.values: list[Any] = []
         self._columns: list[Any] = []
         values = self.values
-        for node in program.nodes:
+        for i, node in enumerate(program.nodes):
+            if stretches is not None:
+                stretches.forward(i)
             match node.op:
                 case "input":
                     values.append(inputs[node.a])
@@ -80,6 +91,8 @@ class Sweep:
         nodes, columns = self.program.nodes, list[Any]()
         self._columns = columns
         for i, node in enumerate(nodes):
+            if self.stretches is not None:
+                self.stretches.forward(i)
             match node.op:
                 case "input":
                     columns.append(seeds.get(node.a, _NONE))
@@ -126,6 +139,8 @@ class Sweep:
         found: dict[int, Any] = {}
         for i in range(len(nodes) - 1, -1, -1):
             node, weight = nodes[i], gathered.weights[i]
+            if self.stretches is not None:
+                self.stretches.backward(i)
             if node.op == "part":
                 if weight is not ZERO:
                     gathered.parts.setdefault(node.a, {})[node.b] = weight
@@ -141,6 +156,8 @@ class Sweep:
                 self._chosen(node, weight, gathered, gathered.where(i))
             else:
                 self._pulled(i, node, weight, gathered)
+        if self.stretches is not None:
+            self.stretches.end()
         return found
 
     def _chosen(self, node: Node, weight: Any, gathered: Gathered, where: Any) -> None:

@@ -101,7 +101,7 @@ class Called(_WithBody):
 
 @dataclass(frozen=True, eq=False)
 class Ruled(_WithBody):
-    """A piece that has a rule for its derivatives (`differentiate.rules`). Two are equal if they are the same.
+    """A piece that has a rule for its derivatives (`derivative_rules`). Two are equal if they are the same.
 
     Its body stays as it was recorded: what the rule computes then has the same intermediate values, and shares them.
     """

@@ -154,8 +154,8 @@ def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -
             "contacts, contacts=kn.contact.CompliantContacts(), or contacts=False and another integrator"
         )
     final = taken.controls.get("final_loss")
-    if final is not None and (late := [name for name in final.names if name in time_varying or name == "tau"]):
-        raise TypeError(f"final_loss asks for {late[0]}, which belongs to a step: there is none after the last state")
+    if final is not None and (late := [name for name in final.names if name in time_varying]):
+        raise TypeError(f"final_loss asks for {late[0]}, which has a value for every step, and none for the last state")
 
 
 def _names(wrt: str | Sequence[str] | None, inputs: Inputs) -> tuple[str, ...]:
@@ -255,7 +255,7 @@ class _Gradient:
                 array = rows[name][:, :steps].reshape(*batch, steps, *own)
             else:
                 array = at_start + whole[SUM + name] if name in self.held else at_start
-                array = array.reshape(*batch, *own)
+                array = array.reshape(batch + own)[()]
             gradients[TITLES.get(name, name)] = array
         adjoint = sum(np.abs(whole[ADJOINT + name]).sum(-1) for name in ("q", "v"))
         given = whole[GIVEN][:, 0]
