@@ -130,7 +130,7 @@ def _inside(graph: Graph, x: Expression) -> int:
     """The node of a symbol in `graph`, which may be within that of the symbol. What is a number is one everywhere."""
     if x.graph is graph:
         return x.index
-    if graph.open is not x.graph.open and (value := _value(x)) is not None:
+    if (value := _value(x)) is not None:
         return graph.constant(value)
     if graph.depth <= x.graph.depth or graph.parent is None:
         raise ValueError("symbols of two different traces do not mix")

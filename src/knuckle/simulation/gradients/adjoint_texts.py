@@ -15,7 +15,6 @@ from typing import Any, cast
 
 from knuckle.engine.differentiate.derivative_texts import Call, OfUser
 from knuckle.engine.differentiate.influence import influential
-from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.differentiate.tangent_space import along_velocities, position_rates
 from knuckle.integrators.base import Integrator
 from knuckle.model import Model
@@ -135,13 +134,13 @@ def pulled(
     """
     own = {name: values[name] for name in (values if names is None else names)}
     call = Call.of(OfUser(tuple(own), (), text), model, own)
-    program, _ = call.traced()
+    sweep, _ = call.sweep()
     starts, sizes = call.starts, {name: len(x) for name, x in call.scalars.items()}
     later = [starts[name] + k for name in parts for k in range(sizes[name])]
     state = sum(sizes[name] for name in parts[:2])
     lasting = [*range(state), *range(len(later), len(weights))]
-    live = influential(program, lasting, dict(enumerate(later)))
-    slopes = Sweep(program, call.inputs).pulled([x if k in live else ZERO for k, x in enumerate(weights)])
+    live = influential(sweep.program, lasting, dict(enumerate(later)))
+    slopes = sweep.pulled([x if k in live else ZERO for k, x in enumerate(weights)])
     return {name: [slopes.get(starts[name] + k, ZERO) for k in range(sizes[name])] for name in own}
 
 

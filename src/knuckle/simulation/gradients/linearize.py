@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.engine.calls.choose_container import unpacked
 from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.differentiate.derivative_texts import Call, Jacobian, OfUser
-from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions.configuration import difference, difference_rate
 from knuckle.integrators.base import Integrator
@@ -88,12 +87,12 @@ def linearize(
     closing, method = stabilization_of(stabilization), _method(model, arrays["q"][0], dt, integrator)
     must_be_unit(model, arrays["q"][0])
     must_be_closed(model, arrays["q"][0], arrays["v"][0], closing, t)
-    text: Rates | Step
+    text: LinearRates | LinearStep
     if dt is None:
-        text = Rates(StepText("step", method, stabilization=closing))
+        text = LinearRates(StepText("step", method, stabilization=closing))
     else:
         arrays["dt"] = np.array([finite("dt", dt)]), (1,)
-        text = Step(StepText("step", method, stabilization=closing))
+        text = LinearStep(StepText("step", method, stabilization=closing))
     name = f"linearize by {type(method).__name__}" if dt is not None else "linearize"
     specialization = Specialization(name, text, model, numbers=("t", "dt")[: 1 + (dt is not None)], is_users=True)
     return Linearization(*NumPyArrays(weak=frozenset(("t", "dt"))).compute(specialization, arrays))
@@ -111,7 +110,7 @@ def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrat
 
 
 @dataclass(frozen=True)
-class Rates:
+class LinearRates:
     """A text (model, q, v, tau, t, f_ext) → A, B of ẋ = A x + B u.
 
     The change δq = u beside a motion with v grows by u̇ = R(u) (v + δv) − R(−u) v, with the matrix R of
@@ -131,7 +130,7 @@ class Rates:
 
 
 @dataclass(frozen=True)
-class Step:
+class LinearStep:
     """A text (model, q, v, tau, t, dt, f_ext) → A, B of x' = A x + B u."""
 
     step: StepText
@@ -139,12 +138,11 @@ class Step:
     def __call__(self, model: Model, **arrays: Any) -> tuple[Matrix, Matrix]:
         nq, nv = model.nq, model.nv
         call = Call.of(OfUser(tuple(arrays), ("q",), _OneStep(self.step)), model, arrays)
-        program, _ = call.traced()
-        sweep = Sweep(program, call.inputs)
+        sweep, _ = call.sweep()
         rows = sweep.pushed(call.seeds(("q", "v", "tau")))
         there = sweep.outputs[:nq]
         both = Call.of(OfUser(("q0", "q1"), (), _displacement), model, {"q0": Vector(there), "q1": Vector(there)})
-        beside = Sweep(both.traced()[0], both.inputs).pushed({nq + i: rows[i] for i in range(nq)})
+        beside = both.sweep()[0].pushed({nq + i: rows[i] for i in range(nq)})
         return _together([*beside, *rows[nq : nq + nv]], nv)
 
 
