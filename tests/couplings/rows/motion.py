@@ -105,7 +105,7 @@ def last_speed(model, v, weight):  # type: ignore[no-untyped-def]
 def rollout_gradient(c: Case) -> Iterator[Pair]:
     found = kn.simulation.rollout_gradient(
         c.model, None, c.q, c.v, c.tau, 1e-3, steps=1, final_loss=last_speed, parameters={"weight": c.tau},
-        integrator="euler", wrt="tau",
+        integrator="euler", wrt="tau", stabilization=None,
     )  # fmt: skip
     yield found["tau"], 1e-3 * _by_force(c).T @ c.tau
 
