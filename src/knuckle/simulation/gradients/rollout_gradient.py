@@ -199,13 +199,14 @@ class _Gradient:
         rows = {name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
         state = {name: _in_a_row(x, inputs.batch) for name, x in inputs.state.items()}
         loops = self._loops(parts, plan.steps)
+        room = loops.room(plan.trajectories, dtype)
         found: list[dict[str, Array]] = []
         for start in range(0, count, plan.trajectories):
             some = slice(start, min(start + plan.trajectories, count))
             others = {name: _some(x, inputs.batch, some) for name, x in inputs.others.items()}
             own = {name: x[some] for name, x in state.items()}
             written = {name: x[some] for name, x in rows.items()}
-            found.append(dataclasses.replace(loops, others=others).run(own, written))
+            found.append(dataclasses.replace(loops, others=others).run(own, written, room))
         whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         return self._result(whole | self._at_start(whole, parts), rows, plan)
 
