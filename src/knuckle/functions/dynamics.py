@@ -38,9 +38,13 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
+SLOPES = "knuckle.functions.derivatives"
+"""Where derivatives have equations of their own."""
+
+
 @public
 @function(
-    q="q", v="v", a="v", f_ext="f", joint_space=True,
+    q="q", v="v", a="v", f_ext="f", joint_space=True, derivatives_in=SLOPES,
     instead="kn.loops.actuator_forces gives the forces of its actuators",
 )  # fmt: skip
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
@@ -62,7 +66,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
 
 
 @public
-@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, derivatives_in=SLOPES)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.scalar import ZERO, Dual, Kind, kind_of, less, parts, select
-
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""

@@ -59,12 +59,16 @@ class Derivatives:
         return OfUser(arrays, positions, self._text)
 
     def entries(
-        self, kind: str, model: Model, wrt: tuple[str, ...], call: Sorted, weights: Sequence[Any]
+        self, kind: Literal["vjp", "jvp", "jacobian"], model: Model, wrt: tuple[str, ...], call: Sorted
     ) -> Function[..., Any]:
         """A derivative by the entries of the arguments, of positions too: as other packages differentiate."""
-        if kind == "vjp":
-            return self.by(kind, wrt, weight_names(self.layout(model, call)), by_entries=True)
-        return self.by(kind, wrt, False, by_entries=True)
+        match kind:
+            case "vjp":
+                return self.by(kind, wrt, self.weight_names(self.layout(model, call)), by_entries=True)
+            case "jacobian":
+                return self.by(kind, wrt, False, by_entries=True)
+            case _:
+                return self.by(kind, wrt, by_entries=True)
 
     def by(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
         """The function of a kind of derivative by some arguments: by positions along velocities, or by entries."""
@@ -81,8 +85,11 @@ class Derivatives:
             case "jacobian":
                 text, names, extras = Jacobian(source, wrt, *more), (), _no_more
             case "jvp":
-                names = tuple(f"along_{name}" for name in wrt)
-                text, extras = Rates(source, wrt), lambda model, call: self._directions(model, call, wrt)
+                names = self.direction_names(wrt)
+                text, extras = (
+                    Rates(source, wrt, names),
+                    lambda model, call: self._directions(model, call, wrt, by_entries),
+                )
             case "grad":
                 text, names, extras = Gradient(source, wrt), (), _no_more
             case "vjp":
@@ -127,16 +134,30 @@ class Derivatives:
             first += pattern.count
         return JacobianBlocks(found.values, found.batch, patterns, places)
 
+    def direction_names(self, wrt: tuple[str, ...]) -> tuple[str, ...]:
+        """The names of directions of some arguments; arguments have other names."""
+        word = "along"
+        while any(name.startswith(f"{word}_") for name in self._arguments.array_names):
+            word = f"outer_{word}"
+        return tuple(f"{word}_{name}" for name in wrt)
+
+    def weight_names(self, layout: Layout) -> tuple[str, ...]:
+        """The names of the weights of results: one, or one for each of several arrays. Arguments have other names."""
+        word = "weight"
+        while any(name.startswith(word) for name in self._arguments.array_names):
+            word = f"outer_{word}"
+        return (word,) if isinstance(layout, Single) else tuple(f"{word}_{k}" for k in range(len(leaves(layout))))
+
     def jvp(self, model: Model, args: Any, kwargs: Any, along: Mapping[str, Any]) -> Any:
         """The result, and its derivative along directions of arguments."""
         names = self.wrt(tuple(along), model, args, kwargs)
-        directions = {f"along_{name}": direction for name, direction in along.items()}
+        directions = dict(zip(self.direction_names(names), along.values(), strict=True))
         return self.by("jvp", names)(model, *args, **kwargs, **directions)
 
     def weighted(self, kind: str, model: Model, args: Any, kwargs: Any, weight: Any, wrt: Wrt) -> Any:
         """Derivatives of the results, each times its weight."""
         layout = self.layout(model, self._arguments.sort(model, args, kwargs))
-        names = weight_names(layout)
+        names = self.weight_names(layout)
         values = dict(zip(names, weight_values(layout, weight, self._function.__name__), strict=True))
         return self.by(kind, self.wrt(wrt, model, args, kwargs), names)(model, *args, **kwargs, **values)
 
@@ -157,15 +178,15 @@ class Derivatives:
 
     # the shapes of what a derivative takes besides the arguments
 
-    def _directions(self, model: Model, call: Sorted, wrt: tuple[str, ...]) -> dict[str, Shape]:
-        positions = position_names(self._arguments)
+    def _directions(self, model: Model, call: Sorted, wrt: tuple[str, ...], by_entries: bool) -> dict[str, Shape]:
+        positions = [] if by_entries else position_names(self._arguments)
         found: dict[str, Shape] = {}
-        for name in wrt:
+        for name, direction in zip(wrt, self.direction_names(wrt), strict=True):
             if name not in call.arrays:
                 raise TypeError(_not_by(self._function.__name__, name, call.arrays))
             shape = call.arrays[name][1]
             is_position = name in positions and shape == (model.nq,)
-            found[f"along_{name}"] = (model.nv,) if is_position else () if name in call.numbers else shape
+            found[direction] = (model.nv,) if is_position else () if name in call.numbers else shape
         return found
 
     def _weights(self, model: Model, call: Sorted, names: tuple[str, ...]) -> dict[str, Shape]:
@@ -213,11 +234,6 @@ def _traced_layout(specialization: Specialization, shapes: Mapping[str, Shape]) 
 def leaves(layout: Layout) -> list[Single]:
     """The arrays of some results, one after the other."""
     return [layout] if isinstance(layout, Single) else [leaf for part in layout.parts for leaf in leaves(part)]
-
-
-def weight_names(layout: Layout) -> tuple[str, ...]:
-    """The names of the weights of results: one, or one for each of several arrays."""
-    return ("weight",) if isinstance(layout, Single) else tuple(f"weight_{k}" for k in range(len(leaves(layout))))
 
 
 def weight_values(layout: Layout, weight: Any, name: str) -> list[Any]:
@@ -326,11 +342,13 @@ class WithMore(Arguments):
 
 
 def in_a_row(name: str, value: Any, shape: Shape) -> tuple[Any, Shape]:
-    """An array that ends in several axes with one in their place: texts have vectors and matrices."""
-    array: Any = np.asarray(value)
-    must_end_in(name, array.shape, shape)
-    size = math.prod(shape)
-    return array.reshape(*array.shape[: array.ndim - len(shape)], size), (size,)
+    """An array that ends in several axes with one in their place, or that has it already: texts know two axes."""
+    array: Any = value if hasattr(value, "reshape") else np.asarray(value)
+    size, actual = math.prod(shape), tuple(array.shape)
+    if actual[len(actual) - len(shape) :] != shape and actual[-1:] == (size,):
+        return array, (size,)
+    must_end_in(name, actual, shape)
+    return array.reshape(*actual[: len(actual) - len(shape)], size), (size,)
 
 
 @dataclass(frozen=True)

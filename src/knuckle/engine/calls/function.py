@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from numpy.typing import NDArray
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+T = TypeVar("T")
 
 Array: TypeAlias = Any
 """What a text returns: scalars, which the caller gets as an array of the kind of the arguments."""
@@ -151,6 +152,11 @@ class Function(Generic[P, R]):
         """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
         return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
 
+    @property
+    def matrices(self) -> frozenset[str]:
+        """The arguments of a kernel that are matrices, for one state."""
+        return getattr(self._arguments, "matrices", frozenset())
+
     # derivatives, exact and compiled; those by positions are along the velocity variables
 
     @functools.cached_property
@@ -260,17 +266,19 @@ def function(
     loops: bool = False,
     joint_space: bool = False,
     instead: str = "",
+    derivatives_in: str = "",
     **arguments: str,
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, NDArray[Any]]]:
     """Makes a function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
-    equivalent model.
+    equivalent model. `derivatives_in` is a module with a function of the same name that gives its derivatives by array
+    arguments of trees, as a named tuple.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
-        text.joint_space = joint_space  # type: ignore[attr-defined]
+        text.joint_space, text.derivatives_in = joint_space, derivatives_in  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
         return Function(text, declared, Traits(loops, instead))
 
@@ -285,7 +293,23 @@ def pair_function(
     return make
 
 
-def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
+class NamedFunction(Protocol):
+    """Makes a function of a text that gives a named tuple."""
+
+    def __call__(self, text: Callable[Concatenate[Model, P], T], /) -> Function[P, T]: ...
+
+
+def named_function(*, loops: bool = False, joint_space: bool = False, **arguments: str) -> NamedFunction:
+    """Makes a function of a text that gives a named tuple, which has arrays where the text has matrices: `function`."""
+    make: Any = function(loops=loops, joint_space=joint_space, **cast("Any", arguments))
+    return make
+
+
+@overload
+def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]: ...
+@overload
+def kernel(*, matrices: Collection[str]) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, Any]]: ...
+def kernel(function: Callable[..., Any] | None = None, *, matrices: Collection[str] = ()) -> Any:
     """Makes one compiled function of a function that is written with the library's.
 
         @kn.kernel
@@ -298,6 +322,19 @@ def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
     and None are options: constants of the code. The function sees one state: vectors, a matrix for `f_ext`, and
     scalars; the library's functions take these and give such. It returns a scalar, a vector, a matrix, or a tuple or
     dict of them. Numbers, arrays and functions that it takes from around itself are constants of the code, which is
-    made anew when one of them has changed. Choices go through `kn.where`.
+    made anew when one of them has changed. It is written as with NumPy's arrays, and NumPy's functions work; choices go
+    through `kn.where` or `numpy.where`.
+
+    Args:
+        function: the function, of a model first.
+        matrices: the names of arguments that are matrices, on the last two axes of what they are given:
+            `@kn.kernel(matrices=("K",))`.
     """
-    return Function(function, Inferred(function.__name__, inspect.signature(function)), Traits(is_users=True))
+    if isinstance(matrices, str):
+        raise TypeError(f"matrices is a tuple of names, such as ({matrices!r},), not a name")
+
+    def make(text: Callable[..., Any]) -> Function[..., Any]:
+        arguments = Inferred(text.__name__, inspect.signature(text), matrices=matrices)
+        return Function(text, arguments, Traits(is_users=True))
+
+    return make if function is None else make(function)

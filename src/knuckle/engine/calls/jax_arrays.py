@@ -7,6 +7,7 @@ Jacobian, which JAX multiplies with directions or weights; so both of its modes 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
 from knuckle.model import Model
 
 from .arguments import Sorted
-from .torch_tensors import _together as together  # pyright: ignore[reportPrivateUsage]
-from .torch_tensors import leaves, leaves_of, with_values
+from .result_parts import leaves, leaves_of, together, with_values
 
 if TYPE_CHECKING:
     from .function import Function
@@ -30,9 +30,7 @@ class JAXArrays(Container):
 
     def evaluate(self, function: Function[..., Any], model: Model, call: Sorted) -> Any:
         """The results of a function, as JAX's own."""
-        import jax.numpy  # pyright: ignore[reportMissingImports]
-
-        jnp: Any = jax.numpy  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        jnp: Any = import_module("jax.numpy")
         dtype = jnp.result_type(*(value for value, _ in call.arrays.values() if hasattr(value, "dtype")), float)
         arrays = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
         for (name, (_, shape)), x in zip(call.arrays.items(), arrays, strict=True):
@@ -49,9 +47,7 @@ def _entry(jnp: Any, value: Any) -> Any:
 
 def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable[..., Any]:
     """The function of arrays with the axes of a call, its numbers as vectors of one entry: a tuple of arrays."""
-    import jax  # pyright: ignore[reportMissingImports]
-
-    jx: Any = jax
+    jx: Any = import_module("jax")
     layout = function.derivatives.layout(model, call)
     shapes = [shape for _, shape in call.arrays.values()]
 
@@ -75,7 +71,7 @@ def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable
             k for k, d in enumerate(directions) if type(d).__name__ != "SymbolicZero" and d.dtype != jx.dtypes.float0
         ]
         names = tuple(list(call.arrays)[k] for k in moving)
-        jacobian = function.derivatives.entries("jacobian", model, names, call, ())
+        jacobian = function.derivatives.entries("jacobian", model, names, call)
         slopes = called(jacobian, model, call)(*arrays)
         results = compute(*arrays)
         parts, rates = leaves_of(layout), list[Any]()

@@ -7,15 +7,16 @@ device than the processor's, they are copied there and back.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
-from knuckle.engine.arrays.result_layout import Layout, Several, Single
 from knuckle.model import Model
 
 from .arguments import Sorted
+from .result_parts import leaves, leaves_of, together, with_values
 
 if TYPE_CHECKING:
     from .function import Function
@@ -29,22 +30,21 @@ class TorchTensors(Container):
 
     def evaluate(self, function: Function[..., Any], model: Model, call: Sorted) -> Any:
         """The results of a function, with a node of autograd that knows their derivatives."""
-        import torch  # pyright: ignore[reportMissingImports]
-
-        th: Any = torch
+        th: Any = import_module("torch")
         given = {name: _entry(value) for name, (value, _) in call.arrays.items()}
         like = next(x for x in given.values() if isinstance(x, th.Tensor))
         dtype = like.dtype if like.dtype.is_floating_point else th.get_default_dtype()
         tensors = [th.as_tensor(x, dtype=dtype, device=like.device) for x in given.values()]
         batch, layout = _batch(tensors, call), function.derivatives.layout(model, call)
         parts = _node().apply((function, model, call, batch), *tensors)
-        return _together(layout, list(parts))
+        return together(layout, list(parts))
 
 
 def _entry(value: Any) -> Any:
     """A number is a list of one entry, which may be a tensor without axes."""
-    if isinstance(value, list) and len(cast("list[Any]", value)) == 1 and hasattr(value[0], "reshape"):
-        return value[0].reshape(*value[0].shape, 1)
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return items[0].reshape(*items[0].shape, 1) if len(items) == 1 and hasattr(items[0], "reshape") else items
     return value
 
 
@@ -59,30 +59,6 @@ def _batch(tensors: Sequence[Any], call: Sorted) -> Shape:
     )
 
 
-def _together(layout: Layout, parts: list[Any]) -> Any:
-    """Tensors in the place of the arrays of some results."""
-    if isinstance(layout, Single):
-        return parts.pop(0)
-    inner = [_together(part, parts) for part in layout.parts]
-    return layout.collect(inner) if layout.names is None else dict(zip(layout.names, inner, strict=True))
-
-
-def leaves(result: Any, layout: Layout) -> list[Any]:
-    """The arrays of some results, one after the other."""
-    if not isinstance(layout, Several):
-        return [result]
-    parts = result.values() if layout.names is not None else result
-    return [leaf for part, inner in zip(parts, layout.parts, strict=True) for leaf in leaves(part, inner)]
-
-
-def with_values(call: Sorted, values: Sequence[Any]) -> dict[str, Any]:
-    """The arguments of a call by name, with other values: numbers without an axis of their own."""
-    arrays = {
-        name: value[..., 0] if name in call.numbers else value for name, value in zip(call.arrays, values, strict=True)
-    }
-    return {**call.options, **arrays}
-
-
 _made: list[Any] = []
 """The class of nodes, made when torch is first used: it inherits from torch's."""
 
@@ -90,9 +66,7 @@ _made: list[Any] = []
 def _node() -> Any:
     if _made:
         return _made[0]
-    import torch  # pyright: ignore[reportMissingImports]
-
-    th: Any = torch
+    th: Any = import_module("torch")
 
     class AutogradCall(th.autograd.Function):
         """A call of a function. Its derivatives are calls too, so that they have derivatives."""
@@ -116,14 +90,33 @@ def _node() -> Any:
             what, *tensors = inputs
             ctx.what = what
             ctx.save_for_backward(*tensors)
+            ctx.save_for_forward(*tensors)
+
+        @staticmethod
+        def jvp(ctx: Any, _: Any, *directions: Any) -> Any:
+            function, model, call, _ = ctx.what
+            given = {name: d for name, d in zip(call.arrays, directions, strict=True) if d is not None}
+            names = function.derivatives.direction_names(tuple(given))
+            along = {
+                direction: d[..., 0] if name in call.numbers else d
+                for direction, (name, d) in zip(names, given.items(), strict=True)
+            }
+            rates = function.derivatives.entries("jvp", model, tuple(given), call)
+            return tuple(
+                leaves(
+                    rates(model, **with_values(call, ctx.saved_tensors), **along)[1],
+                    function.derivatives.layout(model, call),
+                )
+            )
 
         @staticmethod
         def backward(ctx: Any, *weights: Any) -> Any:
             function, model, call, _ = ctx.what
             tensors = ctx.saved_tensors
             names = [name for name, needs in zip(call.arrays, ctx.needs_input_grad[1:], strict=True) if needs]
-            gradients = function.derivatives.entries("vjp", model, tuple(names), call, weights)(
-                model, **with_values(call, tensors), **dict(zip(weight_names_of(len(weights)), weights, strict=True))
+            given = function.derivatives.weight_names(function.derivatives.layout(model, call))
+            gradients = function.derivatives.entries("vjp", model, tuple(names), call)(
+                model, **with_values(call, tensors), **dict(zip(given, weights, strict=True))
             )
             found: list[Any] = []
             for name, x in zip(call.arrays, tensors, strict=True):
@@ -150,13 +143,3 @@ def _node() -> Any:
 def _with_axes(x: Any, axes: int) -> Any:
     """x with axes of length one after its first, so many that it has `axes`."""
     return x.reshape(x.shape[0], *[1] * (axes - x.ndim), *x.shape[1:])
-
-
-def leaves_of(layout: Layout) -> list[Single]:
-    """The layouts of the arrays of some results."""
-    return [layout] if isinstance(layout, Single) else [leaf for part in layout.parts for leaf in leaves_of(part)]
-
-
-def weight_names_of(count: int) -> tuple[str, ...]:
-    """The names of so many weights."""
-    return ("weight",) if count == 1 else tuple(f"weight_{k}" for k in range(count))

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
-from knuckle.engine.arrays.result_layout import Layout
+from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.kernels.specialization import Specialization, UntraceableError
+from knuckle.engine.trace import Expression
 from knuckle.engine.trace.regions import MarkedModel, Stretches
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO
@@ -241,6 +242,9 @@ class Jacobian(Derivative):
 
     def rows(self, call: Call) -> tuple[list[Mapping[int, Any]], Layout]:
         """The derivatives of the results in a row, by direction, and how the results go together."""
+        own = own_derivatives(call, self.wrt)
+        if own is not None:
+            return own
         sweep, layout = call.sweep()
         seeds, count = call.seeds(self.wrt), len(sweep.program.outputs)
         if not is_shorter_backward(sweep.program, seeds):
@@ -253,14 +257,47 @@ class Jacobian(Derivative):
         return rows, layout
 
 
+def own_derivatives(call: Call, wrt: Sequence[str]) -> tuple[list[Mapping[int, Any]], Layout] | None:
+    """The derivatives of a vector by equations of their own, where the library has such; None elsewhere.
+
+    These are along the velocity variables, for trees, and for the methods that are the default.
+    """
+    module = getattr(call.source.text, "derivatives_in", "")
+    options = {name: x for name, x in call.options if x is not None and x != "aba"}
+    if not module or options or call.model.loops or "q" not in call.source.positions:
+        return None
+    text: Any = getattr(importlib.import_module(module), call.source.name).__wrapped__
+    own = Specialization(call.source.name, text, call.model)
+    scalars, layout = (own.on_symbols if _are_symbols(call.inputs) else own)(call.values)
+    names, nv = cast("Any", layout).named_tuple._fields, call.model.nv
+    if not set(wrt) <= set(names):
+        return None
+    blocks = {name: scalars[k * nv * nv : (k + 1) * nv * nv] for k, name in enumerate(names)}
+    rows: list[Mapping[int, Any]] = []
+    for i in range(nv):
+        entries = [x for name in wrt for x in blocks[name][i * nv : (i + 1) * nv]]
+        rows.append({c: x for c, x in enumerate(entries) if not _is_zero(x)})
+    return rows, Single((nv,))
+
+
+def _are_symbols(scalars: Sequence[Any]) -> bool:
+    return any(isinstance(x, Expression) for x in scalars)
+
+
+def _is_zero(x: Any) -> bool:
+    """Whether an entry is zero by the structure of the mechanism."""
+    return isinstance(x, int) and x == 0
+
+
 @dataclass(frozen=True)
 class Rates(Derivative):
-    """The results and their derivatives along given directions of some arguments, `along_…`."""
+    """The results and their derivatives along directions of some arguments, which are given by other names."""
 
+    directions: tuple[str, ...] = ()
     kind = "jvp"
 
     def __call__(self, model: Model, **arguments: Any) -> Any:
-        along = {name: arguments.pop(f"along_{name}") for name in self.wrt}
+        along = {name: arguments.pop(given) for name, given in zip(self.wrt, self.directions, strict=True)}
         call = self.call(model, arguments)
         sweep, layout = call.sweep()
         seeds: dict[int, dict[int, Any]] = {}

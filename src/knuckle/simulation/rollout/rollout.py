@@ -92,7 +92,8 @@ def rollout(
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
-        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
+        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory;
+            (..., m, n) for the `matrices` of a kernel.
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
