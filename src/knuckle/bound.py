@@ -13,8 +13,8 @@ from knuckle.engine.calls.function import Function
 from knuckle.functions import (
     configuration,
     coupling_terms,
-    derivatives,
     dynamics,
+    dynamics_derivatives,
     energy,
     floating,
     frame_jacobian_products,
@@ -85,8 +85,8 @@ class BoundCouplings(BoundGroup):
 class BoundDerivatives(BoundGroup):
     """The functions of `kn.derivatives` for one model."""
 
-    forward_dynamics = _Method(derivatives.forward_dynamics)
-    inverse_dynamics = _Method(derivatives.inverse_dynamics)
+    forward_dynamics = _Method(dynamics_derivatives.forward_dynamics)
+    inverse_dynamics = _Method(dynamics_derivatives.inverse_dynamics)
 
 
 class BoundConstraints(BoundGroup):

@@ -38,7 +38,7 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
-SLOPES = "knuckle.functions.derivatives"
+SLOPES = "knuckle.functions.dynamics_derivatives"
 """Where derivatives have equations of their own."""
 
 
