@@ -49,6 +49,7 @@ LONG_PAGES = {
     for name in (
         "rollout.md",
         "control.md",
+        "gradients.md",
         "quickstart.md",
         "constraints.md",
         "book/chapter-11.md",

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .events.event import Event
+    from .gradients.linearize import Linearization, linearize
+    from .gradients.rollout_gradient import RolloutGradient, rollout_gradient
     from .long_runs.run_spec import resume
     from .ode import ode_right_hand_side
     from .rollout.rollout_result import Rollout
@@ -18,30 +20,38 @@ if TYPE_CHECKING:
 __all__ = [
     "CompliantStops",
     "Event",
+    "Linearization",
     "RigidStops",
     "Rollout",
+    "RolloutGradient",
     "StepSize",
     "StepText",
     "Stepper",
     "advance",
     "first_step_size",
+    "linearize",
     "ode_right_hand_side",
     "resume",
+    "rollout_gradient",
     "stepper",
 ]
 
 _WHERE = {
     "CompliantStops": "stops.stop_spec",
     "Event": "events.event",
+    "Linearization": "gradients.linearize",
     "RigidStops": "stops.stop_spec",
     "Rollout": "rollout.rollout_result",
+    "RolloutGradient": "gradients.rollout_gradient",
     "StepSize": "steps.step_size",
     "StepText": "steps.step_text",
     "Stepper": "steps.stepper",
     "advance": "steps.step_size",
     "first_step_size": "steps.step_size",
+    "linearize": "gradients.linearize",
     "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
+    "rollout_gradient": "gradients.rollout_gradient",
     "stepper": "steps.stepper",
 }
 """The module of each name, loaded when it is first asked for."""
