@@ -22,7 +22,7 @@ from knuckle.solvers.complementarity import boxed
 from knuckle.spatial import Force, Motion, Vector
 from knuckle.spatial.three import Vec3
 
-from .rubbing_scenes import X, Y, Z, RubbingJoint, RubbingScene
+from .rubbing_scenes import RubbingJoint, RubbingScene, X, Y, Z
 from .steps import energy
 
 Array: TypeAlias = NDArray[Any]
@@ -40,7 +40,7 @@ class Rules:
     Attributes:
         has_faults: whether M J̇q̇ is left out (2.113), and wrenches go to the body before instead of the carrier.
         change: the square of the part by which forces may still change.
-        spread: what is added to the diagonal where wrenches are spread over places.
+        spread: what is added to the diagonal where wrenches are spread over places; with zero they are the least.
         ends_at_the_step: whether friction slows what slips at the end of the step, J q̇⁺, and not J q̇⁺ + h J̇q̇.
     """
 
@@ -50,7 +50,11 @@ class Rules:
     ends_at_the_step: bool = False
 
 
-def rubbing_energy(scene: RubbingScene, rules: Rules = Rules()) -> float:
+CORRECTED, AS_PUBLISHED = Rules(), Rules(has_faults=True)
+CONVERGED = Rules(change=1e-20, spread=0.0, ends_at_the_step=True)
+
+
+def rubbing_energy(scene: RubbingScene, rules: Rules = CORRECTED) -> float:
     """H at the end of a scene."""
     model, h, q, v = scene.model, scene.step, np.array(scene.q), np.zeros(scene.model.nv)
     before, friction = float(kn.potential_energy(model, q)), np.zeros(6 * model.nb)
@@ -126,7 +130,7 @@ class _Bodies:
 
     def way(self, body: int, axis: Vec3) -> Vec3:
         """An axis of a body in base coordinates."""
-        return tuple(a - b for a, b in zip(self.place(body, axis), self.place(body, (0.0,) * 3), strict=True))  # pyright: ignore[reportReturnType]
+        return tuple(a - b for a, b in zip(self.place(body, axis), self.place(body, (0.0, 0.0, 0.0)), strict=True))  # pyright: ignore[reportReturnType]
 
     def _turned(self, body: int, motion: Motion) -> Motion:
         return Motion(motion.angular, self.X0[body].turned(motion.linear))
@@ -206,7 +210,8 @@ class _Bearing:
         else:
             for k in (i, p):
                 wrench[6 * k : 6 * k + 6] = closing[6 * k : 6 * k + 6]
-        alpha = np.linalg.solve(N @ W @ N.T + spread * np.eye(len(N)), N @ W @ wrench * h)
+        A, b = N @ W @ N.T + spread * np.eye(len(N)), N @ W @ wrench * h
+        alpha = np.linalg.solve(A, b) if spread else np.linalg.pinv(A, 1e-10, hermitian=True) @ b
         return friction * np.array([np.abs(alpha[own]).sum() for own in self._of])
 
 

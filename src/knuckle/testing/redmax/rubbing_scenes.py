@@ -12,8 +12,8 @@ from math import atan2, pi, prod, sqrt
 from typing import Any
 
 from knuckle.algorithms.contact.joint_bearings import BearingPlace, ball_places, hinge_places
-from knuckle.joints import Composite, ExponentialSpherical, Fixed, Joint, Prismatic, Revolute, Translational
-from knuckle.model import ROOT, Model, solid_box, solid_cylinder, solid_sphere
+from knuckle.joints import Composite, ExponentialSpherical, Fixed, Joint, Revolute, Translational
+from knuckle.model import Model, solid_box, solid_cylinder, solid_sphere
 from knuckle.model.placement import to_transform
 from knuckle.spatial import Transform
 from knuckle.spatial.three import Vec3
@@ -92,7 +92,8 @@ def _hinge(body: int, axes: tuple[Vec3, ...], radius: float, height: float, at: 
 
 def _turned_chain() -> Model:
     b = Bars("a chain on a slope", gravity=GRAVITY)
-    first = b.bar(Revolute("z"), ALONG, (5.0, 0.0, 0.0), {"rpy": (pi / 4, 0.0, 0.0)})
+    inertia = solid_box(prod(ALONG), ALONG, at=(5.0, 0.0, 0.0))
+    first = b.body("bar0", None, Revolute("z"), {"rpy": (pi / 4, 0.0, 0.0)}, inertia=inertia)
     b.along(Revolute("z"), (10.0, 0.0, 0.0), first)
     return b.build()
 
@@ -188,8 +189,8 @@ RUBBING = {
         "ball joints that rub", _ball_chain(), (0.0,) * 6, _BALLS, 5.0, printed=-184565.94591, corrected=-185762.314
     ),
     30: RubbingScene(
-        "four bars that rub", _linkage(Fixed(), NONE).build(merge_fixed=False), (0.0,) * 3, (*_HINGES, _LAST_HINGE), 0.3, 1.0, 0.005,
-        200.0, _PIN, printed=-14581.15085, corrected=-15878.172,
+        "four bars that rub", _linkage(Fixed(), NONE).build(merge_fixed=False), (0.0,) * 3,
+        (*_HINGES, _LAST_HINGE), 0.3, 1.0, 0.005, 200.0, _PIN, printed=-14581.15085, corrected=-15878.172,
     ),
     31: RubbingScene(
         "an arm that falls on a floor", _arm_with_ball(), (pi / 4, -pi / 4),
