@@ -67,6 +67,8 @@ def _obstacle(model: Model, stabilization: Stabilization) -> str:
     """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
     if model.couplings:
         return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if any(element.armature for element in model.elements):
+        return f"lines of {model.name} have armature, which loops over bodies do not know"
     if any(element.wound_on for element in model.elements):
         return f"lines of {model.name} are wound on joints, which loops over bodies do not know"
     if model.algebra is not SPATIAL:

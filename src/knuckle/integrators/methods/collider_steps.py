@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
 from knuckle.functions.configuration import has_charts
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.contact_loops.step_room import ContactScene, StepRoom
 from knuckle.integrators.system import HOLD, System
@@ -141,5 +142,6 @@ def must_be_of(collider: ShapeCollider, model: Model) -> None:
 
 def must_be_known(model: Model) -> None:
     """An error for what these steps do not know."""
+    must_have_no_armature(model, "steps with contacts")
     if model.couplings:
         raise ModelError(f"contacts of {model.name}, which has joints that follow others, are too many to be compiled")
