@@ -81,8 +81,8 @@ def forward_dynamics(
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         method: "aba", the articulated-body algorithm (RBDA tables 7.1, 9.4); "crba", the mass matrix and its sparse
             factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) and lines
-            with armature always go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
-            (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
+            with armature always go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt"
+            by the whole system (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
         stabilization: T_stab in seconds, the time in which loop errors decay (RBDA 8.21-8.23; a tenth of a second
             suits a large robot). None adds nothing: loops that are open stay as they are.
         choice: what `independent_variables` chose, for method "independent".

@@ -12,6 +12,7 @@ from knuckle.algorithms.elements import element_forces
 from knuckle.errors import ModelError
 from knuckle.joints.composed.driven import Driven, Prescribed
 from knuckle.model import ROOT, Model
+from knuckle.model.elements.lines import TensionLine
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Matrix, Vector
 
@@ -33,10 +34,10 @@ def line_inertias(model: Model, q: Any) -> list[LineInertia]:
     _must_not_be_driven(model)
     Q, found = model.positions(q), list[LineInertia]()
     for element, frames, X, _ in element_forces.placed(model, Q):
-        if not element.armature:
+        if not (element.armature and isinstance(element, TensionLine)):
             continue
         F: dict[int, Any] = {}
-        for frame, f in zip(frames, element.taut(X)[1], strict=True):  # pyright: ignore[reportAttributeAccessIssue]
+        for frame, f in zip(frames, element.taut(X)[1], strict=True):
             F[frame.body] = F.get(frame.body, model.zero_force) - frame.X.T @ f
         row = model.forces(q, element_forces.joint_forces(model, Q, F))
         found.append(LineInertia(constant(element.armature), row))

@@ -31,7 +31,7 @@ class TensionLine(ForceElement):
             raise ValueError(f"law of the line {self.name!r} is a law of tension, such as Spring, not {self.law!r}")
         what, needed = f"armature of the line {self.name!r}", "a finite number, zero or more"
         must_be_a_number(self.armature, what, needed)
-        if isinstance(self.armature, (int, float)) and self.armature < 0:
+        if isinstance(self.armature, (int, float)) and self.armature < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"{what} is {needed}, not {self.armature}")
 
     @abstractmethod
