@@ -20,7 +20,7 @@ from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
 from knuckle.functions.configuration import has_charts
 from knuckle.functions.line_inertia import must_have_no_armature
-from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.contact_loops.step_room import ContactScene, StepRoom
 from knuckle.integrators.system import HOLD, System
 from knuckle.model import Model
@@ -52,6 +52,9 @@ class ColliderSteps(Integrator):
     solves_friction = True
     solves_contacts = True
     takes_numbers = True
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.collider_steps(self)
 
     def __post_init__(self) -> None:
         if not isinstance(self.collider, ShapeCollider):  # pyright: ignore[reportUnnecessaryIsInstance]
