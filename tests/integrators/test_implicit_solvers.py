@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.elements import Bushing, Cable, Drag, Line, LinePoint, PointForce, Spring, TensionLaw, Wrap
 from knuckle.integrators import ImplicitEuler
+from knuckle.integrators.controller_gains import ControllerGains
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.implicit_loops.fastest_rates import fastest_rates
 from knuckle.integrators.methods.tree_steps import TreeSteps
@@ -218,6 +220,45 @@ def test_a_solution_that_does_not_converge_says_so() -> None:
         motion = kn.simulate(spring_tree(3), None, None, 0.05, dt=0.01, integrator=integrator)
     assert motion.reason == "diverged"
     assert "after 2 iterations" in motion.message
+
+
+@kn.kernel
+def servo(model: Any, q: Any, v: Any, kp: Any, kd: Any) -> Any:
+    return -kp * q - kd * v
+
+
+@kn.kernel
+def drag_on_neighbours(model: Any, v: Any) -> Any:
+    return kn.spatial.Vector([-(v[k - 1] if k else 0.0) for k in range(model.nv)])
+
+
+def three_links() -> Model:
+    b, last = kn.Builder("chain"), None
+    for k in range(3):
+        box = solid_box(1.0, (0.1, 0.1, 0.5), at=(0, 0, -0.25))
+        last = b.body(f"link{k}", last, Revolute("yxy"[k]), (0, 0, -0.5 if k else 0), inertia=box, damping=0.1)
+    b.spring("stay", ("base", (0.3, 0.1, -0.5)), (last, (0, 0, -0.3)), stiffness=50.0, damping=1.0, rest=0.4)
+    return b.build()
+
+
+@pytest.mark.parametrize("solver", quick(LOOPS, ["kkt"]))
+def test_gains_of_a_kernel_are_in_the_equations_of_every_solver(solver: Any) -> None:
+    """Gains that a force that is held could not have: dt² kp is many times the inertia."""
+    model, q, v = three_links(), np.array([0.3, -0.2, 0.4]), np.array([0.5, 0.1, -1.0])
+    stiff = {"controller": servo, "parameters": {"kp": 1e6, "kd": 1e3}}
+    ours, reference = moved(model, solver, q, v, **stiff), moved(model, "dense", q, v, **stiff)
+    np.testing.assert_allclose(ours.v, reference.v, atol=1e-9)
+    assert np.abs(ours.q[-1]).max() < 0.5 * np.abs(q).max()
+
+
+def test_gains_between_variables_are_held() -> None:
+    gains = ControllerGains(lambda model, t, q, v: drag_on_neighbours(model, v), 3)
+    own = ControllerGains(lambda model, t, q, v: servo(model, q, v, 3.0, 0.5), 3)
+    state = three_links(), 0.0, np.zeros(3), np.ones(3)
+    assert gains.at(*state) is None
+    found = own.at(*state)
+    assert found is not None
+    np.testing.assert_array_equal(found, [[0.5] * 3, [3.0] * 3])
 
 
 def test_what_loops_over_bodies_cannot_have_names_the_solver_that_can() -> None:

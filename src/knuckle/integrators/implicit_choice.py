@@ -30,7 +30,7 @@ def implicit_steps_for(
         model: the mechanism.
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
-        has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+        has_gains: whether a controller is a kernel: loops over bodies have only slopes of a variable on its own force.
         has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
