@@ -42,7 +42,7 @@ class TreeSteps(Integrator):
         return 1
 
     def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
-        return State(q, v, (np.zeros(len(v)), 0.0, 0.0, 0.0, 0.0, 0.0))
+        return State(q, v, (np.zeros(self._size), 0.0, 0.0, 0.0, 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         guess, blocks, steps, total, most, worst = state.memory
@@ -88,6 +88,11 @@ class TreeSteps(Integrator):
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
+
+    @property
+    def _size(self) -> int:
+        """Velocity variables of the tree."""
+        return sum(joint.type.nv for joint in self.model.joints)
 
     def _held(self, system: System) -> Any:
         return 0.0 if system.sticking is None else HOLD * np.asarray(system.sticking, float)
