@@ -106,6 +106,19 @@ def test_it_adds_a_mass_along_the_line():
     np.testing.assert_allclose(difference, J.T @ (masses * growth), atol=1e-8)
 
 
+def test_derivatives_have_it():
+    """By their own equations, against complex steps."""
+    model = branches()
+    q, v, a = np.random.default_rng(2).normal(size=(3, 4))
+    found = kn.derivatives.inverse_dynamics(model, q, v, a)
+    forward = kn.derivatives.forward_dynamics(model, q, v, a)
+    for k, e in enumerate(1e-30j * np.eye(4)):
+        states = (q + e, v, a), (q, v + e, a), (q, v, a + e)
+        for ours, theirs, state in zip(found, forward, states, strict=True):
+            np.testing.assert_allclose(ours[:, k], np.imag(kn.inverse_dynamics(model, *state)) / 1e-30, atol=1e-9)
+            np.testing.assert_allclose(theirs[:, k], np.imag(kn.forward_dynamics(model, *state)) / 1e-30, atol=1e-8)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("integrator", ["rk4", "implicit", "bdf2"])
 def test_a_motion_keeps_its_energy(integrator: str):
