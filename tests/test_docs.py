@@ -41,6 +41,7 @@ LONG = {
         "identification.py",
         "maximal_and_reduced.py",
         "cable_bridge.py",
+        "rubbing_linkage.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""

@@ -57,7 +57,6 @@ MOVES = [
     (' type="ball" damping="0 0 3"', "", "j", "higher terms of its damping"),
     (' stiffness="0 2"', "", "j", "higher terms of its stiffness"),
     ("", '<tendon><fixed name="t" damping="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its damping"),
-    ("", '<tendon><fixed name="t" armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its armature"),
     ("", '<tendon><fixed name="t" frictionloss="1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "frictionloss"),
     ("", '<tendon><fixed name="t" range="0 1"><joint joint="j" coef="1"/></fixed></tendon>', "t", "its range"),
     ("", '<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon><actuator><motor tendon="t" '

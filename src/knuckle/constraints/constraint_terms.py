@@ -58,7 +58,7 @@ def body_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constra
 @function(q="q", x="v", joint_space=True)
 def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """H⁻¹ x (..., nv) in O(n), without H (notes 2.13, algorithm 10); through H where couplings tie branches."""
-    if model.couplings:
+    if model.ties_branches:
         return mass_matrix.reference(model, q).solve(as_vector(x))
     shared = inertia_inverse.factors(model, model.positions(q))
     return model.forces(q, inertia_inverse.solve(model, shared, model.velocities(q, x)))
@@ -67,7 +67,7 @@ def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Arr
 @function(q="q", x="v", joint_space=True)
 def whitened_force(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """y (..., nv) with yᵀy = xᵀH⁻¹x in O(n), without H: rows of J made rows of J H^−½ (notes 2.13)."""
-    if model.couplings:
+    if model.ties_branches:
         parents = tree_parents(model)
         return branch_sparsity.solve_transposed(
             branch_sparsity.ltl(mass_matrix.reference(model, q), parents), parents, as_vector(x)

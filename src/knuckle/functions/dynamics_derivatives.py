@@ -28,6 +28,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .dual_jacobians import slopes_of
 from .dynamics import mass_matrix
+from .line_inertia import added_force, added_inertia
 from .loops.closed_response import tree_parents
 from .per_joint import all_wrenches, as_vector, plus, wrenches
 
@@ -114,7 +115,8 @@ def _bias_force(model: Model, q: Any, v: Any, f_ext: Any) -> Vector:
     tree = _Tree.of(model, q, v, Vector.zero(model.nv))
     bodies = body_slopes(model, tree.q, tree.v, tree.a, all_wrenches(model, tree.q, tree.v, f_ext))
     tau, _ = joint_forces(model, bodies, tree.a)
-    return model.forces(q, plus(tau, joint_passive_force.resistance(model, tree.q, tree.v)))
+    resisted = plus(tau, joint_passive_force.resistance(model, tree.q, tree.v))
+    return model.forces(q, resisted) + added_force(model, q, v)
 
 
 def _slopes(model: Model, q: Any, v: Any, a: Any, tree: _Tree, bodies: BodySlopes) -> ReducedSlopes:
@@ -126,17 +128,19 @@ def _slopes(model: Model, q: Any, v: Any, a: Any, tree: _Tree, bodies: BodySlope
     in_v = with_blocks(in_v, passive_slopes.damping(model))
     by_q, by_v, by_a = coupling_slopes.reduced(model, q, v, a, tau, in_q, in_v, H)
     if model.elements:
-        of_v, of_q = (Matrix.columns([*columns], model.nv) for columns in _element_slopes(model, q, v))
-        by_q, by_v = by_q - of_q, by_v - of_v
+        of_v, of_q = (Matrix.columns([*columns], model.nv) for columns in _element_slopes(model, q, v, a))
+        by_q, by_v, by_a = by_q - of_q, by_v - of_v, by_a + added_inertia(model, q)
     return ReducedSlopes(by_q, by_v, by_a)
 
 
-def _element_slopes(model: Model, q: Any, v: Any) -> tuple[Iterator[Vector], Iterator[Vector]]:
-    """The columns of the derivatives in v and in q of the forces of all elements at the joints."""
+def _element_slopes(model: Model, q: Any, v: Any, a: Any) -> tuple[Iterator[Vector], Iterator[Vector]]:
+    """The columns of the derivatives in v and in q of the forces of all elements at the joints, less what the armature
+    of lines takes."""
 
     def forces(q: Any, v: Any) -> Vector:
         Q, V = model.positions(q), model.velocities(q, v)
-        return model.forces(q, element_forces.joint_forces(model, Q, element_forces.body_forces(model, Q, V)))
+        own = element_forces.joint_forces(model, Q, element_forces.body_forces(model, Q, V))
+        return model.forces(q, own) - added_force(model, q, v, a)
 
     return slopes_of(forces, model, as_vector(q), as_vector(v))
 
@@ -145,7 +149,9 @@ def _free_joints(model: Model) -> list[int]:
     """The joints that hold nothing, without rotors: S = 1, and H has columns of the accelerations of their bodies.
 
     Forces I Ψ̈ of these columns of inverse dynamics are H Ψ̈, and accelerations Ψ̈ of forward dynamics: gravity, attitude
-    and linear velocity of a floating base take no solving.
+    and linear velocity of a floating base take no solving. Lines with armature tie them to others.
     """
+    if any(element.armature for element in model.elements):
+        return []
     return [i for i, joint in enumerate(model.joints)
             if type(joint.type) is Free and all(x is ZERO for x in model.rotor[i])]  # fmt: skip

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from knuckle.model import Model
 from knuckle.spatial import called
 
 from .system import System
@@ -44,6 +45,12 @@ class Integrator(ABC):
 
     takes_numbers: ClassVar[bool] = False
     """Whether its step is for numbers only, so that it cannot be part of compiled code."""
+
+    is_explicit: ClassVar[bool] = False
+    """Whether it needs nothing of a system but its rates, so that these may have more entries than the velocity."""
+
+    acts_at_the_end: ClassVar[bool] = False
+    """Whether the forces in a step are those at its end."""
 
     @property
     @abstractmethod
@@ -83,6 +90,14 @@ class Integrator(ABC):
     def check(self, t: float, state: State, dt: float) -> None:  # noqa: B027
         """An error if some step up to t + dt, of length dt, was not what it should be: its memory may tell."""
 
+    def formed(self, forms: StepForms) -> Integrator:
+        """What it becomes with something more in its steps."""
+        return forms.steps(self)
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        """Which entry of a memory of so many, without modes of friction, the states of muscles are; None if none."""
+        return None
+
     def account(self, state: State) -> str:
         """What a run of steps that ended in a state has to say of itself; nothing, unless it says otherwise."""
         return ""
@@ -113,6 +128,45 @@ class Adaptive(Integrator):
             if not all(isinstance(x, (int, float)) and x > 0 for x in numbers):
                 raise ValueError(f"{name} is a number above zero or a tuple of them, not {value!r}")
 
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.adaptive(self)
+
     @abstractmethod
     def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:
-        """The state at t + dt, and the estimated errors of its q (as a displacement, nv) and v."""
+        """The state at t + dt, and the estimated errors of its q (as a displacement, nv) and v.
+
+        Errors of states of muscles follow those of v, where there are some.
+        """
+
+
+class StepForms(ABC):
+    """Something more in the steps of integrators, such as soft contact or states of muscles: an integrator with it for
+    each kind of integrator (`Integrator.formed`)."""
+
+    @abstractmethod
+    def steps(self, integrator: Integrator) -> Integrator:
+        """Of steps of one length."""
+
+    @abstractmethod
+    def adaptive(self, integrator: Adaptive) -> Integrator:
+        """One that chooses its steps."""
+
+    @abstractmethod
+    def iterative(self, integrator: Any) -> Integrator:
+        """One that solves an equation in every step."""
+
+    @abstractmethod
+    def newton(self, integrator: Any) -> Integrator:
+        """One that does so by Newton's method."""
+
+    def contact_steps(self, integrator: Any) -> Integrator:
+        """One that solves contacts, in compiled code."""
+        return self.steps(integrator)
+
+    def collider_steps(self, integrator: Any) -> Integrator:
+        """One that solves contacts, on numbers."""
+        return self.steps(integrator)
+
+    def soft_contact(self, integrator: Any) -> Integrator:
+        """One with soft contact."""
+        return self.steps(integrator)

@@ -30,7 +30,7 @@ def implicit_steps_for(
         model: the mechanism.
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
-        has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+        has_gains: whether a controller is a kernel: loops over bodies have only slopes of a variable on its own force.
         has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
@@ -38,7 +38,7 @@ def implicit_steps_for(
     obstacle = (
         "the forces of stops, contacts and muscles with states are not held"
         if has_stops
-        else _obstacle(model, stabilization)
+        else _obstacle(model, stabilization, integrator.solver)
     )
     if integrator.solver == "auto":
         stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
@@ -51,7 +51,7 @@ def implicit_steps_for(
 def is_large(model: Model) -> bool:
     """Whether a mechanism is better taken by loops over bodies, and can be."""
     few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
-    return model.nv > few and not _obstacle(model, None)
+    return model.nv > few and not _obstacle(model, None, "auto")
 
 
 def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
@@ -63,10 +63,12 @@ def _suited(model: Model) -> str:
     return "woodbury" if DIRECTIONS * len(model.elements) <= FEW_DIRECTIONS else "pcg"
 
 
-def _obstacle(model: Model, stabilization: Stabilization) -> str:
+def _obstacle(model: Model, stabilization: Stabilization, solver: str) -> str:
     """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
-    if model.couplings:
-        return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if model.couplings and (solver not in ("pcg", "woodbury") or model.loops):
+        return f'joints of {model.name} follow others, which needs a tree and solver="pcg" or "woodbury"'
+    if any(element.armature for element in model.elements):
+        return f"lines of {model.name} have armature, which loops over bodies do not know"
     if any(element.wound_on for element in model.elements):
         return f"lines of {model.name} are wound on joints, which loops over bodies do not know"
     if model.algebra is not SPATIAL:

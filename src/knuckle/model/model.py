@@ -196,6 +196,11 @@ class Model:
         own = (joint.limits for i, joint in enumerate(self.joints) if i not in coupled)
         return np.array([x for limits in own for x in getattr(limits, what)], float)
 
+    @property
+    def ties_branches(self) -> bool:
+        """Whether the mass matrix has more entries than the tree: couplings, or lines with armature, tie branches."""
+        return bool(self.couplings) or any(element.armature for element in self.elements)
+
     def variables(self, i: int) -> tuple[int, ...]:
         """The velocity variables that move joint i: its own, or those of the joints that it follows."""
         joints = self.coupled[i].sources if i in self.coupled else (i,)

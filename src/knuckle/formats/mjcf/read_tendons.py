@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,7 +34,6 @@ _OTHERS = {
     "stiffnesspoly": ("higher terms of its stiffness", "SPRING"),
     "dampingpoly": ("higher terms of its damping", "DAMPER"),
     "springyield": ("the yield of its spring", "SPRING"),
-    "armature": ("its armature",),
     "frictionloss": ("its frictionloss", "FRICTIONLOSS", "CONSTRAINT"),
     "limited": ("its range", "LIMIT", "CONSTRAINT"),
 }
@@ -61,7 +61,8 @@ def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line | JointLine, ...]:
                 laws.insert(0, (name, _law(source, t)))
             for own, law in laws:
                 called = source.claim("element", own, "_muscle" if isinstance(law, MujocoMuscle) else "_tendon")
-                found.append(made(source, tree, t, called, law))
+                line = made(source, tree, t, called, law)
+                found.append(line if law is not laws[0][1] else replace(line, armature=_armature(source, t)))
                 if not isinstance(law, MujocoMuscle):
                     source.lines[t] = called
         except ValueError as error:
@@ -146,7 +147,13 @@ def _done(source: MjcfSource, t: int) -> list[str]:
     """What a tendon exerts that a line does too."""
     m = source.m
     words = ("its stiffness", "SPRING", m.tendon_stiffness), ("its damping", "DAMPER", m.tendon_damping)
-    return [word for word, switch, values in words if values[t] and not source.disabled(switch)]
+    forces = [word for word, switch, values in words if values[t] and not source.disabled(switch)]
+    return [*forces, "its armature"] if _armature(source, t) else forces
+
+
+def _armature(source: MjcfSource, t: int) -> float:
+    """The inertia along a tendon, which one of the lines that it becomes has."""
+    return float(source.m.tendon_armature[t]) if source.has("tendon_armature", t) else 0.0
 
 
 def _left_out(source: MjcfSource, t: int) -> list[str]:

@@ -40,12 +40,12 @@ class TendonWords:
         self._taken = {"site": set(self._own), "geom": set(geoms)}
         self._surfaces: dict[tuple[str, str, float], str] = {}
         self.tendons = [
-            (line.name, tendon_words(line.law) or {}, [self._entry(line, k, x) for k, x in enumerate(line.points)])
+            (line.name, line_words(line), [self._entry(line, k, x) for k, x in enumerate(line.points)])
             for line in model.elements
             if isinstance(line, Line) and is_tendon(line)
         ]
         self.wound = [
-            (line.name, tendon_words(line.law) or {}, [self._winding(x) for x in line.windings])
+            (line.name, line_words(line), [self._winding(x) for x in line.windings])
             for line in model.elements
             if isinstance(line, JointLine) and is_tendon(line)
         ]
@@ -113,6 +113,17 @@ class TendonWords:
 def is_tendon(element: ForceElement) -> bool:
     """Whether MJCF has a tendon for a force element."""
     return isinstance(element, TensionLine) and tendon_words(element.law) is not None
+
+
+def line_words(line: TensionLine) -> Words:
+    """The attributes of a tendon that is this line."""
+    words = tendon_words(line.law) or {}
+    return words | {"armature": line.armature} if line.armature and not is_wrapped(line) else words
+
+
+def is_wrapped(line: ForceElement) -> bool:
+    """Whether a line goes over a surface: MuJoCo has no armature of such tendons."""
+    return isinstance(line, Line) and any(isinstance(entry, Wrap) for entry in line.points)
 
 
 def tendon_words(law: TensionLaw) -> Words | None:
@@ -193,3 +204,5 @@ def lost_elements(model: Model) -> Iterator[tuple[str, str]]:
             yield element.name, "the activation that a muscle begins with"
         elif isinstance(element, TensionLine) and isinstance(element.law, Cable) and element.law.damping:
             yield element.name, "that the damper of a cable does nothing while it is slack, and never pushes"
+        if is_tendon(element) and element.armature and is_wrapped(element):
+            yield element.name, "the armature of a line over a surface"

@@ -26,8 +26,9 @@ from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.loop_terms import is_redundant
-from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.system import System, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
@@ -72,6 +73,9 @@ class ContactSteps(Integrator):
     evaluates_forces_once = True
     solves_friction = True
     solves_contacts = True
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.contact_steps(self)
 
     def __post_init__(self) -> None:
         for name in ("joint_limits", "extrapolated"):
@@ -191,6 +195,7 @@ def with_contacts(
 
     Velocities change in the axes that bodies have at its beginning; what goes anywhere goes straight ahead with them.
     """
+    must_have_no_armature(model, "steps with contacts")
     at, old = model.positions(q), model.velocities(q, v)
     pulled = model.velocities(q, a)
     old, free, turns = without_impulses(model, old, pulled, dt)

@@ -19,7 +19,7 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_states
+from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
@@ -257,7 +257,7 @@ def rollout(
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
     """The part of the state that is the states of muscles."""
     modes = int(has_modes(step.integrator, model))
-    place = states_place(step.integrator, model, step.memory - modes - (step.sampled is not None))
+    place = step.integrator.states_place(model, step.memory - modes - (step.sampled is not None))
     return () if place is None else (f"memory{place + modes}",)
 
 

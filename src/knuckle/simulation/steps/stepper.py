@@ -17,7 +17,6 @@ from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.deformable_steps import must_know_deformables
-from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -213,7 +212,7 @@ class Stepper:
 
     def states_place(self, memory: int) -> int | None:
         """Which entry of a memory of so many they are; None if none."""
-        place = states_place(self.integrator, self.model, memory - self.has_friction - (self.sampled is not None))
+        place = self.integrator.states_place(self.model, memory - self.has_friction - (self.sampled is not None))
         return None if place is None else place + self.has_friction
 
     def with_states(self, state: State, z: Array) -> State:
