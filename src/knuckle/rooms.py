@@ -10,6 +10,7 @@ ROOMS = (
     # mechanisms and files
     "rooms",
     "errors",
+    "extras",
     "public_names",
     "warning",
     "scalar",

@@ -123,9 +123,7 @@ def test_what_is_not_installed_is_named(swing, tmp_path, monkeypatch):
     with pytest.raises(ImportError, match="xarray datasets need xarray"):
         swing.to_xarray()
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(
-        ImportError, match=r"plots need matplotlib, which is not installed: pip install 'knuckle\[plot\]'"
-    ):
+    with pytest.raises(ImportError, match=r"plots need matplotlib, which is not installed: .*install matplotlib"):
         swing.plot(tmp_path / "swing.png")
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.extras import install
 from knuckle.model.elements.muscles.muscle_states import muscles_of
 
 from .contacts.contact_changes import pair_name
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from .trajectory import Trajectory
 
-INSTALL = "pip install 'knuckle[plot]'"
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7A5C3E")  # told apart by everyone
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 _INK, _GRID = "#2b2f36", "#d9dce1"
@@ -62,7 +62,7 @@ def plot(
         from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError(f"plots need matplotlib, which is not installed: {INSTALL}") from None
+        raise ImportError(f"plots need matplotlib, which is not installed: {install('plot')}") from None
     shown = panels(trajectory, what, None if joints is None else tuple(joints))
     with rc_context(_STYLE):  # pyright: ignore[reportArgumentType]
         options: dict[str, Any] = {"figsize": size or (9.0, 1.2 + 2.1 * len(shown)), "layout": "constrained"}

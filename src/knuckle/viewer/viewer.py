@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.extras import need
 from knuckle.functions import neutral
 from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.model import Model
 
 from .controls.panel import RobotPanel
 from .controls.player import Player
-from .extras import need
 from .live.live_steps import standing
 from .recording import Recording, recordings
 from .scene.figure import figure
@@ -274,7 +274,7 @@ def _panels(
 
 
 def _server(port: int, host: str) -> Any:
-    viser = need("viser", "the viewer")
+    viser = need("viser", "the viewer needs", "view")
     if not 0 <= port < 65536:
         raise ValueError(f"port is a number from 0 to 65535, not {port!r}")
     try:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.extras import need
 from knuckle.model import Model
-from knuckle.viewer.extras import need
 from knuckle.viewer.recording import variable_names
 from knuckle.viewer.scene.triangles import Array
 
@@ -23,7 +23,7 @@ class Chart:
     """A chart of at most `MOST` lines with one axis of time; with `mark`, a line upright at the present."""
 
     def __init__(self, server: Any, title: str, names: Sequence[str], height: int, mark: bool) -> None:
-        uplot = need("viser", "the viewer").uplot
+        uplot = need("viser", "the viewer needs", "view").uplot
         self.count, self.mark, self._turn = min(len(names), MOST), mark, False
         lines = [uplot.Series(label=name, stroke=color, width=1.6) for name, color in zip(names, COLORS, strict=False)]
         now = [uplot.Series(label="now", stroke=_NOW, width=1.2, scale="mark")] if mark else []
