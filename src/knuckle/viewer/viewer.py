@@ -24,6 +24,7 @@ from knuckle.model import Model
 from .controls.panel import RobotPanel
 from .controls.player import Player
 from .live.live_steps import standing
+from .notebook.html_pieces import linked
 from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
@@ -110,6 +111,10 @@ class Viewer:
 
     def __repr__(self) -> str:
         return f"<knuckle viewer at {self.url}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the viewer in place, and a link to it."""
+        return linked(self.url, 520)
 
 
 def view(

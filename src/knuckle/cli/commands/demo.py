@@ -151,7 +151,7 @@ def _picture(reach: Trajectory, swing: Trajectory, plot: Path | None, console: C
 
 def _replay(reach: Trajectory, swing: Trajectory, html: Path, console: Console) -> None:
     """Both motions one after the other."""
-    from knuckle.viewer.replay import replay_html
+    from knuckle.viewer.replay_page import replay_html
 
     times = np.concatenate([reach.times, reach.times[-1] + swing.times[1:]])
     q, v = (np.concatenate([getattr(reach, x), getattr(swing, x)[1:]]) for x in ("q", "v"))
