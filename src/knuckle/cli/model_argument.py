@@ -8,13 +8,14 @@ from pathlib import Path
 
 from knuckle import robots
 from knuckle.formats import load
+from knuckle.formats.base_link import Base
 from knuckle.model import Model
 
 from .failures import UnusableError
 from .options import MODEL_SUFFIXES
 
 
-def open_model(file: str, base: str, mimic: bool, merge_fixed: bool = True) -> Model:
+def open_model(file: str, base: Base, mimic: bool, merge_fixed: bool = True) -> Model:
     """The model in `file`; a file goes before a bundled robot of the same name."""
     if os.path.isdir(file) and file not in robots.names():
         models = sorted(p.name for p in Path(file).iterdir() if p.suffix.lower() in MODEL_SUFFIXES)

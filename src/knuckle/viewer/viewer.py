@@ -145,6 +145,11 @@ def view(
         parameters: what the controller asks for besides t, q and v, by name; for several models a list.
         contacts: whether the live simulation solves contacts; if not given, where something may touch the ground.
         run: whether the simulation runs from the beginning.
+
+    Example:
+        viewer = kn.view(kn.robots.load("arm"), block=False)
+        viewer.show([0.3, 0.8, 0.0, 1.2, 0.0, -0.5, 0.0])
+        viewer.close()
     """
     models = [model] if isinstance(model, Model) else list(model)
     if not models:
