@@ -10,7 +10,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.joints import Free, Prismatic, Revolute
-from knuckle.trajectory.labels import position_labels, position_units, velocity_labels
+from knuckle.model.labels import position_labels, position_units, velocity_labels
 from knuckle.trajectory.trajectory_plot import panels
 
 ARM = kn.robots.load("arm")

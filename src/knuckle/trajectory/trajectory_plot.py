@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from knuckle.extras import install
 from knuckle.model.elements.muscles.muscle_states import muscles_of
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 from .contacts.contact_changes import pair_name
-from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 if TYPE_CHECKING:
     from knuckle.simulation.rollout.rollout_result import Rollout

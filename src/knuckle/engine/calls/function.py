@@ -16,12 +16,12 @@ from knuckle.errors import ModelError, printable
 from knuckle.model import Model
 from knuckle.public_names import PUBLIC
 
-from .arguments import Arguments, Declared, Inferred, Sorted
+from .arguments import Arguments, Declared, Inferred, Sorted, kinds_by_name
 from .choose_container import container_of
 from .help_text import help_text, without_annotations
 from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
-from .source_code import Language, Precision, about, source_of, traced
+from .source_code import Language, Precision, about, header_of, source_of, traced
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -143,10 +143,29 @@ class Function(Generic[P, R]):
         return traced(self._specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
 
     def source(
-        self, model: Model, *shapes: Any, language: Language = "llvm", dtype: Precision = "float64", **named: Any
+        self,
+        model: Model,
+        *shapes: Any,
+        language: Language = "llvm",
+        dtype: Precision = "float64",
+        prefix: str = "",
+        **named: Any,
     ) -> str:
-        """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
-        return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
+        """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`.
+
+        `prefix` goes before the names of all its functions, so that those of several models may be linked together.
+        """
+        words = about(model, self._kinds(), named)
+        return source_of(self.program(model, *shapes, **named), prefix + self.__name__, language, dtype, words)
+
+    def header(self, model: Model, *shapes: Any, dtype: Precision = "float64", prefix: str = "", **named: Any) -> str:
+        """The header of the C source, for C and C++: the declaration, the sizes of arrays, and what these hold."""
+        words = about(model, self._kinds(), named)
+        return header_of(self.program(model, *shapes, **named), prefix + self.__name__, dtype, words)
+
+    def _kinds(self) -> Mapping[str, str]:
+        """What the array arguments hold, by name, as far as that is known."""
+        return self._arguments.kinds if isinstance(self._arguments, Declared) else kinds_by_name(self._arguments)
 
     def bound(self, model: Model, **options: Any) -> Callable[..., R]:
         """The function for one model, with options fixed: called with the other arguments only."""
@@ -164,7 +183,7 @@ class Function(Generic[P, R]):
         return self
 
     def __dir__(self) -> list[str]:
-        return ["bound", "program", "reference", "source", "__call__", "__doc__", "__name__", "__signature__"]
+        return ["bound", "header", "program", "reference", "source", "__call__", "__doc__", "__name__", "__signature__"]
 
 
 def _help(function: Function[..., Any]) -> str | None:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from knuckle.extras import install
+from knuckle.model.labels import position_labels, position_units
 from knuckle.simulation.rollout.rollout_result import Rollout
-from knuckle.trajectory.labels import position_labels, position_units
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.trajectory.trajectory_plot import draw_on, panels
 
