@@ -113,9 +113,11 @@ def test_what_cannot_be_warmed(arguments: list[str], complaint: str):
 
 
 @pytest.mark.slow
-def test_a_warm_robot_needs_no_compiler(place: Path, tmp_path: Path):
+def test_a_warm_robot_needs_no_compiler(place: Path):
     """In another process nothing is added to the folder by what was prepared."""
-    shown = run("warm", "pendulum")
+    environment = {**os.environ, "KNUCKLE_CACHE_DIR": str(place)}
+    warm = [sys.executable, "-m", "knuckle", "cache", "warm", "pendulum"]
+    shown = subprocess.run(warm, check=True, env=environment, capture_output=True, text=True).stdout
     assert "pendulum: simulate, " in shown
     before = {file.name for file in place.iterdir()}
     script = (
@@ -125,6 +127,5 @@ def test_a_warm_robot_needs_no_compiler(place: Path, tmp_path: Path):
         "kn.rollout(model, np.zeros((64, 1)), None, None, 1e-3, steps=5)\n"
         "kn.bind(model).inverse_dynamics([0.1], [0.0], [0.0])\n"
     )
-    environment = {**os.environ, "KNUCKLE_CACHE_DIR": str(place)}
     subprocess.run([sys.executable, "-c", script], check=True, env=environment)
     assert {file.name for file in place.iterdir()} == before
