@@ -29,7 +29,8 @@ def test_nobody_is_told_to_install_what_is_not_on_an_index():
 
 def test_every_extra_is_imported_somewhere_and_described():
     code = "\n".join(path.read_text("utf-8") for path in (ROOT / "src").rglob("*.py"))
-    modules = {"fast-simplification": "fast_simplification", "pycollada": "trimesh"}  # which reads .dae with it
+    modules = {"fast-simplification": "fast_simplification", "pillow": "PIL", "imageio-ffmpeg": "imageio_ffmpeg"}
+    modules["pycollada"] = "trimesh"  # which reads .dae with it
     rows = dict(re.findall(r"^\| `(\w+)` \|.*\| (.*) \|$", (ROOT / "docs/index.md").read_text("utf-8"), re.M))
     for name, packages in EXTRAS.items():
         names = [bare(one) for one in packages]

@@ -28,8 +28,10 @@ from .trajectory_plot import WHAT, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
     from typing import Unpack
 
+    from knuckle.viewer.offscreen.video import VideoOptions
     from knuckle.viewer.replay_page import Replay, ReplayOptions
     from knuckle.viewer.viewer import Viewer
 
@@ -387,6 +389,13 @@ class Trajectory(WithMuscles):
         """
         return replayed(self, **options)
 
+    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
+        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
+
+        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
+        """
+        return filmed(self, path, **options)
+
     def _repr_html_(self) -> str:
         """In a notebook: what it is, and its plot."""
         return shown_in_notebook(self)
@@ -420,6 +429,13 @@ def replayed(motion: Any, **options: Any) -> Replay:
     from knuckle.viewer import replay
 
     return replay(motion, **options)
+
+
+def filmed(motion: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Motions as a video."""
+    from knuckle.viewer import video
+
+    return video(motion, os.fspath(path), **options)
 
 
 def shown_in_notebook(motion: Any) -> str:

@@ -16,15 +16,17 @@ from knuckle.simulation.divergence import finite
 from knuckle.trajectory.contacts.contact_record import ContactRecord
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
-from knuckle.trajectory.trajectory import Trajectory, over_time, played, replayed, shown_in_notebook
+from knuckle.trajectory.trajectory import Trajectory, filmed, over_time, played, replayed, shown_in_notebook
 from knuckle.trajectory.trajectory_plot import WHAT, Quantity
 
 from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
     from typing import Unpack
 
+    from knuckle.viewer.offscreen.video import VideoOptions
     from knuckle.viewer.replay_page import Replay, ReplayOptions
     from knuckle.viewer.viewer import Viewer
 
@@ -289,6 +291,13 @@ class Rollout(WithMuscles):
     def replay(self, **options: Unpack[ReplayOptions]) -> Replay:
         """The replay of a few of them, as `rollout[:4].replay()`, which a notebook shows in place."""
         return replayed(self, **options)
+
+    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
+        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
+
+        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
+        """
+        return filmed(self, path, **options)
 
     def _repr_html_(self) -> str:
         """In a notebook: what it is, how it spreads, and its plot."""
