@@ -36,6 +36,8 @@ from .scene.triangles import Array
 LOCAL = "127.0.0.1"
 _FRAMES, _SLOW = 50.0, 6.0
 """Moments per second, and how many of them also renew plots and sliders."""
+PATIENCE, _NAP = 20.0, 0.25
+"""Seconds after which a viewer that nobody looks at sleeps, and between looks whether somebody does."""
 _MOST_FACES = 400_000
 """Triangles of a scene; meshes are made coarser until there are about so many."""
 _INK = (150, 160, 172)
@@ -52,6 +54,7 @@ class Viewer:
     def __init__(self, server: Any, on: Stage, panels: Sequence[RobotPanel], player: Player | None) -> None:
         self.server, self.stage, self.panels, self.player = server, on, tuple(panels), player
         self._closed = threading.Event()
+        self._seen = time.monotonic()
         self._clock = threading.Thread(target=self._run, name="knuckle-viewer", daemon=True)
         self._clock.start()
 
@@ -94,12 +97,23 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def sleeps(self) -> bool:
+        """Whether nobody has looked for a while: then nothing moves, until somebody looks again."""
+        return time.monotonic() - self._seen > PATIENCE
+
     def _run(self) -> None:
         last = start = time.monotonic()
         beat = 0
         while not self._closed.wait(max(0.0, 1 / _FRAMES - (time.monotonic() - last))):
             now = time.monotonic()
             passed, last = now - last, now
+            if self.server.get_clients():
+                self._seen = now
+            if self.sleeps:
+                self._closed.wait(_NAP)
+                last = time.monotonic()
+                continue
             slow = int((now - start) * _SLOW) != beat
             beat = int((now - start) * _SLOW)
             for part in (*self.panels, *([self.player] if self.player else [])):
