@@ -2,7 +2,11 @@
 
 import base64
 import io
+import json
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -15,6 +19,7 @@ from knuckle.model import Model
 from knuckle.viewer import Replay, replay
 from knuckle.viewer.notebook.tree_drawing import MOST_ROWS, tree_svg
 
+ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 
 
@@ -134,15 +139,42 @@ CELLS = (
 )
 
 
-@pytest.mark.slow
-def test_in_a_notebook_everything_shows_once(tmp_path, monkeypatch: pytest.MonkeyPatch):
+@pytest.fixture
+def executed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], list[list[set[str]]]]:
+    """The kinds of what the code cells of a notebook show."""
     nbclient = pytest.importorskip("nbclient", reason="needs the extra `notebook`")
-    nbformat = pytest.importorskip("nbformat")
     pytest.importorskip("ipykernel", reason="needs the extra `notebook`")
     monkeypatch.delenv("MPLBACKEND", raising=False)
-    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
-    nbclient.NotebookClient(book, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
-    outputs = [[set(out["data"]) for out in cell["outputs"] if "data" in out] for cell in book.cells]
+
+    def execute(book: Any) -> list[list[set[str]]]:
+        nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": str(tmp_path)}}).execute()
+        cells = [cell for cell in book.cells if cell["cell_type"] == "code"]
+        return [[set(out["data"]) for out in cell["outputs"] if "data" in out] for cell in cells]
+
+    return execute
+
+
+@pytest.mark.slow
+def test_the_tour_runs_and_shows_something_in_every_cell(executed: Callable[[Any], list[list[set[str]]]]):
+    nbformat = pytest.importorskip("nbformat")
+    pytest.importorskip("viser", reason="the viewer is an extra")
+    book = nbformat.read(ROOT / "examples" / "notebook_tour.ipynb", as_version=4)
+    nbformat.validate(book)
+    outputs = executed(book)
+    assert [len(cell) for cell in outputs] == [1] * (len(outputs) - 1) + [0]
+    assert sum("text/html" in cell[0] for cell in outputs[:-1]) == len(outputs) - 2
+    assert [k for k, cell in enumerate(outputs[:-1]) if "image/png" in cell[0]] == [3]
+
+
+def test_the_tour_is_kept_without_results():
+    cells = json.loads((ROOT / "examples" / "notebook_tour.ipynb").read_text("utf-8"))["cells"]
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells if cell["cell_type"] == "code")
+
+
+@pytest.mark.slow
+def test_in_a_notebook_everything_shows_once(executed: Callable[[Any], list[list[set[str]]]]):
+    nbformat = pytest.importorskip("nbformat")
+    outputs = executed(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS]))
     assert [len(cell) for cell in outputs] == [1, 1, 1, 1, 1, 1]
     assert ["text/html" in cell[0] for cell in outputs] == [True, True, False, False, False, True]
     assert ["image/png" in cell[0] for cell in outputs] == [False, False, True, True, True, False]
