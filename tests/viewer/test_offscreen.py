@@ -10,9 +10,9 @@ import knuckle as kn
 from knuckle.model import Box, Geometry, Material, Sphere
 from knuckle.spatial import Transform
 from knuckle.viewer.offscreen.camera import Camera
+from knuckle.viewer.offscreen.drawn_solids import Solid, arrows, rods, solid
 from knuckle.viewer.offscreen.raster_loops import draw_triangles
 from knuckle.viewer.offscreen.renderer import Renderer
-from knuckle.viewer.offscreen.solids import Solid, arrows, rods, solid
 from knuckle.viewer.offscreen.video import ffmpeg
 from knuckle.viewer.scene.triangles import box, ellipsoid
 

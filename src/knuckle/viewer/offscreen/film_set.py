@@ -19,8 +19,8 @@ from knuckle.viewer.scene.soft_skin import SoftSkin, reach, soft_skins
 from knuckle.viewer.scene.stage import Stage, stage
 from knuckle.viewer.scene.triangles import Array
 
+from .drawn_solids import Solid, arrows, rods, solid
 from .renderer import Renderer
-from .solids import Solid, arrows, rods, solid
 
 _TRAIL = 0.004
 """Half the width of a trail, in parts of the scene's size."""

@@ -15,8 +15,8 @@ import numpy as np
 from knuckle.viewer.scene.triangles import Array
 
 from .camera import Camera, SunView
+from .drawn_solids import Solid
 from .raster_loops import draw_triangles
-from .solids import Solid
 
 _SUN = np.array([0.42, -0.55, 0.95]) / np.linalg.norm([0.42, -0.55, 0.95])
 _SHADOW = 1024
