@@ -120,5 +120,5 @@ def _numbers(values: Iterable[Any]) -> NDArray[Any] | None:
 def _shown(values: Any) -> str:
     if values is None:
         return "no numbers"
-    flat = np.asarray([float(x) for x in np.ravel(values)]) if not isinstance(values, np.ndarray) else values.ravel()
-    return f"({', '.join(f'{x:.4g}' for x in flat)})"
+    numbers: list[Any] = np.ravel(np.array(values, dtype=object)).tolist()
+    return f"({', '.join(f'{float(x):.4g}' for x in numbers)})"
