@@ -14,6 +14,7 @@ from knuckle.functions import (
     configuration,
     coupling_terms,
     dynamics,
+    dynamics_derivatives,
     energy,
     floating,
     frame_jacobian_products,
@@ -79,6 +80,13 @@ class BoundCouplings(BoundGroup):
     forces = _Method(coupling_terms.forces)
     matrix = _Method(coupling_terms.matrix)
     tree_positions = _Method(coupling_terms.tree_positions)
+
+
+class BoundDerivatives(BoundGroup):
+    """The functions of `kn.derivatives` for one model."""
+
+    forward_dynamics = _Method(dynamics_derivatives.forward_dynamics)
+    inverse_dynamics = _Method(dynamics_derivatives.inverse_dynamics)
 
 
 class BoundConstraints(BoundGroup):
@@ -164,6 +172,11 @@ class Bound(BoundGroup):
     def contact(self) -> BoundContact:
         """The functions of `kn.contact`."""
         return BoundContact(self.model)
+
+    @cached_property
+    def derivatives(self) -> BoundDerivatives:
+        """The functions of `kn.derivatives`."""
+        return BoundDerivatives(self.model)
 
     @cached_property
     def elements(self) -> BoundElements:
