@@ -13,7 +13,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.calls.function import Function
-from knuckle.engine.calls.help_text import example
+from knuckle.engine.calls.words.help_text import example
 from knuckle.integrators.base import IntegratorName
 from knuckle.integrators.registry import INTEGRATORS
 from knuckle.public_names import everything

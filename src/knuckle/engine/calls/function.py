@@ -18,10 +18,10 @@ from knuckle.public_names import PUBLIC
 
 from .arguments import Arguments, Declared, Inferred, Sorted, kinds_by_name
 from .choose_container import container_of
-from .help_text import help_text, without_annotations
 from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, header_of, source_of, traced
+from .words.help_text import help_text, without_annotations
 
 if TYPE_CHECKING:
     from .derivatives import Derivatives, JacobianLayout, JacobianPattern, Wrt
