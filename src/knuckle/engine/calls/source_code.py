@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, Protocol, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from knuckle.engine.arrays.base import never_defined
 from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.emit.c_code import About, to_c, to_c_header
 from knuckle.engine.kernels.specialization import Arguments, Specialization, UntraceableError
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Count, Program
 from knuckle.model import ROOT, Model
 from knuckle.model.labels import position_labels, position_units, velocity_labels, velocity_units
 from knuckle.public_names import public_in
+
+if TYPE_CHECKING:
+    from knuckle.engine.emit.c_code import About
 
 Language: TypeAlias = Literal["llvm", "c"]
 Precision: TypeAlias = Literal["float64", "float32"]
@@ -83,6 +85,8 @@ def about(model: Model, kinds: Mapping[str, str], options: Mapping[str, Any]) ->
         body = model.base.name if frame.body == ROOT else model.bodies[frame.body].name
         axes = _FRAMES[options.get("expressed_in", "body")]
         notes.append(f"The frame {frame.name} is on {body}; twists, wrenches and Jacobians of it are in {axes}.")
+    from knuckle.engine.emit.c_code import About
+
     return About(said, contents, notes)
 
 
@@ -90,6 +94,8 @@ def header_of(program: Program, name: str, dtype: Precision, about: About) -> st
     """The C header of `source_of`'s function."""
     if dtype not in _SHORT:
         raise ValueError(f'dtype is "float64" or "float32", not {dtype!r}')
+    from knuckle.engine.emit.c_code import to_c_header
+
     return to_c_header(program, _word(name), _SHORT[dtype], about)
 
 
@@ -106,6 +112,8 @@ def source_of(program: Program, name: str, language: Language, dtype: Precision,
         case "llvm":
             return to_llvm(program, Lanes(_SHORT[dtype], machine_code.host().lanes(_SHORT[dtype])), name)
         case "c":
+            from knuckle.engine.emit.c_code import to_c
+
             return to_c(program, name, _SHORT[dtype], about)
         case _:
             known = " or ".join(f'"{word}"' for word in get_args(Language))
