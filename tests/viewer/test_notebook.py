@@ -100,6 +100,7 @@ def test_a_trajectory_shows_its_plot(swing: kn.Trajectory):
     assert "finished" in page
 
 
+@pytest.mark.slow
 def test_a_rollout_shows_its_spread():
     """The middle of the last positions is in the table; what diverged is not counted among them."""
     model = kn.robots.load("pendulum")
