@@ -61,6 +61,8 @@ LONG_PAGES = {
         "contact.md",
         "friction.md",
         "loops.md",
+        "notebooks.md",
+        "viewer.md",
     )
 }
 """Pages that run in `make test-all` only: a second or more each. What they name is looked for below, too."""

@@ -3,9 +3,8 @@
 Functions take a frozen `Model` and arrays whose last axis holds the variables; any batch axes go before it.
 """
 
+import typing as _typing
 from types import ModuleType as _ModuleType
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from . import formats as formats
 from . import joints as joints
@@ -56,7 +55,7 @@ from .model import Model as Model
 from .model import audit as audit
 from .public_names import GROUPS as _GROUPS
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
     from . import actuators as actuators
     from . import compilation as compilation
     from . import constraints as constraints
@@ -122,15 +121,19 @@ __all__ = sorted(
 """What is imported above, and what is loaded later."""
 
 
-def __getattr__(name: str) -> _Any:
-    from importlib import import_module
+if not _typing.TYPE_CHECKING:  # a checker knows the names from the imports above, and no others
 
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    if name in _WHERE:
-        value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> _typing.Any:
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        if name in _WHERE:
+            value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+            return value
+        from .errors import near
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -13,6 +13,7 @@ ROOMS = (
     # mechanisms and files
     "rooms",
     "errors",
+    "extras",
     "public_names",
     "warning",
     "scalar",

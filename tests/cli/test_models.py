@@ -102,6 +102,19 @@ def test_export_writes_what_the_library_prints(tmp_path: Path):
     assert shown.stdout.replace("\n", "") == f"{out}: jacobian for arm, {len(text.splitlines())} lines of llvm"
 
 
+def test_export_has_a_prefix_and_a_header(tmp_path: Path):
+    out, header = tmp_path / "arm.c", tmp_path / "arm.h"
+    run("export", "arm", "-f", "gravity_force", "--prefix", "arm_", "--header", header, "-o", out)
+    model = kn.robots.load("arm")
+    assert out.read_text("utf-8") == kn.gravity_force.source(model, language="c", prefix="arm_")
+    assert header.read_text("utf-8") == kn.gravity_force.header(model, prefix="arm_")
+    assert "void arm_gravity_force(const double *q, double *out);" in header.read_text("utf-8")
+    (line,) = run("export", "arm", "--prefix", "1-", code=2).stderr.splitlines()
+    assert "--prefix 1-: letters" in line
+    (line,) = run("export", "arm", "-l", "llvm", "--header", header, code=2).stderr.splitlines()
+    assert "llvm has no headers" in line
+
+
 def test_exported_c_computes_the_same(tmp_path: Path):
     compiler = shutil.which("cc")
     if compiler is None:

@@ -154,6 +154,12 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     ],
     "operators": lambda m, _: kn.operators.at(m, q(m)),
     "random_configuration": lambda m, _: kn.random_configuration(m, 1),
+    "viewer.picture": lambda m, _: kn.viewer.picture(m, size=(32, 24)),
+    "viewer.replay": lambda m, _: (
+        kn.viewer.replay(motion(m))._repr_html_(),
+        m._repr_html_(),
+        kn.audit(m)._repr_html_(),
+    ),
     "viewer.replay_html": lambda m, path: kn.viewer.replay_html(motion(m), path / "motion.html"),
     "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
     "simulation.rollout_gradient": lambda m, _: (

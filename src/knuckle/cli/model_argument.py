@@ -9,13 +9,14 @@ from pathlib import Path
 
 from knuckle import robots
 from knuckle.formats import load
+from knuckle.formats.base_link import Base
 from knuckle.model import Model
 
 from .failures import UnusableError, tell
 from .options import MODEL_SUFFIXES
 
 
-def open_model(file: str, base: str, mimic: bool, merge_fixed: bool = True, *, tells: bool = True) -> Model:
+def open_model(file: str, base: Base, mimic: bool, merge_fixed: bool = True, *, tells: bool = True) -> Model:
     """The model in `file`; a file goes before a bundled robot of the same name. Warnings are a line each on stderr."""
     with warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("always", RuntimeWarning)
@@ -26,7 +27,7 @@ def open_model(file: str, base: str, mimic: bool, merge_fixed: bool = True, *, t
     return model
 
 
-def _opened(file: str, base: str, mimic: bool, merge_fixed: bool) -> Model:
+def _opened(file: str, base: Base, mimic: bool, merge_fixed: bool) -> Model:
     if os.path.isdir(file) and file not in robots.names():
         models = sorted(p.name for p in Path(file).iterdir() if p.suffix.lower() in MODEL_SUFFIXES)
         holds = f"; it holds {', '.join(models[:5])}" if models else ""

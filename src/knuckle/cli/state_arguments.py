@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import knuckle as kn
 from knuckle.model import Model
-from knuckle.trajectory.labels import position_labels, position_units, velocity_labels, velocity_units
+from knuckle.model.labels import position_labels, position_units, velocity_labels, velocity_units
 
 from .failures import UnusableError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from knuckle.model import Model
 from knuckle.spatial import called
@@ -13,6 +13,11 @@ from knuckle.spatial import called
 from .system import System
 
 DenseOutput = Callable[[Any], "tuple[Any, Any]"]
+
+IntegratorName: TypeAlias = Literal[
+    "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "contact", "variational", "variational4"
+]
+"""The names of `INTEGRATORS`, for those who write them."""
 
 
 class State(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -397,8 +398,20 @@ class Model:
         return f"<knuckle.Model {self}>"
 
     def __str__(self) -> str:
-        kinds = [type(joint.type).__name__.lower() for joint in self.joints]
-        return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}, joints: {', '.join(kinds) or 'none'}"
+        from knuckle.functions.loops.freedoms_at_start import freedoms_at_start
+
+        kinds = Counter(type(joint.type).__name__.lower() for joint in self.joints)
+        joints = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in kinds.items()) or "none"
+        loops = f", loops: {len(self.loops)}" if self.loops else ""
+        found = freedoms_at_start(self)
+        freedoms = "" if found is None else f", freedoms: {found.freedoms}"
+        return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}{loops}{freedoms}, joints: {joints}"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its tree, and a table of its joints."""
+        from knuckle.viewer.notebook.model_html import model_html
+
+        return model_html(self)
 
 
 def rest_position(joint: TreeJoint) -> Vector:

@@ -7,14 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.rigid.rigid_contacts import RigidContacts
-from knuckle.integrators.base import Integrator
+from knuckle.integrators.base import Integrator, IntegratorName
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.implicit_choice import implicit_steps_for
@@ -77,10 +77,10 @@ def simulate(
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
-    integrator: str | Integrator | None = None,
+    integrator: IntegratorName | Integrator | None = None,
     contacts: bool | CompliantContacts | RigidContacts | None = None,
     events: Events = None,
-    joint_limits: Stops | str = None,
+    joint_limits: Stops | Literal["rigid"] = None,
     stabilization: Stabilization = "projection",
     save_every: int = 1,
     frames: Iterable[str] = (),
@@ -139,6 +139,10 @@ def simulate(
         checkpoint_every: seconds of computing between checkpoints.
         resume: whether to go on from what `checkpoint` holds, if it holds something. The result is that of an
             uninterrupted run to the last bit. Everything else must be given as it was.
+
+    Example:
+        motion = kn.simulate(kn.robots.load("arm"), duration=2.0, joint_limits="rigid")
+        motion.plot("motion.png")
 
     Raises:
         ValueError, TypeError: an argument has a wrong shape or kind; the message names it.

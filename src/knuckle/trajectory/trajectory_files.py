@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.errors import ModelError
 from knuckle.model import Model
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 from .archive import read_archive, write_archive, written_aside
 from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts
 from .event_record import EventRecord
-from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 from .muscle_rows import MuscleRows
 
 if TYPE_CHECKING:

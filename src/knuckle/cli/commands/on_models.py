@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from knuckle.cli.failures import FAILED, clean_errors
+from knuckle.cli.failures import FAILED, UnusableError, clean_errors
 from knuckle.cli.options import Base, BaseOption, DegreesOption, File, JsonOption, MimicOption
 from knuckle.errors import printable
 
@@ -98,22 +98,31 @@ def export(
         str | None, typer.Option("--frame", help="The frame, for functions of one.", show_default=False)
     ] = None,
     external: Annotated[bool, typer.Option("--external-forces", help="Take a force on every body as well.")] = False,
+    prefix: Annotated[str, typer.Option("--prefix", help="Before the function's name.", show_default=False)] = "",
+    header: Annotated[
+        Path | None, typer.Option("--header", help="Where to write the header of the C.", show_default=False)
+    ] = None,
     base: BaseOption = Base.fixed,
     mimic: MimicOption = True,
 ) -> None:
     """A function of the library for this model, as source code: C99 without dependencies, or LLVM.
 
-    Examples: `knuckle export arm -o arm.c`, `knuckle export arm -f jacobian --frame tool0 --dtype float32`,
-    `knuckle export robot.urdf -f forward_dynamics --language llvm`
+    The comment at its head says in which order the joints come, and in which frame and units everything is.
+
+    Examples: `knuckle export arm -o arm.c --prefix arm_ --header arm.h`, `knuckle export arm -f jacobian --frame tool0
+    --dtype float32`, `knuckle export robot.urdf -f forward_dynamics --language llvm`
     """
     from knuckle.cli.model_argument import open_model
 
     from .export import written
 
     with clean_errors():
-        text = written(
-            open_model(file, base.value, mimic), function, language.value, dtype.value, frame, external
-        )  # fmt: skip
+        if header is not None and language is not Language.c:
+            raise UnusableError(f"--header {header}: {language.value} has no headers; --language c has")
+        model = open_model(file, base.value, mimic)
+        text, declared = written(model, function, language.value, dtype.value, frame, external, prefix)
+        if header is not None:
+            header.write_text(declared, encoding="utf-8")
         if out is None:
             print(text, end="")
         else:

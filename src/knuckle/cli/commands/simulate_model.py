@@ -133,7 +133,7 @@ def write_files(trajectory: Trajectory, out: Path | None, plot: Path | None, htm
     if plot is not None:
         trajectory.plot(plot)
     if html is not None:
-        from knuckle.viewer.replay import replay_html
+        from knuckle.viewer.replay_page import replay_html
 
         replay_html(trajectory, html)
     named = {"trajectory": out, "plot": plot, "replay": html}

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import knuckle as kn
+from knuckle.functions.loops.freedoms_at_start import freedoms_at_start
 from knuckle.joints import Joint, Reversed
 from knuckle.model import ROOT, Mesh, Model
 
@@ -28,6 +29,7 @@ def describe(model: Model) -> dict[str, Any]:
     """Everything `info` says, made of dicts, lists, strings and finite numbers; null where there is no limit."""
     shapes = [geometry.shape for body in (model.base, *model.bodies) for geometry in (*body.visuals, *body.collisions)]
     meshes = {shape.uri: shape.path for shape in shapes if isinstance(shape, Mesh)}
+    found = freedoms_at_start(model)
     return {
         "name": model.name,
         "file": model.provenance.file,
@@ -41,6 +43,8 @@ def describe(model: Model) -> dict[str, Any]:
         "joints": [_joint(model, i) for i in range(model.nb)],
         "actuators": [_actuator(x) for x in model.actuators],
         "loops": [_loop(model, loop) for loop in model.loops],
+        "freedoms": model.nv if found is None else found.freedoms,
+        "mobility": None if found is None else str(found),
         "elements": [{"name": x.name, "type": type(x).__name__, "frames": list(x.frames)} for x in model.elements],
         "deformables": [
             {"name": x.name, "nodes": len(x.mesh.nodes), "cells": len(x.mesh.cells), "frames": list(x.frames)}

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from knuckle.trajectory.labels import force_units, position_labels, position_units, velocity_labels
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels
 from knuckle.trajectory.trajectory import Trajectory
 
 MOST_ROWS, MOST_PAIRS = 40, 2

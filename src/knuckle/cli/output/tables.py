@@ -35,6 +35,7 @@ def summary(about: dict[str, Any]) -> RenderableType:
         ("file", about["file"] and printable(f"{about['file']} ({about['format']})")),
         ("bodies", f"{about['bodies']} on {about['base']}, {about['mass']:.4g} kg in motion"),
         ("variables", f"nq = {about['nq']} positions, nv = {about['nv']} velocities"),
+        ("mobility", about["mobility"]),
         ("gravity", "({:g}, {:g}, {:g}) m/s²".format(*about["gravity"])),
         ("frames", ", ".join(frames[:12]) + (f" and {len(frames) - 12} more" if len(frames) > 12 else "")),
         ("shapes", pictures if shapes["visual"] or shapes["collision"] else ""),

@@ -168,6 +168,18 @@ class Declared(Arguments):
         return text(model, *args, **kwargs)
 
 
+def kinds_by_name(arguments: Arguments) -> dict[str, str]:
+    """What the arguments of a kernel hold whose names tell: q, q_ref, v0, tau, f_ext and the like."""
+    found: dict[str, str] = {}
+    for parameter in arguments.parameters:
+        name = parameter.name
+        kind = (
+            "f" if name == MATRIX else "q" if _POSITIONS.fullmatch(name) else "v" if _VELOCITIES.fullmatch(name) else ""
+        )
+        found |= {name: kind} if kind else {}
+    return found
+
+
 class Inferred(Arguments):
     """The arguments of a user's function: what is an array or a number is seen from its value.
 

@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from knuckle.errors import ModelError
+from knuckle.extras import install
 from knuckle.formats.base_link import check_base
 from knuckle.formats.xml import parse_xml
 from knuckle.model import Body, ContactRules, Model, Provenance
@@ -123,5 +124,5 @@ def _mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ImportError("reading MJCF needs MuJoCo: pip install knuckle[mjcf]") from None
+        raise ImportError(f"reading MJCF needs MuJoCo: {install('mjcf')}") from None
     return mujoco

@@ -15,7 +15,7 @@ from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
 from knuckle.errors import ModelError
-from knuckle.integrators.base import Integrator
+from knuckle.integrators.base import Integrator, IntegratorName
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.methods.contact_steps import ContactSteps
@@ -69,7 +69,7 @@ def rollout(
     steps: int | None = None,
     duration: float | None = None,
     save_every: int = 1,
-    integrator: str | Integrator | None = None,
+    integrator: IntegratorName | Integrator | None = None,
     contacts: bool | CompliantContacts | None = None,
     controller: Callable[..., Any] | SampledController | None = None,
     external_forces: Callable[..., Any] | None = None,
@@ -127,6 +127,11 @@ def rollout(
         save_contacts: whether what contacts do is kept with the states, for `Rollout.contact_force` and the `contacts`
             of its trajectories. It takes about as much memory as the states.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
+
+    Example:
+        rng = np.random.default_rng(0)
+        found = kn.rollout(model, 0.1 * rng.standard_normal((1000, model.nq)), None, None, 1e-3, steps=200)
+        found.q.shape  # (1000, 201, model.nq)
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")

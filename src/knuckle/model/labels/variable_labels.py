@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from knuckle.joints import Joint
-from knuckle.model import Model
+from knuckle.model.model import Model
 
 _QUATERNION = ("w", "x", "y", "z")
 _AXES = ("x", "y", "z")

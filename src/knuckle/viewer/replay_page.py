@@ -8,14 +8,16 @@ import json
 import warnings
 import zlib
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import numpy as np
 
+from knuckle.functions.loops.freedoms_at_start import freedoms_at_start
 from knuckle.model import ROOT
 
+from .notebook.html_pieces import framed
 from .recording import Recording, recordings
 from .scene.element_lines import ACTIVE_COLOR, REST_COLOR, SLACK_COLOR, TAUT_COLOR, ElementLines
 from .scene.figure import Figure, Part, figure
@@ -65,14 +67,82 @@ def replay_html(
     Returns:
         The path of the file.
     """
-    if not rate > 0:
-        raise ValueError(f"rate is a number of moments per second above zero, not {rate!r}")
-    if theme not in (None, "light", "dark"):
-        raise ValueError(f'theme is "light", "dark" or None, not {theme!r}')
+    _check_page(rate, theme)
     target = Path(path)
     page = replay_page(trajectory, title, rate, most_faces, speed, playing, spacing, theme, contacts)
     target.write_text(page, "utf-8")
     return target
+
+
+class ReplayOptions(TypedDict, total=False):
+    """The options of `replay`."""
+
+    height: int
+    title: str | None
+    rate: float
+    most_faces: int
+    speed: float
+    playing: bool
+    spacing: float | None
+    theme: Literal["light", "dark"] | None
+    contacts: bool
+
+
+@dataclass(frozen=True, repr=False)
+class Replay:
+    """A motion as a page of its own. A notebook shows it in place; `save` writes it to a file."""
+
+    page: str
+    """The text of the page"""
+    height: int
+    """Of its frame in a notebook, in pixels"""
+
+    def save(self, path: str | Path) -> Path:
+        """Writes the page as an HTML file that any browser opens."""
+        Path(path).write_text(self.page, "utf-8")
+        return Path(path)
+
+    def __repr__(self) -> str:
+        return f"<knuckle replay, {len(self.page) / 1e3:.0f} kB: shown in a notebook, written by save(path)>"
+
+    def _repr_html_(self) -> str:
+        return framed(self.page, self.height)
+
+
+def replay(
+    trajectory: Any,
+    *,
+    height: int = 420,
+    title: str | None = None,
+    rate: float = 60.0,
+    most_faces: int = 40_000,
+    speed: float = 1.0,
+    playing: bool = True,
+    spacing: float | None = None,
+    theme: Literal["light", "dark"] | None = None,
+    contacts: bool = True,
+) -> Replay:
+    """A motion as a page that a notebook shows in place, with play, pause and plots; the options of `replay_html`.
+
+    Example:
+        kn.simulate(model, duration=2.0).replay()
+
+    Args:
+        trajectory: a trajectory, a tuple (model, times, q) or (model, times, q, v), a list of them, or a small rollout.
+        height: of the frame, in pixels.
+        title, rate, most_faces, speed, playing, spacing, theme, contacts: as for `replay_html`.
+    """
+    _check_page(rate, theme)
+    return Replay(
+        replay_page(trajectory, title, rate, most_faces, speed, playing, spacing, theme, contacts), int(height)
+    )
+
+
+def _check_page(rate: float, theme: str | None) -> None:
+    if not rate > 0:
+        raise ValueError(f"rate is a number of moments per second above zero, not {rate!r}")
+    if theme not in (None, "light", "dark"):
+        raise ValueError(f'theme is "light", "dark" or None, not {theme!r}')
 
 
 def replay_page(
@@ -139,7 +209,10 @@ def _subtitle(motions: Sequence[Recording]) -> str:
     if len(motions) > 1:
         return f"{len(motions)} robots, {longest:.3g} s"
     model = motions[0].model
-    return f"{model.nb} bodies, {model.nv} degrees of freedom, {longest:.3g} s"
+    closed = freedoms_at_start(model)
+    freedoms = model.nv if closed is None else closed.freedoms
+    noun = "degree of freedom" if freedoms == 1 else "degrees of freedom"
+    return f"{model.nb} bodies, {freedoms} {noun}, {longest:.3g} s"
 
 
 class _Blob:
