@@ -7,6 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
+from knuckle.errors import ModelError
+from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.spatial import called
 
 from .system import System
@@ -45,6 +48,9 @@ class Integrator(ABC):
     takes_numbers: ClassVar[bool] = False
     """Whether its step is for numbers only, so that it cannot be part of compiled code."""
 
+    is_implicit: ClassVar[bool] = False
+    """Whether forces are those at the end of a step, so that stiff ones need no short steps."""
+
     @property
     @abstractmethod
     def order(self) -> int:
@@ -74,6 +80,20 @@ class Integrator(ABC):
     def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """A state that begins anew where the forces have changed, with what still holds of its memory: nothing."""
         return self.begin(system, t, state.q, state.v, dt)
+
+    @property
+    def soft_contacts(self) -> CompliantContacts | None:
+        """The soft contacts that are part of its steps, if there are some."""
+        return None
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether it has native code of its own that takes many steps in one call."""
+        return False
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        """Which entry of a memory of so many, without modes of dry friction, has the states of muscles, if one has."""
+        return None
 
     @property
     def evaluations(self) -> int | None:
@@ -116,3 +136,13 @@ class Adaptive(Integrator):
     @abstractmethod
     def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:
         """The state at t + dt, and the estimated errors of its q (as a displacement, nv) and v."""
+
+
+def must_know_deformables(model: Model, integrator: Integrator) -> None:
+    """An error where a mechanism has deformable bodies and an integrator does not know them."""
+    if model.deformables and not integrator.solves_deformables:
+        names = ", ".join(repr(soft.name) for soft in model.deformables[:3])
+        raise ModelError(
+            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate "
+            "without integrator= takes steps that do; model.without_deformables() has none"
+        )

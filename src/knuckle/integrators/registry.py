@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
+from importlib import import_module
 
 from .base import Integrator
-from .methods.bdf import BDF1, BDF2
-from .methods.contact_steps import ContactSteps
-from .methods.dormand_prince import DormandPrince
-from .methods.implicit_euler import ImplicitEuler
-from .methods.runge_kutta import Heun, RungeKutta4
-from .methods.semi_implicit_euler import SemiImplicitEuler
-from .methods.variational import Variational
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator by the module of `methods` and the class in it: loaded when it is first asked for."""
+
+    module: str
+    name: str
+    order: int | None = None
+
+    def __call__(self) -> Integrator:
+        """The integrator, of an order where that can be chosen."""
+        integrator = getattr(import_module(f".methods.{self.module}", __package__), self.name)
+        return integrator() if self.order is None else integrator(order=self.order)
+
 
 INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
-    "euler": SemiImplicitEuler,
-    "heun": Heun,
-    "rk4": RungeKutta4,
-    "adaptive": DormandPrince,
-    "implicit": ImplicitEuler,
-    "bdf1": BDF1,
-    "bdf2": BDF2,
-    "contact": ContactSteps,
-    "variational": Variational,
-    "variational4": partial(Variational, order=4),
+    "euler": Method("semi_implicit_euler", "SemiImplicitEuler"),
+    "heun": Method("runge_kutta", "Heun"),
+    "rk4": Method("runge_kutta", "RungeKutta4"),
+    "adaptive": Method("dormand_prince", "DormandPrince"),
+    "implicit": Method("implicit_euler", "ImplicitEuler"),
+    "bdf1": Method("bdf", "BDF1"),
+    "bdf2": Method("bdf", "BDF2"),
+    "contact": Method("contact_steps", "ContactSteps"),
+    "variational": Method("variational", "Variational"),
+    "variational4": Method("variational", "Variational", order=4),
 }
 """What a name stands for."""
 

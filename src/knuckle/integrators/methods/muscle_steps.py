@@ -59,16 +59,6 @@ def with_muscle_states(integrator: Integrator) -> Integrator:
     return StepsWithMuscles(integrator)
 
 
-def states_place(integrator: Any, model: Model, memory: int) -> int | None:
-    """Which entry of a memory of so many, without modes of dry friction, the states of muscles are; None if none."""
-    if isinstance(integrator, AroundSteps):
-        inside = states_place(integrator.integrator, model, memory)
-        return None if inside is None else inside + integrator.has_springs(model)
-    if isinstance(integrator, ContactStepsWithMuscles | ColliderStepsWithMuscles):
-        return memory - 1
-    return 0 if isinstance(integrator, AroundMuscles) else None
-
-
 class AroundMuscles(Integrator):
     """What the integrators with muscles share: the methods of another one, on a system with states of muscles."""
 
@@ -82,6 +72,9 @@ class AroundMuscles(Integrator):
     @property
     def evaluations(self) -> int | None:
         return self.integrator.evaluations
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        return 0
 
     def check(self, t: float, state: State, dt: float) -> None:
         self.integrator.check(t, state, dt)
@@ -205,6 +198,9 @@ class NewtonWithMuscles(IterativeWithMuscles, Newton):
 
 class ContactsAndMuscles(Integrator):
     """What contact steps with muscles share: states are the last entry of the memory, so that impulses stay first."""
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        return memory - 1
 
     def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         state = super().begin(system, t, q, v, dt)

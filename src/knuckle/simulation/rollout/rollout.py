@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
@@ -19,9 +18,10 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_states
+from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
@@ -193,7 +193,7 @@ def rollout(
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
     """The part of the state that is the states of muscles."""
     modes = int(has_modes(step.integrator, model))
-    place = states_place(step.integrator, model, step.memory - modes)
+    place = step.integrator.states_place(model, step.memory - modes)
     return () if place is None else (f"memory{place + modes}",)
 
 

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.native import result_memory as memory
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.friction.dry_friction import has_modes
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.trajectory.contacts.contact_log import NotedRows

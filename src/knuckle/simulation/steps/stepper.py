@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +15,8 @@ from knuckle.engine.calls.one_by_one import OneByOne
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
-from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, must_know_deformables
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
-from knuckle.integrators.methods.collider_steps import ColliderSteps
-from knuckle.integrators.methods.deformable_steps import must_know_deformables
-from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -37,9 +34,11 @@ from knuckle.simulation.friction.dry_friction import (
 )
 from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
 
-from .looped_steps import LoopedSteps
 from .native_steps import NativeSteps, StateRows
 from .step_text import StepText
+
+if TYPE_CHECKING:
+    from .looped_steps import LoopedSteps
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -76,7 +75,7 @@ class Stepper:
         self._is_text = controller.is_text and external_forces.is_text and told.excitations.is_text
         self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
-        is_looped = isinstance(integrator, ColliderSteps) and integrator.runs_alone and self._is_text
+        is_looped = integrator.runs_alone and self._is_text
         self.is_compiled = is_looped or (self._is_text and not self._is_solved and not self._is_long)
         self._step = StepText(
             "step", integrator, controller, external_forces,
@@ -85,7 +84,12 @@ class Stepper:
         self._held = self._step if self._is_text else _with_held_forces(self._step)
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps = NativeSteps(self._step, model, self.parameters)
-        if is_looped and isinstance(integrator, ColliderSteps):
+        if is_looped:
+            from knuckle.integrators.methods.collider_steps import ColliderSteps
+
+            from .looped_steps import LoopedSteps
+
+            assert isinstance(integrator, ColliderSteps)
             self._many = LoopedSteps(self._step, integrator, model, self.parameters)
 
     @cached_property
@@ -122,7 +126,7 @@ class Stepper:
 
     def states_place(self, memory: int) -> int | None:
         """Which entry of a memory of so many they are; None if none."""
-        place = states_place(self.integrator, self.model, memory - self.has_friction)
+        place = self.integrator.states_place(self.model, memory - self.has_friction)
         return None if place is None else place + self.has_friction
 
     def with_states(self, state: State, z: Array) -> State:
