@@ -10,7 +10,7 @@ from .base import Integrator
 
 
 @dataclass(frozen=True)
-class Method:
+class NamedMethod:
     """An integrator by the module of `methods` and the class in it: loaded when it is first asked for."""
 
     module: str
@@ -24,16 +24,16 @@ class Method:
 
 
 INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
-    "euler": Method("semi_implicit_euler", "SemiImplicitEuler"),
-    "heun": Method("runge_kutta", "Heun"),
-    "rk4": Method("runge_kutta", "RungeKutta4"),
-    "adaptive": Method("dormand_prince", "DormandPrince"),
-    "implicit": Method("implicit_euler", "ImplicitEuler"),
-    "bdf1": Method("bdf", "BDF1"),
-    "bdf2": Method("bdf", "BDF2"),
-    "contact": Method("contact_steps", "ContactSteps"),
-    "variational": Method("variational", "Variational"),
-    "variational4": Method("variational", "Variational", order=4),
+    "euler": NamedMethod("semi_implicit_euler", "SemiImplicitEuler"),
+    "heun": NamedMethod("runge_kutta", "Heun"),
+    "rk4": NamedMethod("runge_kutta", "RungeKutta4"),
+    "adaptive": NamedMethod("dormand_prince", "DormandPrince"),
+    "implicit": NamedMethod("implicit_euler", "ImplicitEuler"),
+    "bdf1": NamedMethod("bdf", "BDF1"),
+    "bdf2": NamedMethod("bdf", "BDF2"),
+    "contact": NamedMethod("contact_steps", "ContactSteps"),
+    "variational": NamedMethod("variational", "Variational"),
+    "variational4": NamedMethod("variational", "Variational", order=4),
 }
 """What a name stands for."""
 

@@ -17,8 +17,6 @@ from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
-from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
@@ -34,7 +32,7 @@ from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
 from .held_control import HeldControl
-from .rollout_contacts import BEFORE_Q, BEFORE_V, NotingStep, RolloutContacts, noting
+from .noting_step import BEFORE_Q, BEFORE_V, NotingStep
 from .rollout_forces import Acting, inputs_kept
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
@@ -131,7 +129,11 @@ def rollout(
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
-    method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
+    method = chosen.integrator
+    if which is not None:
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        method = with_muscle_states(method)
     acting = controls.get("controller"), controls.get("external_forces"), controls.get("excitations")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
     python = tuple(control if control is not None and not control.is_text else None for control in acting)
@@ -140,7 +142,7 @@ def rollout(
     must_be_separate(model)
     if dt < 0 and friction_rows(model):
         raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
-    if dt <= 0 and isinstance(method, ContactSteps):
+    if dt <= 0 and method.solves_contacts and method.soft_contacts is None:
         raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
     must_be_unit(model, inputs.state["q"])
     if model_fn is None:  # another one has its loops elsewhere
@@ -164,11 +166,13 @@ def rollout(
     if held is not None and states:
         held.states = states[0]
     z = tuple(memory.empty((*inputs.batch, len(at), which.count), inputs.state["q"].dtype) for _ in states if which)
-    if save_contacts or states:
-        text = noting(step, model, inputs.state, save_contacts, states)
-        before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
-        inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
-        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states) if save_contacts else None
+    if save_contacts:
+        from .rollout_contacts import RolloutContacts, noting
+
+        text, inputs = _noting(noting(step, model, inputs.state, states), inputs)
+        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states)
+    elif states:
+        text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
@@ -188,6 +192,12 @@ def rollout(
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
     return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
+
+
+def _noting(step: NotingStep, inputs: Inputs) -> tuple[NotingStep, Inputs]:
+    """A step that tells more, and the inputs with the parts of the state that it has."""
+    before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if step.keeps_before else {}
+    return step, dataclasses.replace(inputs, state=step.ordered({**inputs.state, **before}))
 
 
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:

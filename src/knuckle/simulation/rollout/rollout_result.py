@@ -6,20 +6,22 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.simulation.divergence import finite
-from knuckle.trajectory.contacts.contact_record import ContactRecord
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
+from knuckle.trajectory.contacts.known_contacts import NotedContacts
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
 from knuckle.trajectory.trajectory import Trajectory, over_time, played
 
-from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
+
+if TYPE_CHECKING:
+    from .rollout_contacts import RolloutContacts
 
 Array = NDArray[Any]
 
@@ -120,7 +122,7 @@ class Rollout(WithMuscles):
             muscle_rows=self._all_muscle_rows(rows),
         )  # fmt: skip
 
-    def _contact_record(self, model: Model) -> ContactRecord | None:
+    def _contact_record(self, model: Model) -> NotedContacts | None:
         if self.contact_rows is None or self.dt is None:
             return None
         return self.contact_rows.record(model, self.times, self.dt, self.q, self.v)
