@@ -66,7 +66,7 @@ class Integrator(ABC):
 
     def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """The state at t + dt with its loops closed, if projection is to do that, and far from where charts end."""
-        closed = called(system.closed) if system.is_closed else system.closed
+        closed = called(system.closed, is_single=True) if system.is_closed else system.closed
         return State(*system.in_charts(*closed(t + dt, state.q, state.v)), state.memory)
 
     def acting(self, system: System, state: State) -> System:
