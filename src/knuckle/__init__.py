@@ -62,6 +62,7 @@ if _TYPE_CHECKING:
     from . import constraints as constraints
     from . import contact as contact
     from . import couplings as couplings
+    from . import derivatives as derivatives
     from . import elements as elements
     from . import identification as identification
     from . import integrators as integrators

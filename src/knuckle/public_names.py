@@ -17,7 +17,8 @@ PUBLIC: dict[str, Any] = {}
 
 
 GROUPS = (
-    "compilation", "constraints", "contact", "couplings", "elements", "identification", "jacobian_products", "loops",
+    "compilation", "constraints", "contact", "couplings", "derivatives", "elements", "identification",
+    "jacobian_products", "loops",
 )  # fmt: skip
 """What completes after a dot: `kn.loops.jacobian`."""
 

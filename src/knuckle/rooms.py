@@ -4,7 +4,7 @@ A module imports from its own room and from those named before it, never from th
 have an order of their own. The check of the architecture and the names of kernels on disk are made from these lists.
 """
 
-_GROUPS = ("compilation", "couplings", "identification", "jacobian_products", "loops")
+_GROUPS = ("compilation", "couplings", "derivatives", "identification", "jacobian_products", "loops")
 
 ROOMS = (
     # mechanisms and files
@@ -47,8 +47,8 @@ ROOMS = (
 )
 
 ROOMS_WITHIN = {
-    "algorithms": ("types", "kinematics", "elements", "dynamics", "energy", "loops", "contact"),
-    "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "calls", "routines"),
+    "algorithms": ("types", "kinematics", "elements", "dynamics", "derivatives", "energy", "loops", "contact"),
+    "engine": ("trace", "emit", "arrays", "native", "targets", "kernels", "differentiate", "calls", "routines"),
 }
 
 DECIDE_KERNELS = tuple(
@@ -61,6 +61,7 @@ DECIDE_KERNELS = tuple(
         "bound",
         "compilation",
         "couplings",
+        "derivatives",
         "identification",
         "jacobian_products",
         "loops",

@@ -51,6 +51,8 @@ CALLS: dict[str, Callable[[Any, State], Any]] = {
     "inverse_dynamics with f_ext": lambda f, s: f.inverse_dynamics(s.q, s.v, s.a, s.f_ext),
     "forward_dynamics": lambda f, s: f.forward_dynamics(s.q, s.v, s.a),
     "forward_dynamics with f_ext": lambda f, s: f.forward_dynamics(s.q, s.v, s.a, s.f_ext),
+    "derivatives.inverse_dynamics": lambda f, s: f.derivatives.inverse_dynamics(s.q, s.v, s.a).q,
+    "derivatives.forward_dynamics": lambda f, s: f.derivatives.forward_dynamics(s.q, s.v, s.a).v,
     "mass_matrix": lambda f, s: f.mass_matrix(s.q),
     "mass_matrix_inverse": lambda f, s: f.mass_matrix_inverse(s.q),
     "coriolis_matrix": lambda f, s: f.coriolis_matrix(s.q, s.v),
@@ -106,6 +108,7 @@ def test_every_function_with_arrays_is_a_method() -> None:
 
 @pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 @pytest.mark.parametrize("name", ["inverse_dynamics", "inverse_dynamics with f_ext", "mass_matrix", "kinetic_energy",
+                                  "derivatives.inverse_dynamics",
                                   "body_poses", "jacobian"])  # fmt: skip
 def test_the_second_call_does_not_come_to_python(name: str, model: Model, no_python: Callable[[], None]) -> None:
     fast, s = kn.bind(model), states(model, seed=4)

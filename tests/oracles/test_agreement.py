@@ -7,12 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from knuckle.testing.oracles.other_libraries import Errors, against_mujoco, against_pinocchio, outcome, robot_files
+from knuckle.testing.oracles.other_libraries import (
+    Errors,
+    against_mujoco,
+    against_pinocchio,
+    derivatives_against_pinocchio,
+    outcome,
+    robot_files,
+)
 
 from ..seeds import quick
 
 LIMIT = 1e-9
 FILES = robot_files()
+QUICK_DERIVATIVES = ("xarm7.urdf", "anymal.urdf")
 ALLOWED = (
     "Pinocchio does not load it",
     "MuJoCo does not load it",
@@ -41,6 +49,13 @@ def test_there_are_robots() -> None:
 @pytest.mark.parametrize("base", ["fixed", "floating"])
 def test_agrees_with_pinocchio(path: Path, base: str) -> None:
     result = outcome(lambda: against_pinocchio(path, base, states=1))  # type: ignore[arg-type]
+    assert small(result), result
+
+
+@pytest.mark.parametrize("path", quick(FILES, [f for f in FILES if f.name in QUICK_DERIVATIVES]), ids=name)
+@pytest.mark.parametrize("base", quick(["fixed", "floating"], ["floating"]))
+def test_derivatives_agree_with_pinocchio(path: Path, base: str) -> None:
+    result = outcome(lambda: derivatives_against_pinocchio(path, base))  # type: ignore[arg-type]
     assert small(result), result
 
 

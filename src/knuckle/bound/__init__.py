@@ -47,6 +47,11 @@ class Bound(BoundGroup):
         return _groups().BoundContact(self.model)
 
     @cached_property
+    def derivatives(self) -> function_groups.BoundDerivatives:
+        """The functions of `kn.derivatives`."""
+        return _groups().BoundDerivatives(self.model)
+
+    @cached_property
     def elements(self) -> function_groups.BoundElements:
         """The functions of `kn.elements`."""
         return _groups().BoundElements(self.model)

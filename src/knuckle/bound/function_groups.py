@@ -5,7 +5,12 @@ from __future__ import annotations
 from knuckle.constraints import constraint_terms
 from knuckle.contact import contact_motion_terms, contact_terms
 from knuckle.elements import element_terms, muscle_terms
-from knuckle.functions import coupling_terms, frame_jacobian_products, inertia_identification
+from knuckle.functions import (
+    coupling_terms,
+    dynamics_derivatives,
+    frame_jacobian_products,
+    inertia_identification,
+)
 from knuckle.functions.loops import actuation, loop_closure, loop_forces, loop_terms, loop_wrenches
 
 from .bound_group import BoundGroup, BoundMethod
@@ -36,6 +41,13 @@ class BoundCouplings(BoundGroup):
     forces = BoundMethod(coupling_terms.forces)
     matrix = BoundMethod(coupling_terms.matrix)
     tree_positions = BoundMethod(coupling_terms.tree_positions)
+
+
+class BoundDerivatives(BoundGroup):
+    """The functions of `kn.derivatives` for one model."""
+
+    forward_dynamics = BoundMethod(dynamics_derivatives.forward_dynamics)
+    inverse_dynamics = BoundMethod(dynamics_derivatives.inverse_dynamics)
 
 
 class BoundConstraints(BoundGroup):

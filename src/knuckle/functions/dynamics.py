@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
@@ -20,8 +22,10 @@ from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
 from knuckle.engine.calls.function import Array, function
+from knuckle.engine.differentiate.derivative_rules import Implicit
 from knuckle.model import Model
 from knuckle.public_names import public
+from knuckle.spatial import Matrix, Vector, with_rule
 
 from . import floating
 from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
@@ -34,9 +38,13 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
+SLOPES = "knuckle.functions.dynamics_derivatives"
+"""Where derivatives have equations of their own."""
+
+
 @public
 @function(
-    q="q", v="v", a="v", f_ext="f", joint_space=True,
+    q="q", v="v", a="v", f_ext="f", joint_space=True, derivatives_in=SLOPES,
     instead="kn.loops.actuator_forces gives the forces of its actuators",
 )  # fmt: skip
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
@@ -58,7 +66,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
 
 
 @public
-@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True)
+@function(q="q", v="v", tau="v", f_ext="f", loops=True, joint_space=True, derivatives_in=SLOPES)
 def forward_dynamics(
     model: Model,
     q: ArrayLike,
@@ -88,11 +96,20 @@ def forward_dynamics(
     """
     if method not in ("aba", "crba", "divide", "kkt", "independent"):
         raise ValueError(f'method is "aba", "crba", "divide", "kkt" or "independent", not {method!r}')
-    Q, V = model.positions(q), model.velocities(q, v)
     if model.loops:
         return closed_loop_dynamics(model, q, v, tau, f_ext, stabilization, method, choice)[0]
     if method in ("kkt", "independent"):
         raise ValueError(f'method "{method}" is for closed loops, and this mechanism has none')
+    if method == "divide":
+        return _tree_dynamics(model, "divide", q, v, tau, f_ext)
+    return with_rule(partial(_tree_dynamics, model, method), _by_inverse_dynamics(model, f_ext is not None))(
+        as_vector(q), as_vector(v), as_vector(tau), f_ext
+    )
+
+
+def _tree_dynamics(model: Model, method: str, q: Any, v: Any, tau: Any, f_ext: Any) -> Any:
+    """The acceleration of a mechanism without loops."""
+    Q, V = model.positions(q), model.velocities(q, v)
     if model.couplings or method == "crba":
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
@@ -105,11 +122,47 @@ def forward_dynamics(
     return model.forces(q, solver.forward_dynamics(model, Q, V, force, f))
 
 
-def _solve(model: Model, H: Any, b: Any) -> Any:
-    """H⁻¹ b: with the sparsity of the tree, or dense where couplings destroy it."""
+def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
+    """Derivatives of the acceleration a from τ = ID(q, v, a): H ȧ = τ̇ − ∂ID, with one factorisation for all."""
+    nq, nv, size = model.nq, model.nv, model.algebra.dimension
+
+    def residual(x: Vector, y: Vector) -> Vector:
+        rows = x[nq + 2 * nv :]
+        f_ext = Matrix((rows[k : k + size] for k in range(0, len(rows), size)), size) if has_forces else None
+        force = inverse_dynamics.reference(model, x[:nq], x[nq : nq + nv], y, f_ext)
+        return as_vector(force) - x[nq + nv : nq + 2 * nv]
+
+    def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
+        q = x[:nq]
+        if len(sides) == 1 and not model.couplings:
+            return [_response(model, q, sides[0])]
+        factors = _factors(model, mass_matrix.reference(model, q))
+        return [factors(b) for b in sides]
+
+    return Implicit(residual, solve)
+
+
+def _response(model: Model, q: Any, force: Any) -> Any:
+    """H⁻¹ f by articulated bodies: the acceleration from rest, without weight, for forces at the joints."""
+    Q, weightless = model.positions(q), model.replace(gravity=(0.0, 0.0, 0.0))
+    rest, F = tuple(Vector.zero(len(part)) for part in model.velocities(q, force)), model.velocities(q, force)
+    limbs, nothing = floating.limbs_of(weightless), wrenches(model, None)
+    if limbs is not None:
+        return model.forces(q, floating.forward_dynamics(weightless, limbs, Q, rest, F, nothing))
+    return model.forces(q, aba.forward_dynamics(weightless, Q, rest, F, nothing))
+
+
+def _factors(model: Model, H: Any) -> Callable[[Any], Any]:
+    """What solves H x = b: with the sparsity of the tree, or dense where couplings destroy it."""
     parents = tree_parents(model)
-    is_dense = model.couplings and branch_sparsity.cost(parents).density > DENSE
-    return H.solve(b) if is_dense else branch_sparsity.solve(H, parents, b, branch_sparsity.by_inverse)
+    if model.couplings and branch_sparsity.cost(parents).density > DENSE:
+        return H.solve
+    return branch_sparsity.solver(H, parents, branch_sparsity.by_inverse)
+
+
+def _solve(model: Model, H: Any, b: Any) -> Any:
+    """H⁻¹ b."""
+    return _factors(model, H)(b)
 
 
 def closed_loop_dynamics(

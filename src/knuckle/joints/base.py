@@ -22,6 +22,22 @@ class JointMotion(NamedTuple):
     c: Any
 
 
+class JointSlopes(NamedTuple):
+    """How what a joint gives changes along its variables, in successor coordinates.
+
+    Attributes:
+        S: ∂S/∂q, a subspace for each variable.
+        v: ∂v_J/∂q.
+        a: ∂(S a + c_J)/∂q.
+        c: ∂c_J/∂v.
+    """
+
+    S: list[Any]
+    v: Any
+    a: Any
+    c: Any
+
+
 class Joint(ABC):
     """A joint from a predecessor frame to a successor frame. Subclasses are frozen dataclasses.
 
@@ -78,6 +94,21 @@ class Joint(ABC):
         """S̊: how S changes in successor coordinates while the joint moves with v."""
         S = self.subspace(_along(q, self.rate(q, v)))
         return Subspace(Motion, (Motion.of(map(_derivative, column.components)) for column in S))
+
+    def slopes(self, q: Vector, v: Vector, a: Vector) -> JointSlopes:
+        """The derivatives of S, v_J, S a + c_J and c_J; those in q along `rate`, a velocity variable at a time."""
+        units = [Vector(e) for e in Matrix.identity(self.nv).rows]
+        still_q, still_v = Vector(map(Dual, q)), Vector(map(Dual, v))
+        along_q = [self.motion(_along(q, self.rate(q, e)), still_v) for e in units]
+        along_v = [self.motion(still_q, _along(v, e)) for e in units]
+        S = [Subspace(m.S.vector, map(_slope, m.S)) for m in along_q]
+        kind = self.subspace(q).vector
+        return JointSlopes(
+            S,
+            Subspace(kind, (_slope(m.v) for m in along_q)),
+            Subspace(kind, (dS @ a + _slope(m.c) for dS, m in zip(S, along_q, strict=True))),
+            Subspace(kind, (_slope(m.c) for m in along_v)),
+        )
 
     def rate(self, q: Vector, v: Vector) -> Vector:
         """q̇ for the velocity variables v (RBDA 3.6)."""
@@ -223,6 +254,10 @@ class ConstantSubspace(Joint):
         S = self.subspace(q)
         return JointMotion(self.transform(q), S, S @ v, Motion.zero())
 
+    def slopes(self, q: Vector, v: Vector, a: Vector) -> JointSlopes:
+        nothing = Subspace.zero(Motion, self.nv)
+        return JointSlopes([nothing] * self.nv, nothing, nothing, nothing)
+
 
 def _along(q: Vector, direction: Vector) -> Vector:
     return Vector(Dual(x, dx) for x, dx in zip(q, direction, strict=True))
@@ -234,6 +269,11 @@ def _derivative(x: Any) -> Any:
 
 def _value(x: Any) -> Any:
     return x.value if isinstance(x, Dual) else x
+
+
+def _slope(x: Any) -> Any:
+    """The derivative that a motion of dual numbers carries."""
+    return x.of(map(_derivative, x.components))
 
 
 def _velocity(X: Transform) -> Motion:

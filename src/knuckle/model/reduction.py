@@ -100,12 +100,17 @@ def square(model: Model, q: Any, blocks: Blocks) -> Matrix:
 
 def square_rate(model: Model, q: Any, v: Any, blocks: Blocks) -> Matrix:
     """Gᵀ H Ġ."""
-    n, G, rates = model.nv, rows(model, q), row_rates(model, q, v)
+    return square_by(model, q, blocks, row_rates(model, q, v))
+
+
+def square_by(model: Model, q: Any, blocks: Blocks, right: Mapping[int, Row]) -> Matrix:
+    """Gᵀ H R, for R with rows of the joints that follow others only."""
+    n, G = model.nv, rows(model, q)
     total: list[list[Any]] = [[ZERO] * n for _ in range(n)]
     for (i, j), block in blocks.items():
-        for left, row in zip(G[i], block.rows, strict=True) if j in rates else ():
+        for left, row in zip(G[i], block.rows, strict=True) if j in right else ():
             for k, a in left.items():
-                for m, b in rates[j].items():
+                for m, b in right[j].items():
                     total[k][m] = total[k][m] + a * b * row[0]
     return Matrix(total, n)
 

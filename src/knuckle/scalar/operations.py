@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .elementary import cos, less, select, sin
+from .elementary import cos, cosh, less, select, sin, sinh
 from .structural import ONE, ZERO
 
 Scalars = Sequence[Any]
@@ -37,6 +37,18 @@ class Operation:
     library: str = ""
     """The function's name in math.h, in `math`, mpmath, SymPy and CasADi."""
     commutes: bool = False
+    slopes: Callable[[Any, Scalars], tuple[Any, ...]] | None = None
+    """The derivative by each argument, of the result and the arguments, where these have parts in common."""
+
+    @property
+    def is_curved(self) -> bool:
+        """Whether its derivatives by the arguments are worth computing once for all directions."""
+        return self.counts_as in ("div", "sqrt", "trig")
+
+    @property
+    def may_be_infinite(self) -> bool:
+        """Whether it, or its derivative, may be infinite for finite arguments."""
+        return self.name in ("div", "sqrt", "log", "exp", "arctan2")
 
     def in_c(self, suffix: str, *args: str) -> str:
         """The text of C, for names or literals; `suffix` is that of the functions for a type of numbers."""
@@ -44,6 +56,8 @@ class Operation:
 
     def partials(self, result: Any, *args: Any) -> tuple[Any, ...]:
         """The derivative by each argument."""
+        if self.slopes is not None:
+            return self.slopes(result, args)
         units = [[ONE if i == k else ZERO for i in range(self.arity)] for k in range(self.arity)]
         return tuple(self.tangent(result, args, unit) for unit in units)
 
@@ -77,12 +91,35 @@ def _logarithm(x: float) -> float:
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
+def _sine_hyperbolic(x: float) -> float:
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _cosine_hyperbolic(x: float) -> float:
+    try:
+        return math.cosh(x)
+    except OverflowError:
+        return math.inf
+
+
+def _floor(x: float) -> float:
+    return float(math.floor(x)) if math.isfinite(x) else x
+
+
 def _smaller(x: float, y: float) -> float:
     return x if x < y or x != x else y
 
 
 def _larger(x: float, y: float) -> float:
     return x if y < x or x != x else y
+
+
+def _of_quotient(z: Any, args: Scalars) -> tuple[Any, ...]:
+    per_unit = 1 / args[1]
+    return per_unit, -(z * per_unit)
 
 
 def _of_angle(_: Any, point: Scalars, rate: Scalars) -> Any:
@@ -101,6 +138,11 @@ def _of_larger(_: Any, args: Scalars, rates: Scalars) -> Any:
     return select(less(y, x), dx, select(less(x, y), dy, (dx + dy) / 2))
 
 
+def _of_step(_: Any, __: Scalars, ___: Scalars) -> Any:
+    """That of a step is zero, also where it jumps."""
+    return ZERO
+
+
 def _of_condition(_: Any, __: Scalars, ___: Scalars) -> Any:
     return ZERO
 
@@ -109,7 +151,8 @@ TABLE = (
     Operation("add", 2, lambda x, y: x + y, lambda _, x, d: d[0] + d[1], "add", "{} + {}", commutes=True),
     Operation("sub", 2, lambda x, y: x - y, lambda _, x, d: d[0] - d[1], "add", "{} - {}"),
     Operation("mul", 2, lambda x, y: x * y, lambda _, x, d: d[0] * x[1] + x[0] * d[1], "mul", "{} * {}", commutes=True),
-    Operation("div", 2, _divide, lambda z, x, d: (d[0] - z * d[1]) / x[1], "div", "{} / {}"),
+    Operation("div", 2, _divide, lambda z, x, d: (d[0] - z * d[1]) / x[1], "div", "{} / {}",
+              slopes=_of_quotient),
     Operation("neg", 1, lambda x: -x, lambda _, x, d: -d[0], c="-{}"),
     Operation("sqrt", 1, _root, lambda z, x, d: d[0] / (2 * z), "sqrt", library="sqrt"),
     Operation("sin", 1, _sine, lambda _, x, d: cos(x[0]) * d[0], "trig", library="sin"),
@@ -118,6 +161,9 @@ TABLE = (
     Operation("exp", 1, _exponential, lambda z, x, d: z * d[0], "trig", library="exp"),
     Operation("log", 1, _logarithm, lambda _, x, d: d[0] / x[0], "trig", library="log"),
     Operation("tanh", 1, math.tanh, lambda z, x, d: (1 - z * z) * d[0], "trig", library="tanh"),
+    Operation("sinh", 1, _sine_hyperbolic, lambda _, x, d: cosh(x[0]) * d[0], "trig", library="sinh"),
+    Operation("cosh", 1, _cosine_hyperbolic, lambda _, x, d: sinh(x[0]) * d[0], "trig", library="cosh"),
+    Operation("floor", 1, _floor, _of_step, library="floor"),
     Operation("abs", 1, abs, lambda _, x, d: select(less(x[0], 0), -d[0], d[0]), library="fabs"),
     Operation("min", 2, _smaller, _of_smaller, c="({0} < {1} || {0} != {0}) ? {0} : {1}", commutes=True),
     Operation("max", 2, _larger, _of_larger, c="({1} < {0} || {0} != {0}) ? {0} : {1}", commutes=True),

@@ -53,6 +53,11 @@ class Control:
         """The names that are not the state's."""
         return tuple(name for name in self.names if name not in self.state)
 
+    @property
+    def matrices(self) -> frozenset[str]:
+        """The parameters that are matrices."""
+        return self.function.matrices & set(self.parameters) if isinstance(self.function, Function) else frozenset()
+
     def __call__(self, model: Model, t: Any, q: Any, v: Any, parameters: Mapping[str, Any], shape: Any) -> Any:
         """The function's value in a state, as an array (*shape), inside a kernel as a vector or matrix.
 

@@ -1,11 +1,12 @@
 """Spatial vector algebra (RBDA chapter 2 and appendix A) over scalars of any kind, and its planar twin."""
 
+from knuckle.scalar.arrays.dense import Matrix, Vector
+
 from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
 from .inertia import Inertia, InverseInertia
-from .linear.dense import Matrix, Vector
-from .pieces import called, repeated
+from .pieces import called, repeated, with_rule
 from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 from .screw import Screw, line_and_free, pitch, screw
@@ -47,4 +48,5 @@ __all__ = [
     "screw_x",
     "screw_y",
     "screw_z",
+    "with_rule",
 ]

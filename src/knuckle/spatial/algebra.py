@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .articulated import ArticulatedInertia
-from .inertia import Inertia
-from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia
+from .inertia import BodyCoriolis, Inertia
+from .planar.planar_inertia import PlanarArticulatedInertia, PlanarCoriolis, PlanarInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 from .subspace import Subspace
 from .transform import Transform
@@ -25,13 +25,16 @@ class Algebra:
     Transform: Any
     Inertia: Any
     ArticulatedInertia: Any
+    BodyCoriolis: Any
 
     def __reduce__(self) -> str:
         return self.name.upper()
 
 
-SPATIAL = Algebra("spatial", 6, Motion, Force, Transform, Inertia, ArticulatedInertia)
-PLANAR = Algebra("planar", 3, PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia)
+SPATIAL = Algebra("spatial", 6, Motion, Force, Transform, Inertia, ArticulatedInertia, BodyCoriolis)
+PLANAR = Algebra(
+    "planar", 3, PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia, PlanarCoriolis
+)
 
 
 def project(x: Any) -> Any:

@@ -6,10 +6,29 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
+from knuckle.scalar.arrays.dense import Matrix
 
 from .forms import Applied
-from .linear.dense import Matrix
-from .three import Sym3, Vec3, add, cross, cross_cross, dot, matvec, scale, spin, sub, tmatvec, transpose
+from .three import (
+    ZERO3,
+    Mat3,
+    Sym3,
+    Vec3,
+    add,
+    cross,
+    cross_cross,
+    cross_matrix,
+    dot,
+    matadd,
+    matsub,
+    matvec,
+    scale,
+    skew,
+    spin,
+    sub,
+    tmatvec,
+    transpose,
+)
 from .vectors import Force, Motion, refuse
 
 
@@ -98,6 +117,16 @@ class Inertia(MadeOfScalars):
 
         return ArticulatedInertia.from_columns([v.cross(self @ e) - self @ v.cross(e) for e in Motion.basis()])
 
+    def coriolis(self, v: Motion) -> BodyCoriolis:
+        """2B of a body that moves with `v`: J = ω×I − Iω× − v×h× − h×v×, and its momentum."""
+        w = cross_matrix(v.angular, self.I.matrix)
+        turning, shifting = (
+            Sym3.of(matadd(w, transpose(w))),
+            cross_cross(v.linear, self.h).plus(cross_cross(self.h, v.linear)),
+        )
+        momentum = self @ v
+        return BodyCoriolis(turning.minus(shifting), momentum.angular, momentum.linear)
+
     def gyration(self, v: Motion) -> tuple[Vec3, Vec3]:
         """v ×* I v = (ω × Iω + h × (ω × v), m ω × v + ω × (ω × h)), by Jacobi's identity (RBDA 2.14)."""
         w = v.angular
@@ -131,6 +160,67 @@ class Inertia(MadeOfScalars):
     def matrix(self) -> Matrix:
         """The dense 6x6 matrix (RBDA 2.63)."""
         return Matrix.columns(((self @ e).components for e in Motion.basis()), 6)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCoriolis(MadeOfScalars):
+    """2B u = İu + u ×* h with İ = v×*I − Iv× and h = I v: what changes of a body's force when its velocity changes.
+
+    İ is an inertia without mass (RBDA 2.65): its second moments J, and the linear momentum p for first moment. With
+    h = (L, p), 2B u = ((J − L×) ω, −2p × ω), whatever the linear part of u = (ω, v) is: twelve numbers.
+    """
+
+    is_inertia = True
+    dimension = 6
+
+    J: Sym3
+    L: Vec3
+    p: Vec3
+
+    @classmethod
+    def zero(cls) -> BodyCoriolis:
+        return cls(Sym3.zero(), ZERO3, ZERO3)
+
+    @property
+    def T(self) -> TransposedCoriolis:
+        """2Bᵀ."""
+        return TransposedCoriolis(self)
+
+    @property
+    def momentum(self) -> Force:
+        """h."""
+        return Force(self.L, self.p)
+
+    @property
+    def angular(self) -> Mat3:
+        """J − L×: the moment of a turn."""
+        return matsub(self.J.matrix, skew(self.L))
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Motion):
+            return Force(matvec(self.angular, other.angular), cross(other.angular, add(self.p, self.p)))
+        return other.mapped_by(self)
+
+    def __add__(self, other: BodyCoriolis) -> BodyCoriolis:
+        return BodyCoriolis(self.J.plus(other.J), add(self.L, other.L), add(self.p, other.p))
+
+    def brought_back(self, X: Any) -> BodyCoriolis:
+        """Xᵀ 2B X: J as that of an inertia without mass, h as a force."""
+        h, rate = X.T @ self.momentum, Inertia(ZERO, self.p, self.J).brought_back(X)
+        return BodyCoriolis(rate.I, h.angular, h.linear)
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedCoriolis(MadeOfScalars):
+    """2Bᵀ u = ((J + L×) ω + 2p × v, 0): a moment, wherever it is looked at from."""
+
+    B: BodyCoriolis
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, Motion):
+            p = add(self.B.p, self.B.p)
+            return Force(add(tmatvec(self.B.angular, other.angular), cross(p, other.linear)), ZERO3)
+        return other.mapped_by(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.scalar import ZERO, Dual, Kind, kind_of, less, parts, select
-
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""
@@ -46,11 +45,39 @@ def called(text: Callable[..., Any], *, is_general: bool = False, is_single: boo
     return call
 
 
-def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> tuple[Any, ...]:
+def with_rule(text: Callable[..., Any], rule: Any) -> Callable[..., Any]:
+    """The text of scalars, vectors and matrices as a piece that has a rule for its derivatives.
+
+    Everything it depends on must be among its arguments; if it is not, and where nothing is differentiated, it is a
+    text like any other.
+    """
+
+    def call(*args: Any) -> Any:
+        leaves, layout = taken_apart(args)
+        kind = _recording(leaves)
+        if kind is None or kind.ruled is None:
+            return text(*args)
+        together: list[Layout] = []
+
+        def flat(scalars: list[Any]) -> list[Any]:
+            results, result_layout = taken_apart(text(*layout(iter(scalars))))
+            together[:] = [result_layout]
+            return results
+
+        results = kind.ruled(flat, leaves, rule)
+        return text(*args) if results is None else together[0](iter(results))
+
+    return call
+
+
+def repeated(
+    text: Callable[..., Any], state: tuple[Any, ...], rounds: int, *, settles: bool = False
+) -> tuple[Any, ...]:
     """The state after at most some rounds state = text(*state), each run while the first entry is above zero.
 
     Where scalars are of many states at once, each of them stops by itself. Where some scalars of the state have
-    derivatives, all of them do.
+    derivatives, all of them do. A text that `settles` leaves its last state as it is, wherever it began: derivatives of
+    code that is made of it follow from that, and not from the way there.
     """
     dual = next((x for x in state if isinstance(x, Dual)), None)
     leaves, layout = taken_apart(_all_like(dual, state), are_scalars=True)
@@ -59,7 +86,7 @@ def repeated(text: Callable[..., Any], state: tuple[Any, ...], rounds: int) -> t
     def flat(scalars: list[Any]) -> list[Any]:
         return taken_apart(_all_like(dual, text(*layout(iter(scalars)))), are_scalars=True)[0]
 
-    found = kind.repeated(flat, leaves, rounds) if kind is not None and kind.repeated is not None else None
+    found = kind.repeated(flat, leaves, rounds, settles) if kind is not None and kind.repeated is not None else None
     return layout(iter(_in_a_row(flat, leaves, rounds) if found is None else found))
 
 

@@ -1,6 +1,6 @@
 """For people who extend the library: mechanisms to test with, and the laws that mechanics obeys."""
 
-from .laws import LAWS, momentum_rate
+from .laws import LAWS, derivatives, momentum_rate
 from .mechanisms import (
     JOINTS,
     FullState,
@@ -17,6 +17,7 @@ __all__ = [
     "LAWS",
     "FullState",
     "auto_tree",
+    "derivatives",
     "general_chain",
     "momentum_rate",
     "random_inertia",

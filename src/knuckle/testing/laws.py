@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle import derivatives as slopes
 from knuckle.algorithms.dynamics import crba
 from knuckle.algorithms.kinematics import body_motions
 from knuckle.functions import (
@@ -153,6 +154,25 @@ def coriolis(model: Model, s: FullState) -> float:
         relative(C @ s.v - velocity_part, C, bias, size),
         relative(C @ s.v - alone, C, size),
     )
+
+
+def derivatives(model: Model, s: FullState) -> float:
+    """The derivatives of inverse and forward dynamics give their rates along a motion, and each those of the other."""
+    qd, cond, errors = velocity_to_qdot(model, s.q, s.v), condition(model, s), []
+    moved = s.q + 1j * STEP * qd, s.v + 1j * STEP * s.a, s.a + 1j * STEP * s.v
+    a = forward_dynamics(model, s.q, s.v, s.a, s.f_ext)
+    there, back = (
+        slopes.inverse_dynamics(model, s.q, s.v, a, s.f_ext),
+        slopes.forward_dynamics(model, s.q, s.v, s.a, s.f_ext),
+    )
+    at = slopes.inverse_dynamics(model, s.q, s.v, s.a, s.f_ext)
+    for f, found, size in ((inverse_dynamics, at, 1.0), (forward_dynamics, back, cond)):
+        rate, (by_q, by_v, by_x) = np.imag(f(model, *moved, s.f_ext)) / STEP, found
+        terms = np.array([by_q @ s.v, by_v @ s.a, by_x @ s.v])
+        errors.append(relative(terms.sum(axis=0) - rate, by_q, by_v, by_x, terms) / size)
+    for M, A in ((there.q, back.q), (there.v, back.v), (-np.eye(model.nv), back.tau)):
+        errors.append(relative(there.a @ A + M, M, np.abs(there.a) @ np.abs(A)) / cond)
+    return max(*errors, relative(there.a - there.a.T, there.a), relative(back.tau - back.tau.T, back.tau))
 
 
 def power(model: Model, s: FullState) -> float:
@@ -317,4 +337,5 @@ LAWS: dict[str, Law] = {
         manifold,
     )
 }
-"""The laws of every tree whose joints do not depend on time; `momentum_rate` needs a free first joint too."""
+"""The laws of every tree whose joints do not depend on time; `momentum_rate` needs a free first joint too, and
+`derivatives`, which costs more than all others, is apart."""

@@ -14,7 +14,7 @@ from knuckle.joints import Driven, Polynomial
 from knuckle.model import edit
 
 from ..cases import Case
-from .base import Pair, Rows, bare, rate_along
+from .base import STEP, Pair, Rows, bare, rate_along
 
 ROWS = Rows()
 row, simple = ROWS.row, ROWS.simple
@@ -34,6 +34,30 @@ def forward_dynamics(c: Case) -> Iterator[Pair]:
     methods = ("aba", "crba", "kkt") if c.model.loops else ("aba", "crba", "divide")
     for method in methods:
         yield kn.forward_dynamics(c.model, c.q, c.v, c.tau, c.f_ext, method=method), wanted
+
+
+@row("derivatives.inverse_dynamics")
+def inverse_derivatives(c: Case) -> Iterator[Pair]:
+    slopes = kn.derivatives.inverse_dynamics(c.model, c.q, c.v, c.a, c.f_ext)
+    yield from by_complex_steps(kn.inverse_dynamics, slopes, c, c.a)
+
+
+@row("derivatives.forward_dynamics")
+def forward_derivatives(c: Case) -> Iterator[Pair]:
+    slopes = kn.derivatives.forward_dynamics(c.model, c.q, c.v, c.tau, c.f_ext)
+    yield from by_complex_steps(kn.forward_dynamics, slopes, c, c.tau)
+
+
+def by_complex_steps(function: Any, slopes: Any, c: Case, x: Any) -> Iterator[Pair]:
+    """Derivatives in q, v and a third argument beside complex steps along the velocity variables."""
+    units = STEP * np.eye(c.model.nv)
+    moved = [
+        [(c.q + 1j * kn.velocity_to_qdot(c.model, c.q, e), c.v, x) for e in units],
+        [(c.q, c.v + 1j * e, x) for e in units],
+        [(c.q, c.v, x + 1j * e) for e in units],
+    ]
+    for slope, states in zip(slopes, moved, strict=True):
+        yield slope, np.array([function(c.model, *s, c.f_ext).imag / STEP for s in states]).T
 
 
 @row("coriolis_matrix")

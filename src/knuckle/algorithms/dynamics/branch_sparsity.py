@@ -113,11 +113,21 @@ def multiply_symmetric(H: Matrix, parents: Parents, x: Vector) -> Vector:
     return Vector(y)
 
 
-def solve(H: Matrix, parents: Parents, b: Vector, divided: Divided = each) -> Vector:
-    """x with H x = b by LTDL: L⁻ᵀ, then D, then L⁻¹ (RBDA 6.5)."""
+def solver(H: Matrix, parents: Parents, divided: Divided = each) -> Callable[[Vector], Vector]:
+    """What gives x with H x = b by LTDL: L⁻ᵀ, then D, then L⁻¹ (RBDA 6.5)."""
     L, D = ltdl(H, parents, divided)
-    y = solve_transposed(L, parents, b)
-    return solve_lower(L, parents, Vector(a / d for a, d in zip(y, D, strict=True)))
+
+    def solve(b: Vector) -> Vector:
+        y = solve_transposed(L, parents, b)
+        scaled = (divided([a], d)[0] for a, d in zip(y, D, strict=True))
+        return solve_lower(L, parents, Vector(scaled))
+
+    return solve
+
+
+def solve(H: Matrix, parents: Parents, b: Vector, divided: Divided = each) -> Vector:
+    """x with H x = b by LTDL."""
+    return solver(H, parents, divided)(b)
 
 
 class Cost(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -39,6 +40,12 @@ class Several:
     collect: Callable[[Sequence[Any]], Any] = tuple
 
     @property
+    def named_tuple(self) -> type | None:
+        """The class of the named tuple that they make, if they do."""
+        owner: Any = getattr(self.collect, "__self__", None)
+        return cast("type", owner) if isinstance(owner, type) and issubclass(owner, tuple) else None
+
+    @property
     def size(self) -> int:
         return sum(part.size for part in self.parts)
 
@@ -67,16 +74,29 @@ def described(layout: Layout) -> Any:
         return list(layout.shape)
     parts = [described(part) for part in layout.parts]
     names = layout.names and list(layout.names)
-    is_plain = layout.collect is tuple and all(isinstance(name, str) for name in names or ())
-    return {"names": names, "parts": parts} if is_plain and None not in parts else None
+    is_plain = all(isinstance(name, str) for name in names or ()) and None not in parts
+    if layout.collect is tuple:
+        return {"names": names, "parts": parts} if is_plain else None
+    place = _place(layout.named_tuple)
+    return {"names": names, "parts": parts, "class": place} if is_plain and place else None
+
+
+def _place(kind: type | None) -> list[str] | None:
+    """The module and the name of a class of the library, which is where it is looked for."""
+    if kind is None or not kind.__module__.startswith("knuckle."):
+        return None
+    place = [kind.__module__, kind.__name__]
+    return place if getattr(import_module(place[0]), place[1], None) is kind else None
 
 
 def from_description(description: Any) -> Layout:
     """The layout that was described."""
     if isinstance(description, list):
         return Single(tuple(cast("list[int]", description)))
-    names = description["names"]
-    return Several(tuple(map(from_description, description["parts"])), None if names is None else tuple(names))
+    names, place = description["names"], description.get("class")
+    collect = getattr(import_module(place[0]), place[1])._make if place else tuple
+    parts = tuple(map(from_description, description["parts"]))
+    return Several(parts, None if names is None else tuple(names), collect)
 
 
 def laid_out(result: Any, name: str, *, of_one_state: bool = True) -> tuple[list[Any], Layout]:

@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -70,6 +70,11 @@ class Arguments(ABC):
         self._names = {p.name for p in own if p.kind in (_NAMED, inspect.Parameter.KEYWORD_ONLY)}
         self._needed = [p.name for p in own if p.default is p.empty]
 
+    @property
+    @abstractmethod
+    def array_names(self) -> Sequence[str]:
+        """The arguments that may be arrays or numbers."""
+
     @abstractmethod
     def sort(self, model: Model, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Sorted:
         """The arguments of a call, or an error that names the one that does not fit."""
@@ -114,6 +119,10 @@ class Declared(Arguments):
     ) -> None:
         super().__init__(name, signature, fixed)
         self.kinds = kinds
+
+    @property
+    def array_names(self) -> Sequence[str]:
+        return list(self.kinds)
 
     def fixing(self, options: Mapping[str, Any]) -> Declared:
         return Declared(self.name, self.signature, self.kinds, options)
@@ -161,23 +170,36 @@ class Declared(Arguments):
 class Inferred(Arguments):
     """The arguments of a user's function: what is an array or a number is seen from its value.
 
-    An array holds one vector on its last axis and any batch axes before it (`f_ext`: a wrench per body on its last
-    two); a Python number or an array without axes is a number. Keyword-only arguments, names, booleans and None are
-    options.
+    An array holds one vector on its last axis and any batch axes before it (`f_ext`, a wrench per body, and `matrices`:
+    one matrix on its last two); a Python number or an array without axes is a number. Keyword-only arguments, names,
+    booleans and None are options.
     """
 
-    def __init__(self, name: str, signature: inspect.Signature, fixed: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        signature: inspect.Signature,
+        fixed: Mapping[str, Any] | None = None,
+        matrices: Collection[str] = (),
+    ) -> None:
         parameters = list(signature.parameters.values())
         if not parameters or parameters[0].kind not in (inspect.Parameter.POSITIONAL_ONLY, _NAMED):
             raise TypeError(f"{name} takes no model first, and a kernel does")
         for parameter in parameters[1:]:
             if parameter.kind not in (_NAMED, inspect.Parameter.KEYWORD_ONLY):
                 raise TypeError(f"{name}: the arguments of a kernel have names, which {parameter} has not")
+        if unknown := [matrix for matrix in matrices if matrix not in signature.parameters]:
+            raise TypeError(f"{name} has no argument {unknown[0]}, which matrices names")
         super().__init__(name, signature, fixed)
+        self.matrices = frozenset((MATRIX, *matrices))
         self._options = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
+    @property
+    def array_names(self) -> Sequence[str]:
+        return [name for name in self.in_order if name not in self._options]
+
     def fixing(self, options: Mapping[str, Any]) -> Inferred:
-        return Inferred(self.name, self.signature, options)
+        return Inferred(self.name, self.signature, options, self.matrices - {MATRIX})
 
     def is_option(self, name: str) -> bool:
         return name in self._options
@@ -191,7 +213,7 @@ class Inferred(Arguments):
             if name in self._options or not is_array(value):
                 options[name] = value
                 continue
-            value, shape = with_shape(name, value)
+            value, shape = with_shape(name, value, 2 if name in self.matrices else 1)
             if type(value) in (int, float):
                 weak.add(name)
             if not shape:
@@ -265,9 +287,9 @@ def is_array(value: Any, *none: Any) -> bool:
     return True
 
 
-def with_shape(name: str, value: Any) -> tuple[Any, Shape]:
-    """An array argument, and the shape of one state of it; () for a number."""
-    axes = 2 if name == MATRIX else 1
+def with_shape(name: str, value: Any, axes: int | None = None) -> tuple[Any, Shape]:
+    """An array argument, and the shape of one state of it; () for a number. `f_ext` has two axes, others one."""
+    axes = axes or (2 if name == MATRIX else 1)
     if package_of(value) in _SYMBOLIC and (whole := matrix_shape(value)):
         return value, whole if axes == 2 else (math.prod(whole),)
     value = unpacked(value)
@@ -276,7 +298,8 @@ def with_shape(name: str, value: Any) -> tuple[Any, Shape]:
     except ValueError as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
     if axes == 2 and len(whole) < 2:
-        raise ValueError(f"{name} has shape {whole}, and must have shape (..., nb, 6)")
+        expected = "(..., nb, 6)" if name == MATRIX else "(..., m, n): it is one of the kernel's matrices"
+        raise ValueError(f"{name} has shape {whole}, and must have shape {expected}")
     return value, whole[-axes:] if whole else ()
 
 
@@ -292,6 +315,13 @@ def _holds_objects(value: Any) -> bool:
     if isinstance(value, (list, tuple)):
         return any(map(_holds_objects, cast("Iterable[Any]", value)))
     return not isinstance(value, (int, float, complex, np.generic, np.ndarray))
+
+
+def position_names(arguments: Arguments) -> list[str]:
+    """The arguments that hold positions: declared so, or called like q, q_ref or q0."""
+    if isinstance(arguments, Declared):
+        return [name for name, kind in arguments.kinds.items() if kind == "q"]
+    return [name for name in arguments.array_names if _POSITIONS.fullmatch(name)]
 
 
 def as_shape(name: str, value: Any) -> Shape:

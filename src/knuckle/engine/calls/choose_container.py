@@ -53,6 +53,10 @@ def container_of(values: Iterable[Any]) -> Container:
                 containers.setdefault("sympy", SymPy(type(leaf)))
             case "mpmath", _ if hasattr(leaf, "rows"):
                 containers.setdefault("mpmath", MPMath())
+            case "torch", _:
+                return _torch()
+            case "jax" | "jaxlib", _:
+                return _jax()
             case _ if isinstance(leaf, Expression):
                 return Scalars()
             case _:
@@ -60,6 +64,18 @@ def container_of(values: Iterable[Any]) -> Container:
     if len(containers) > 1:
         raise TypeError(f"arrays of {' and '.join(containers)} do not go into one call")
     return next(iter(containers.values()), Objects() if objects else _NUMBERS)
+
+
+def _torch() -> Container:
+    from .torch_tensors import TorchTensors
+
+    return TorchTensors()
+
+
+def _jax() -> Container:
+    from .jax_arrays import JAXArrays
+
+    return JAXArrays()
 
 
 def package_of(x: Any) -> str:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from numpy.typing import NDArray
 
@@ -21,8 +21,12 @@ from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
 from .source_code import Language, Precision, about, source_of, traced
 
+if TYPE_CHECKING:
+    from .derivatives import Derivatives, JacobianLayout, JacobianPattern, Wrt
+
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
+T = TypeVar("T")
 
 Array: TypeAlias = Any
 """What a text returns: scalars, which the caller gets as an array of the kind of the arguments."""
@@ -96,9 +100,10 @@ class Function(Generic[P, R]):
         self._check(model)
         call = arguments.sort(model, args, kwargs)
         container = container_of(value for value, _ in call.arrays.values())
-        specialization = self._specialization(model, call)
+        specialization = self.specialization(model, call)
         if not isinstance(container, NumPyArrays):
-            return container.compute(specialization, call.arrays)
+            own: Any = getattr(container, "evaluate", None)
+            return container.compute(specialization, call.arrays) if own is None else own(self, model, call)
         if call.weak or eager:
             container = NumPyArrays(call.weak, eager)
         computed = container.scalars(specialization, call.arrays)
@@ -106,7 +111,8 @@ class Function(Generic[P, R]):
             learned.learn(first, arguments, args, kwargs, call, specialization)
         return computed.together()
 
-    def _specialization(self, model: Model, call: Sorted) -> Specialization:
+    def specialization(self, model: Model, call: Sorted) -> Specialization:
+        """The text for a call."""
         options = tuple(call.options.items())
         return Specialization(self.__qualname__, self._text, model, options, call.numbers, self._traits.is_users)
 
@@ -138,13 +144,81 @@ class Function(Generic[P, R]):
         """
         self._check(model)
         call = self._arguments.shapes(model, shapes, named)
-        return traced(self._specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
+        return traced(self.specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
 
     def source(
         self, model: Model, *shapes: Any, language: Language = "llvm", dtype: Precision = "float64", **named: Any
     ) -> str:
         """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
         return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
+
+    @property
+    def matrices(self) -> frozenset[str]:
+        """The arguments of a kernel that are matrices, for one state."""
+        return getattr(self._arguments, "matrices", frozenset())
+
+    # derivatives, exact and compiled; those by positions are along the velocity variables
+
+    @functools.cached_property
+    def derivatives(self) -> Derivatives:
+        """The derivatives of this function as functions of their own."""
+        from .derivatives import Derivatives
+
+        return Derivatives(self, self._arguments, self._text)
+
+    def jacobian(
+        self, model: Model, *args: Any, wrt: Wrt = None, layout: JacobianLayout = "dense", **kwargs: Any
+    ) -> Any:
+        """The derivatives of the result by arguments, as a dictionary of arrays named by them.
+
+        Args:
+            model: the mechanism.
+            args: the arguments of the function.
+            wrt: the names of the arguments to differentiate by, ("q", "v"); None for all arrays of the call. Along a
+                position there are nv directions: those of the velocity variables.
+            layout: "dense": the axes of a result, then those of an argument. "packed": only what is not always zero,
+                on one axis; `pattern` says where each belongs. "blocks": the same as the processor computes it, in
+                blocks of states (`JacobianBlocks`): the fastest, for those who go on with all of them.
+            kwargs: arguments by name.
+        """
+        self._check(model)
+        return self.derivatives.jacobian(model, args, kwargs, wrt, layout)
+
+    def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, JacobianPattern]:
+        """Which derivatives of `jacobian` are not always zero, by argument; shapes and options as for `program`."""
+        self._check(model)
+        return self.derivatives.pattern(model, shapes, named, wrt)
+
+    def jvp(self, model: Model, *args: Any, along: Mapping[str, Any], **kwargs: Any) -> tuple[R, R]:
+        """The result, and its derivative along directions of the arguments: `along={"q": dq, "v": dv}`."""
+        self._check(model)
+        return self.derivatives.jvp(model, args, kwargs, along)
+
+    def vjp(self, model: Model, *args: Any, weight: Any, wrt: Wrt = None, **kwargs: Any) -> dict[str, Any]:
+        """The derivatives of the sum of the results, each times its weight, as a dictionary named by the arguments.
+
+        `weight` has the shape of the result; of several results it is a tuple or dictionary like theirs.
+        """
+        self._check(model)
+        return self.derivatives.weighted("vjp", model, args, kwargs, weight, wrt)
+
+    def grad(self, model: Model, *args: Any, wrt: Wrt = None, **kwargs: Any) -> dict[str, Any]:
+        """The derivatives of a result that is one number, as a dictionary named by the arguments."""
+        self._check(model)
+        return self.derivatives.plain("grad", model, args, kwargs, wrt)
+
+    def hessian(
+        self, model: Model, *args: Any, weight: Any = None, wrt: Wrt = None, **kwargs: Any
+    ) -> dict[str, dict[str, Any]]:
+        """The second derivatives of the sum of the results, each times its weight: {row: {column: …}} by arguments.
+
+        Without a weight they are those of every result, whose axes come first. Second derivatives along the velocity
+        variables of joints with quaternions are not symmetric: those directions do not commute.
+        """
+        self._check(model)
+        if weight is not None:
+            return self.derivatives.weighted("hessian", model, args, kwargs, weight, wrt)
+        return self.derivatives.hessian(model, args, kwargs, wrt)
 
     def bound(self, model: Model, **options: Any) -> Callable[..., R]:
         """The function for one model, with options fixed: called with the other arguments only."""
@@ -192,17 +266,19 @@ def function(
     loops: bool = False,
     joint_space: bool = False,
     instead: str = "",
+    derivatives_in: str = "",
     **arguments: str,
 ) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, NDArray[Any]]]:
     """Makes a function of a text. `arguments` says what each array argument holds (see `ARGUMENTS`).
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
-    equivalent model.
+    equivalent model. `derivatives_in` is a module with a function of the same name that gives its derivatives by array
+    arguments of trees, as a named tuple.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
-        text.joint_space = joint_space  # type: ignore[attr-defined]
+        text.joint_space, text.derivatives_in = joint_space, derivatives_in  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
         return Function(text, declared, Traits(loops, instead))
 
@@ -217,7 +293,23 @@ def pair_function(
     return make
 
 
-def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
+class NamedFunction(Protocol):
+    """Makes a function of a text that gives a named tuple."""
+
+    def __call__(self, text: Callable[Concatenate[Model, P], T], /) -> Function[P, T]: ...
+
+
+def named_function(*, loops: bool = False, joint_space: bool = False, **arguments: str) -> NamedFunction:
+    """Makes a function of a text that gives a named tuple, which has arrays where the text has matrices: `function`."""
+    make: Any = function(loops=loops, joint_space=joint_space, **cast("Any", arguments))
+    return make
+
+
+@overload
+def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]: ...
+@overload
+def kernel(*, matrices: Collection[str]) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, Any]]: ...
+def kernel(function: Callable[..., Any] | None = None, *, matrices: Collection[str] = ()) -> Any:
     """Makes one compiled function of a function that is written with the library's.
 
         @kn.kernel
@@ -230,6 +322,19 @@ def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
     and None are options: constants of the code. The function sees one state: vectors, a matrix for `f_ext`, and
     scalars; the library's functions take these and give such. It returns a scalar, a vector, a matrix, or a tuple or
     dict of them. Numbers, arrays and functions that it takes from around itself are constants of the code, which is
-    made anew when one of them has changed. Choices go through `kn.where`.
+    made anew when one of them has changed. It is written as with NumPy's arrays, and NumPy's functions work; choices go
+    through `kn.where` or `numpy.where`.
+
+    Args:
+        function: the function, of a model first.
+        matrices: the names of arguments that are matrices, on the last two axes of what they are given:
+            `@kn.kernel(matrices=("K",))`.
     """
-    return Function(function, Inferred(function.__name__, inspect.signature(function)), Traits(is_users=True))
+    if isinstance(matrices, str):
+        raise TypeError(f"matrices is a tuple of names, such as ({matrices!r},), not a name")
+
+    def make(text: Callable[..., Any]) -> Function[..., Any]:
+        arguments = Inferred(text.__name__, inspect.signature(text), matrices=matrices)
+        return Function(text, arguments, Traits(is_users=True))
+
+    return make if function is None else make(function)

@@ -21,6 +21,7 @@ from knuckle.engine.trace import (
     EliminateResponse,
     Laid,
     Lookup,
+    MatrixProduct,
     Multiply,
     Program,
     Repeated,
@@ -234,6 +235,8 @@ class _Blocks:
             return self._response(block, name)
         if isinstance(block, Lookup):
             return self._lookup(block, name)
+        if isinstance(block, MatrixProduct):
+            return self._product(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
 
     def _eliminate(self, block: Eliminate, name: str) -> str:
@@ -303,6 +306,23 @@ class _Blocks:
         return f"""static void {name}(const {T} *in, {T} *out)
 {{
 {text}
+}}
+"""
+
+    def _product(self, block: MatrixProduct, name: str) -> str:
+        T, n, zero = self.kind.name, block.columns, self.kind.literal(0.0)
+        table, matrix, x = "", "in", f"in + {block.rows * n}"
+        if block.constants is not None:
+            numbers = ", ".join(map(self.kind.literal, block.constants))
+            table, matrix, x = f"static const {T} {name}_matrix[{len(block.constants)}] = {{{numbers}}};\n", "", "in"
+        return f"""{table}static void {name}(const {T} *in, {T} *out)
+{{
+    const {T} *matrix = {matrix or f"{name}_matrix"}, *x = {x};
+    int i, j;
+    for (i = 0; i < {block.rows}; i++) {{
+        out[i] = {zero};
+        for (j = 0; j < {n}; j++) out[i] += matrix[i * {n} + j] * x[j];
+    }}
 }}
 """
 

@@ -75,18 +75,18 @@ class Kernel:
         out = result_memory.empty((states, math.prod(shape)), self.dtype)
         if not out.size:
             return out.reshape(batch + shape)
-        laid_out = [_laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
-        inputs = [x for flat, stride in laid_out for x in (flat.ctypes.data, stride)]
+        laid = [laid_out(array, batch, shape) for array, shape in zip(arrays, self.arguments, strict=True)]
+        inputs = [x for flat, stride in laid for x in (flat.ctypes.data, stride)]
         place = out.ctypes.data
 
-        def work(start: int, end: int, _alive: Any = (laid_out, out)) -> None:
+        def work(start: int, end: int, _alive: Any = (laid, out)) -> None:
             self.code.launched.run(start, end, *inputs, place)
 
         in_parallel(states, self.width, work)
         return out.reshape(batch + shape)
 
 
-def _laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
+def laid_out(array: Array, batch: Shape, shape: Shape) -> tuple[Array, int]:
     """The array as the kernel reads it, and how far apart its states are: 0 if all share one."""
     size = math.prod(shape)
     if array.size == size:

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from knuckle.engine.arrays.base import Shape, never_defined
 from knuckle.engine.arrays.result_layout import Layout, laid_out
 from knuckle.engine.trace import Program, trace
-from knuckle.engine.trace.regions import MarkedModel
+from knuckle.engine.trace.execute import record
+from knuckle.engine.trace.regions import MarkedModel, record_marked
 from knuckle.engine.trace.rolled_blocks import trace_in_blocks
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO, StructuralDivisionError, inside_a_kernel
@@ -110,10 +111,13 @@ class Specialization:
         """The operations that remain when the text runs on symbols."""
         return self.traced(arguments)[0]
 
-    def traced(self, arguments: Arguments, in_blocks: bool = False) -> tuple[Program, Layout]:
+    def traced(
+        self, arguments: Arguments, in_blocks: bool = False, *, has_rules: bool = False
+    ) -> tuple[Program, Layout]:
         """The operations that remain when the text runs on symbols, and how its results go together.
 
-        Pieces that the text calls keep their loops if it is traced in blocks, for a large mechanism.
+        Pieces that the text calls keep their loops if it is traced in blocks, for a large mechanism. Those that have a
+        rule for their derivatives are kept as blocks if that is said.
         """
         layouts: list[Layout] = []
 
@@ -128,9 +132,37 @@ class Specialization:
         try:
             if in_blocks:
                 return trace_in_blocks(text, self.model, arguments, unpack), layouts[-1]
-            return trace(text, arguments, unpack), layouts[-1]
+            return trace(text, arguments, unpack, has_rules=has_rules), layouts[-1]
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
+
+    def layout(self, arguments: Arguments) -> Layout:
+        """How the results of the text go together."""
+        layouts: list[Layout] = []
+
+        def unpack(result: Result) -> tuple[list[Any], Shape]:
+            layouts.append(result[1])
+            return [], (0,)
+
+        def text(**symbols: Any) -> Result:
+            return self(symbols)
+
+        try:
+            record(text, arguments, unpack)
+        except Exception as error:
+            raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
+        return layouts[-1]
+
+    def recorded_in_stretches(self, arguments: Arguments) -> tuple[Program, Layout, tuple[int, ...]]:
+        """The operations of the text as they come, with the stretch of its loops that each belongs to."""
+        layouts: list[Layout] = []
+
+        def unpack(result: Result) -> tuple[list[Any], Shape]:
+            layouts.append(result[1])
+            return result[0], result[1].shape
+
+        program, stretches = record_marked(self.on_model, self.model, arguments, unpack)
+        return program, layouts[-1], stretches
 
     @property
     def is_named(self) -> bool:

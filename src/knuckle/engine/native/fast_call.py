@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -136,6 +136,10 @@ class Form:
         room = (ctypes.c_int64 * max(1, layout.size))()
         self._kept += [pieces, room]
         self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
+        if layout.named_tuple is not None:
+            make: Any = cast("Any", tuple).__new__
+            self._kept += [layout.named_tuple, make]
+            self._set(kind=id(layout.named_tuple), make=id(make))
         self._set(parts=len(layout.parts))
 
     def _lengths(self, shape: Shape) -> int:
@@ -167,10 +171,11 @@ def can_batch(inputs: int, layout: Layout) -> bool:
 
 
 def can_give(layout: Layout) -> bool:
-    """Whether there can be a form for results of this layout: an array or number, or a tuple of such."""
+    """Whether there can be a form for results of this layout: an array or number, or a tuple of such, named or not."""
     if isinstance(layout, Single):
         return len(layout.shape) <= MOST_AXES
-    is_tuple = layout.collect is tuple and layout.names is None and len(layout.parts) > 0
+    collected = layout.collect is tuple or layout.named_tuple is not None
+    is_tuple = collected and layout.names is None and len(layout.parts) > 0
     return is_tuple and all(isinstance(part, Single) and can_give(part) for part in layout.parts)
 
 
@@ -264,6 +269,13 @@ class FastCall:
                     self._tables.pop(other, None)
 
 
+class _Trial(NamedTuple):
+    """What a trial call gives."""
+
+    number: Any
+    array: Any
+
+
 def works(abi: PythonABI) -> bool:
     """Whether trial calls give what they should, and pass on what they should."""
     passed_on, double, option = object(), np.dtype(np.float64), "an option"
@@ -282,7 +294,9 @@ def works(abi: PythonABI) -> bool:
     mixed.lead_to(Single(()), one=abi.loaded.address("trial_number"))
     both = Form([*pair, Option(True)], [], double)
     both.lead_to(Several((Single(()), Single((1, 1)))), one=abi.loaded.address("trial"))
-    for form in (arrays, number, named, mixed, both):
+    with_names = Form([*pair, Option(False)], [], double)
+    with_names.lead_to(Several((Single(()), Single((1,))), None, _Trial._make), one=abi.loaded.address("trial"))
+    for form in (arrays, number, named, mixed, both, with_names):
         call.add(form)
     before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
     result, single, batch = call.call(x, y), call.call(x, y, None), call.call(many, y)
@@ -300,6 +314,7 @@ def works(abi: PythonABI) -> bool:
         and call.call(x, y, option="".join(["an ", "option"])).tolist() == [11.0, 22.0]
         and call.call(0.5, x=x) == 1.5
         and repr(call.call(x, y, True)) == repr((np.float64(11.0), np.array([[22.0]])))
+        and repr(call.call(x, y, False)) == repr(_Trial(np.float64(11.0), np.array([22.0])))
         and all(call.call(*args) is passed_on for args in others)
         and call.call(x, y=y) is passed_on and call.call(1, x=x) is passed_on
         and call.call(x, y, option="other") is passed_on

@@ -53,6 +53,10 @@ class Target(ABC):
     def load_batch(self, code: bytes, arguments: int) -> Launched:
         """Such code in memory, for a program with so many arguments."""
 
+    def lane_blocks(self, program: Program, dtype: str) -> bytes | None:
+        """Code for batches whose results are in blocks of states; None if there is none. It is loaded like others."""
+        return None
+
     def rolled(self, program: Rolled, dtype: str) -> tuple[dict[str, Any], bytes] | None:
         """A description and the code of a rolled program for batches; None if there is no such code."""
         return None

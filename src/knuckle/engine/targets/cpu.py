@@ -37,6 +37,11 @@ class CPU(Target):
         loaded = native.Loaded(code)
         return Launched(native.entry(loaded, "kernel", arguments), loaded, loaded.address("kernel"))
 
+    def lane_blocks(self, program: Program, dtype: str) -> bytes:
+        from knuckle.engine.emit.llvm.lane_blocks import to_lane_blocks
+
+        return native.compile_text(to_lane_blocks(program, self.lanes(dtype)))
+
     def rolled(self, program: Rolled, dtype: str) -> tuple[dict[str, Any], bytes]:
         return rolled_code.compile_rolled(program, self.lanes(dtype))
 

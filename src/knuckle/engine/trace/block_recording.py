@@ -8,11 +8,12 @@ from typing import Any
 
 from knuckle.scalar.grid import Grid
 
-from .blocks import Block, Called, Repeated
+from .blocks import Block, Called, Repeated, Ruled
 from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .lookup_block import Lookup
+from .product_block import MatrixProduct
 from .program import Program, compact
 from .rolled_blocks import rolled_block
 
@@ -59,7 +60,7 @@ def called(
     return memory[key].on(graph, arguments)
 
 
-def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
+def repeated(text: Text, state: list[Any], rounds: int, settles: bool = False) -> list[Any] | None:
     """The state after some rounds of a text; None where the rounds are to stand in a row."""
     graph = innermost(state)
     if not graph.has_blocks:
@@ -69,7 +70,23 @@ def repeated(text: Text, state: list[Any], rounds: int) -> list[Any] | None:
     numbers, taken = _inputs(inner, list(range(len(state))), outputs)
     body = _body(inner, numbers, outputs)
     everything = tuple(Expression(inner, i) for i in outputs)
-    return Recorded(Repeated(body, rounds), tuple(range(len(state))), taken, everything).on(graph, state)
+    return Recorded(Repeated(body, rounds, settles), tuple(range(len(state))), taken, everything).on(graph, state)
+
+
+def ruled(text: Text, arguments: list[Any], rule: Any) -> list[Any] | None:
+    """The results of a piece that has a rule for its derivatives; None where it is to be a text like any other."""
+    graph = innermost(arguments)
+    if not graph.has_rules:
+        return None
+    inner, results = _run(graph, text, [None] * len(arguments))
+    outputs = [_node(inner, x) for x in results]
+    numbers, taken = _inputs(inner, list(range(len(arguments))), outputs)
+    if taken:
+        return None
+    block = Ruled(_body(inner, numbers, outputs), rule)
+    return Recorded(block, tuple(range(len(arguments))), (), tuple(Expression(inner, i) for i in outputs)).on(
+        graph, arguments
+    )
 
 
 def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
@@ -85,6 +102,21 @@ def looked_up(grid: Grid, row: Any, column: Any) -> list[Any]:
     graph = innermost([row, column])
     block = Lookup(grid)
     call = graph.call(block, [_node(graph, row), _node(graph, column)])
+    return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+
+
+def multiplied(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any] | None:
+    """A matrix of constants, or of inputs, times a vector; None for others, whose entries have their own operations."""
+    graph = innermost(x)
+    matrix = [_node(graph, entry) for row in rows for entry in row]
+    known = [value for i in matrix if (value := graph.value(i)) is not None]
+    if len(known) == len(matrix):
+        block, taken = MatrixProduct(len(rows), len(x), tuple(known)), list[int]()
+    elif all(graph.nodes[i].op == "input" for i in matrix):
+        block, taken = MatrixProduct(len(rows), len(x)), matrix
+    else:
+        return None
+    call = graph.call(block, [*taken, *(_node(graph, entry) for entry in x)])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .count import Count
 
@@ -99,15 +99,27 @@ class Called(_WithBody):
         return self.body.evaluate(values)
 
 
+@dataclass(frozen=True, eq=False)
+class Ruled(_WithBody):
+    """A piece that has a rule for its derivatives (`derivative_rules`). Two are equal if they are the same."""
+
+    rule: Any
+
+    def evaluate(self, values: Sequence[float]) -> list[float]:
+        return self.body.evaluate(values)
+
+
 @dataclass(frozen=True)
 class Repeated(_WithBody):
     """A piece of text that takes its own results, at most `rounds` times.
 
     Its results take the place of its first inputs. The first of them tells whether there is anything left to do: the
     next round is run for as long as it is above zero. Of states that are computed side by side, each stops by itself.
+    One that `settles` would leave its results as they are: that decides its derivatives.
     """
 
     rounds: int
+    settles: bool = False
 
     @property
     def has_rounds(self) -> bool:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
+from knuckle.scalar.refusals import NO_NUMBER
 from knuckle.spatial import Matrix, Vector
 
-from .expression import Expression, index_of
+from .expression import Condition, Expression, index_of
 from .expression_graph import Graph
 from .inline import inlined
+from .node_order import in_good_order
 from .program import Program, Shape, compact
 from .simplify import simplify
 
@@ -20,8 +22,10 @@ def trace(
     arguments: Mapping[str, Shape],
     unpack: Callable[[Any], tuple[list[Any], Shape]],
     gain: float = 0.01,
+    *,
+    has_rules: bool = False,
 ) -> Program:
-    """Runs `text` on symbols, keeps what its result needs, and simplifies that.
+    """Runs `text` on symbols, keeps what its result needs, simplifies that, and puts it in order.
 
     Args:
         text: a function of keyword arguments over scalars: vectors, or matrices for arguments of two axes.
@@ -29,15 +33,21 @@ def trace(
         unpack: takes the result apart into scalars and their shape.
         gain: the simplifier goes on for as long as a pass saves more than this share of the operations; 0 for the
             fixed point. A pass over a long program has to save more.
+        has_rules: whether pieces that have a rule for their derivatives are kept as blocks.
     """
-    return simplify(inlined(record(text, arguments, unpack)), gain)
+    return in_good_order(simplify(inlined(record(text, arguments, unpack, has_rules=has_rules)), gain))
 
 
 def record(
-    text: Callable[..., Any], arguments: Mapping[str, Shape], unpack: Callable[[Any], tuple[list[Any], Shape]]
+    text: Callable[..., Any],
+    arguments: Mapping[str, Shape],
+    unpack: Callable[[Any], tuple[list[Any], Shape]],
+    *,
+    has_rules: bool = False,
 ) -> Program:
     """The operations of `text` as they come, by the rules of the graph alone; see `trace`."""
     graph = Graph()
+    graph.has_rules = has_rules
     symbols = symbols_for(graph, arguments)
     scalars, shape = unpack(text(**symbols))
     return compact(graph, sizes_of(arguments), [node_of(graph, x) for x in scalars], shape)
@@ -64,5 +74,6 @@ def node_of(graph: Graph, x: Any) -> int:
     """The node of an output."""
     i = index_of(graph, x)
     if i is None:
-        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol")
+        instead = f": {NO_NUMBER}" if isinstance(x, Condition) else ""
+        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol{instead}")
     return i

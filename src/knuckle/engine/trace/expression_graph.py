@@ -76,16 +76,20 @@ class Graph:
     """Whether it knows the loops over bodies that its nodes come from"""
 
     __slots__ = (
-        "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "nodes", "open", "parent", "taken",
+        "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "has_rules", "nodes", "open",
+        "parent", "taken",
     )  # fmt: skip
 
     def __init__(self, parent: Graph | None = None) -> None:
         self.nodes: list[Node] = []
         self._number: dict[Node, int] = {}
         self.has_blocks = True  # whether pieces of text that repeat are kept as blocks; else they stand in a row
+        self.has_rules = False  # whether pieces with a rule for their derivatives are kept as blocks
         self.blocks: list[Block] = []
         self._block_number: dict[Block, int] = {}
         self.parent = parent
+        if parent is not None:
+            self.has_rules = parent.has_rules
         self.open: list[Graph] = [self] if parent is None else parent.open  # those being recorded, the innermost last
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.taken: dict[int, int] = {}  # what a block takes from the graph around it: node there → input here

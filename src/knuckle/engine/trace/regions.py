@@ -19,6 +19,7 @@ from knuckle.scalar.operations import TABLE
 
 from .execute import node_of, sizes_of, symbols_for
 from .expression_graph import Graph, Node
+from .program import Program, compact
 
 Shape = tuple[int, ...]
 
@@ -169,6 +170,54 @@ def trace_rolled(
     scalars, shape = unpack(text(marked(model, graph), **symbols))
     sizes = sizes_of(arguments)
     return roll(graph, sizes, sum(n for _, n in sizes), [node_of(graph, x) for x in scalars], shape)
+
+
+def record_marked(
+    text: Callable[..., Any],
+    model: Model,
+    arguments: Mapping[str, Shape],
+    unpack: Callable[[Any], tuple[list[Any], Shape]],
+) -> tuple[Program, tuple[int, ...]]:
+    """The operations of `text` in a row, and the stretch of its loops in which each of them was made."""
+    graph = MarkedGraph()
+    symbols = symbols_for(graph, arguments)
+    graph.stretch += 1
+    scalars, shape = unpack(text(marked(model, graph), **symbols))
+    outputs = [node_of(graph, x) for x in scalars]
+    stretches = tuple(graph.stretches[i] for i in graph.live(outputs))
+    return compact(graph, sizes_of(arguments), outputs, shape), stretches
+
+
+@dataclass(frozen=True)
+class Stretches:
+    """Runs a recorded text once more in a marked graph: forward in its stretches, and backward in mirrored ones."""
+
+    graph: MarkedGraph
+    of: tuple[int, ...]
+    first: int
+
+    @cached_property
+    def last(self) -> int:
+        """The last stretch on the way back."""
+        return self.first + 2 * max(self.of, default=0) + 1
+
+    @classmethod
+    def begin(cls, model: Model, of: tuple[int, ...]) -> Stretches:
+        """The stretches of a text in the graph in which a model is marked, after all there are."""
+        graph: Any = model.__dict__["_graph"].open[-1]
+        return cls(graph, of, graph.stretch + 1)
+
+    def forward(self, i: int) -> None:
+        """What follows is made of node i."""
+        self.graph.stretch = self.first + self.of[i]
+
+    def backward(self, i: int) -> None:
+        """What follows is made of node i, on the way back."""
+        self.graph.stretch = self.last - self.of[i]
+
+    def end(self) -> None:
+        """What follows belongs to no node."""
+        self.graph.stretch = self.last + 1
 
 
 COMMUTE = {operation.name for operation in TABLE if operation.commutes}

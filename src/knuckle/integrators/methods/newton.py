@@ -77,7 +77,7 @@ class Iterative(Integrator):
             x, size = self.improved(system, t, state, x, dt)
             return self.goes_on(size, last), x, size
 
-        _, x, size = repeated(better, (go, self.guess(system, t, state, dt), FAR), self.iterations)
+        _, x, size = repeated(better, (go, self.guess(system, t, state, dt), FAR), self.iterations, settles=True)
         solved = less(size, self.tolerance)
         return Vector(select(solved, a, nan) for a in x), size
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.joints.base import Joint, JointMotion
+from knuckle.joints.base import Joint, JointMotion, JointSlopes
 from knuckle.joints.composed.wrapped import Wrapped
 from knuckle.scalar import ZERO
 from knuckle.spatial import PlanarForce, PlanarTransform, Subspace, Transform, Vector, lie, project
@@ -25,6 +25,10 @@ class InPlane(Wrapped):
 
     def motion(self, q: Vector, v: Vector) -> JointMotion:
         return JointMotion(*map(project, self.joint.motion(q, v)))
+
+    def slopes(self, q: Vector, v: Vector, a: Vector) -> JointSlopes:
+        S, *others = self.joint.slopes(q, v, a)
+        return JointSlopes([*map(project, S)], *map(project, others))
 
     def subspace(self, q: Vector) -> Subspace:
         return project(self.joint.subspace(q))

@@ -96,7 +96,8 @@ def rollout(
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
-        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
+        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory;
+            (..., m, n) for the `matrices` of a kernel.
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
@@ -125,7 +126,8 @@ def rollout(
         muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
         fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
         muscles[FIRST_FIBERS] = fibers, which.elastic
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles)
+    matrices = {name for control in controls.values() for name in control.matrices}
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles, matrices)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)

@@ -52,8 +52,12 @@ def inputs_of(
     parameters: Mapping[str, ArrayLike],
     time_varying: Collection[str],
     muscles: Mapping[str, tuple[ArrayLike | None, int]] | None = None,
+    matrices: Collection[str] = (),
 ) -> Inputs:
-    """Everything that the steps take. `muscles` are excitations over time and first states, with their sizes."""
+    """Everything that the steps take. `muscles` are excitations over time and first states, with their sizes.
+
+    `matrices` names the parameters that are matrices.
+    """
     q, v = start_of(model, q0, v0)
     state = {"q0": numbers("q0", unpacked(q), (model.nq,)), "v0": numbers("v0", unpacked(v), (model.nv,))}
     others = {"dt": Input(np.full((1, 1), dt), (1,))}
@@ -67,7 +71,9 @@ def inputs_of(
             array = _over_time(title, array, steps) if name == EXCITED else array[..., None, :]
             others[name] = Input(array, (size,))
     for name, value in parameters.items():
-        others[name], is_number = _parameter(name, value, steps if name in time_varying else None)
+        others[name], is_number = _parameter(
+            name, value, steps if name in time_varying else None, 2 if name in matrices else None
+        )
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
@@ -93,9 +99,9 @@ def _over_time(name: str, array: Array, steps: int) -> Array:
     return array
 
 
-def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, bool]:
+def _parameter(name: str, value: ArrayLike, steps: int | None, axes: int | None) -> tuple[Input, bool]:
     """A parameter, and whether it is a number. `steps` for one that has a value of its own at every step."""
-    value, shape = with_shape(name, value)
+    value, shape = with_shape(name, value, axes)
     is_number = not shape
     array = np.asarray(numbers(name, value, shape))[..., np.newaxis] if is_number else numbers(name, value, shape)
     shape = shape or (1,)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ZERO, MadeOfScalars, constant
-from knuckle.spatial.linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 from knuckle.spatial.vectors import refuse
 
 from .planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
@@ -92,6 +92,11 @@ class PlanarInertia(MadeOfScalars):
             [v.cross(self @ e) - self @ v.cross(e) for e in PlanarMotion.basis()]
         )
 
+    def coriolis(self, v: PlanarMotion) -> PlanarCoriolis:
+        """2B of a body that moves with `v`: J = 2 h·v, and its linear momentum."""
+        momentum, moving = self @ v, self.hx * v.x + self.hy * v.y
+        return PlanarCoriolis(moving + moving, momentum.angular, momentum.x, momentum.y)
+
     def kinetic_energy(self, v: PlanarMotion) -> Any:
         return v.dot(self @ v) / 2
 
@@ -104,6 +109,62 @@ class PlanarInertia(MadeOfScalars):
     def matrix(self) -> Matrix:
         """The dense 3x3 matrix (RBDA A.1, mcI)."""
         return Matrix.columns(((self @ e).components for e in PlanarMotion.basis()), 3)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanarCoriolis(MadeOfScalars):
+    """2B u = İu + u ×* h = (J ω, −2 p_y ω, 2 p_x ω) in the plane, with h = (L, p_x, p_y)."""
+
+    is_inertia = True
+    dimension = 3
+
+    J: Any
+    L: Any
+    px: Any
+    py: Any
+
+    @classmethod
+    def zero(cls) -> PlanarCoriolis:
+        return cls(ZERO, ZERO, ZERO, ZERO)
+
+    @property
+    def T(self) -> TransposedPlanarCoriolis:
+        """2Bᵀ."""
+        return TransposedPlanarCoriolis(self)
+
+    @property
+    def momentum(self) -> PlanarForce:
+        """h."""
+        return PlanarForce(self.L, self.px, self.py)
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, PlanarMotion):
+            w = other.angular
+            return PlanarForce(self.J * w, -((self.py + self.py) * w), (self.px + self.px) * w)
+        return other.mapped_by(self)
+
+    def __add__(self, other: PlanarCoriolis) -> PlanarCoriolis:
+        return PlanarCoriolis(self.J + other.J, self.L + other.L, self.px + other.px, self.py + other.py)
+
+    def brought_back(self, X: PlanarTransform) -> PlanarCoriolis:
+        """Xᵀ 2B X."""
+        h = X.T @ self.momentum
+        moving = X.x * h.x + X.y * h.y
+        return PlanarCoriolis(self.J + (moving + moving), *h.components)
+
+
+@dataclass(frozen=True, slots=True)
+class TransposedPlanarCoriolis(MadeOfScalars):
+    """2Bᵀ u: a moment."""
+
+    B: PlanarCoriolis
+
+    def __matmul__(self, other: Any) -> Any:
+        if isinstance(other, PlanarMotion):
+            B = self.B
+            moment = B.J * other.angular + (B.px + B.px) * other.y - (B.py + B.py) * other.x
+            return PlanarForce(moment, ZERO, ZERO)
+        return other.mapped_by(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle import derivatives
 from knuckle.errors import ModelError
 from knuckle.formats import adapters, load
 from knuckle.functions import bias_force, center_of_mass, forward_dynamics, inverse_dynamics, jacobian, mass_matrix
@@ -47,8 +48,8 @@ def _invertible(model: Model, s: FullState) -> float:
     return c if np.isfinite(c) and c < 1e14 else 0.0
 
 
-def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: int = 3, seed: int = 0) -> Errors:
-    """Inverse dynamics, mass matrix, forward dynamics, a frame's Jacobian and the centre of mass."""
+def _in_pinocchio(path: Path, base: Literal["fixed", "floating"]) -> tuple[Any, Model, Any, Any, Any]:
+    """Pinocchio, the model, Pinocchio's, the way between their variables, and Pinocchio's data."""
     pin: Any = import_module("pinocchio")
 
     root = [pin.JointModelFreeFlyer()] if base == "floating" else []
@@ -57,7 +58,30 @@ def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: in
     except (ValueError, RuntimeError) as error:
         raise NotComparableError(f"Pinocchio does not load it: {_reason(error, path)}") from None
     model = _model(path, base)
-    adapter, data = adapters.pinocchio(model, other), other.createData()
+    return pin, model, other, adapters.pinocchio(model, other), other.createData()
+
+
+def derivatives_against_pinocchio(path: Path, base: Literal["fixed", "floating"], seed: int = 0) -> Errors:
+    """The derivatives of inverse and forward dynamics in q, v, a and τ."""
+    pin, model, other, adapter, data = _in_pinocchio(path, base)
+    s = random_state(model, seed)
+    q, v, a, B = adapter.q_to(s.q), adapter.v_to(s.q, s.v), adapter.a_to(s.q, s.v, s.a), adapter.velocity_map(s.q)
+    theirs = [B.T @ M @ B for M in pin.computeRNEADerivatives(other, data, q, v, a)[:2]]
+    ours = derivatives.inverse_dynamics(model, s.q, s.v, s.a)
+    worst = {f"inverse, {k}": relative(x - y, y) for k, x, y in zip("qv", ours, theirs, strict=False)}
+    cond = _invertible(model, s)
+    if cond:
+        tau = pin.rnea(other, data, q, v, a) + 1.0
+        inverse = np.linalg.inv(B)
+        pairs = [inverse @ M @ B for M in pin.computeABADerivatives(other, data, q, v, tau)[:2]]
+        ours = derivatives.forward_dynamics(model, s.q, s.v, adapter.tau_from(q, tau))
+        worst |= {f"forward, {k}": relative(x - y, y) / cond for k, x, y in zip("qv", ours, pairs, strict=False)}
+    return worst
+
+
+def against_pinocchio(path: Path, base: Literal["fixed", "floating"], states: int = 3, seed: int = 0) -> Errors:
+    """Inverse dynamics, mass matrix, forward dynamics, a frame's Jacobian and the centre of mass."""
+    pin, model, other, adapter, data = _in_pinocchio(path, base)
     frame = next(name for name in reversed(model.frame_names) if other.existFrame(name, pin.FrameType.BODY))
     place = other.getFrameId(frame, pin.FrameType.BODY)
     worst: Errors = dict.fromkeys(

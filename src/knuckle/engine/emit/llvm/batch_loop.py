@@ -109,13 +109,15 @@ def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
 
 
 ZERO = Node("constant", 0.0)
+LYING = 16
+"""Inputs that a block takes from where they lie; fewer may be in registers anyway."""
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
 class Printer:
     """Prints the nodes of a program in order."""
 
-    longest = 20_000
+    longest = 10_000
     """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
 
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
@@ -127,6 +129,8 @@ class Printer:
         self.turned: dict[str, tuple[str, str]] = {}
         self.sums: dict[str, tuple[str, float]] = {}
         self.marks: list[int] = []
+        self.results: dict[int, list[int]] = {}
+        """Where the results go that are stored as soon as they are known, by node"""
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -178,8 +182,10 @@ class Printer:
         return given
 
     def _lying(self, operands: tuple[int, ...]) -> str | None:
-        """The room of a block that gave just these numbers, and has not run again since."""
+        """Where just these numbers lie: as inputs, or in the room of a block that has not run again since."""
         parts = [self.program.nodes[k] for k in operands]
+        if parts and len(self._runs(operands)) == 1 and self._are_lying(operands):
+            return self.inputs_from(parts[0].a)
         if not parts or any(x.op != "part" or x.a != parts[0].a or x.b != k for k, x in enumerate(parts)):
             return None
         room = self.names[parts[0].a]
@@ -188,8 +194,17 @@ class Printer:
     def _laid(self, room: str, operands: tuple[int, ...]) -> str:
         """A room with these numbers."""
         self._room(room, len(operands))
-        for k, i in enumerate(operands):
-            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot(room, k)}")
+        for first, size in self._runs(operands):
+            if self._are_lying(operands[first : first + size]):
+                source, place = self.inputs_from(self.program.nodes[operands[first]].a), self._slot(room, first)
+                bytes_ = size * self.lanes.width * self.lanes.bytes
+                self.body.lines.append(
+                    f"call void @llvm.memcpy.p0.p0.i64(ptr {place}, ptr %{source}, i64 {bytes_}, i1 false)"
+                )
+                continue
+            for k in range(first, first + size):
+                x = self.names[operands[k]]
+                self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(room, k)}")
         return room
 
     def _room(self, name: str, size: int) -> None:
@@ -203,6 +218,9 @@ class Printer:
 
     def absolute(self, x: str) -> str:
         return self.body.intrinsic("fabs", x)
+
+    def floor(self, x: str) -> str:
+        return self.body.intrinsic("floor", x)
 
     def minimum(self, x: str, y: str) -> str:
         return self._first_if(self.less(x, y), x, y)
@@ -252,13 +270,17 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "floor": floor, "min": minimum, "max": maximum,
         "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos,
     }  # fmt: skip
 
     def load(self, number: int) -> str:
         """An input: one vector over the states of the lanes."""
         return self.body.put(f"load {self.lanes.vector}, ptr {self._slot('gathered', number)}")
+
+    def inputs_from(self, number: int) -> str:
+        """Where inputs lie, from this one on."""
+        return self._slot("gathered", number).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """An output, likewise."""
@@ -269,9 +291,51 @@ class Printer:
 
     def nodes(self) -> None:
         """Prints all nodes, in order."""
+        left_lying = self._left_lying()
         for i, node in enumerate(self.program.nodes):
-            self.names.append(self.node(node))
+            self.names.append("" if i in left_lying else self.node(node))
+            self.give(i)
             self.mark(i)
+
+    def give(self, i: int) -> None:
+        """Stores a node that is a result: it need not wait for the end."""
+        for place in self.results.get(i, ()):
+            self.store(place, self.names[i])
+
+    def _left_lying(self) -> set[int]:
+        """Inputs that only blocks take, where they lie beside each other: none of them is loaded by itself."""
+        lying, loaded = set[int](), set(self.program.outputs)
+        for node in self.program.nodes:
+            if node.op != "call":
+                loaded.update(node.operands)
+                continue
+            place = 0
+            for array in self.program.blocks[node.a].arrays:
+                operands = node.operands[place : place + array]
+                for first, size in self._runs(operands):
+                    run = operands[first : first + size]
+                    (lying if self._are_lying(run) else loaded).update(run)
+                place += array
+        return lying - loaded
+
+    def _runs(self, operands: tuple[int, ...]) -> list[tuple[int, int]]:
+        """Where runs of inputs beside each other begin, and how many there are; other numbers by themselves."""
+        nodes, runs = [self.program.nodes[i] for i in operands], list[tuple[int, int]]()
+        for k, node in enumerate(nodes):
+            if k and node.op == "input" == nodes[k - 1].op and node.a == nodes[k - 1].a + 1:
+                runs[-1] = runs[-1][0], runs[-1][1] + 1
+            else:
+                runs.append((k, 1))
+        return runs
+
+    def _are_lying(self, run: tuple[int, ...]) -> bool:
+        """Whether a run is one of many inputs, which need not be loaded one by one."""
+        node = self.program.nodes[run[0]]
+        return len(run) >= LYING and node.op == "input" and self.has_inputs_from(node.a, len(run))
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        """Whether so many inputs lie beside each other, from this one on."""
+        return True
 
     def mark(self, i: int) -> None:
         """Where a segment may end: after every so many nodes, and the last."""
@@ -289,10 +353,9 @@ class Printer:
         return "\n  ".join(lines)
 
     def text(self, name: str) -> str:
-        self.nodes()
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
-        for i, place in places.items():
-            self.store(place, self.names[i])
+        self.results = {i: [place] for i, place in places.items()}
+        self.nodes()
         return self._around(self.inside(name), places, name)
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
@@ -364,7 +427,7 @@ done:{newline + "  fence seq_cst" if is_streamed else ""}
 def declarations(lanes: Lanes) -> str:
     """What code with these vectors calls."""
     V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
-    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
+    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor"))
     library = "\n".join(
         f"declare {T} @{f.library}{library_suffix(lanes)}({', '.join([T] * f.arity)})"
         for f in FUNCTIONS
@@ -372,6 +435,7 @@ def declarations(lanes: Lanes) -> str:
     )
     return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {library}"""
 
 

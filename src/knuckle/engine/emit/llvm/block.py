@@ -14,6 +14,7 @@ from knuckle.engine.trace import (
     Eliminate,
     EliminateResponse,
     Lookup,
+    MatrixProduct,
     Multiply,
     Repeated,
     RolledBlock,
@@ -30,6 +31,7 @@ from .dense_loops import (
     substitute_response_to_llvm,
     substitute_to_llvm,
 )
+from .product_loops import product_to_llvm
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm
@@ -48,6 +50,12 @@ class BlockPrinter(Printer):
         """An input, or the state of this round."""
         buffer = "given" if number < self.state else "taken"
         return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(buffer, number)}")
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        return number >= self.state
+
+    def inputs_from(self, number: int) -> str:
+        return self._slot("taken", number).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """A result; of lanes that are done, it stays what it was."""
@@ -110,6 +118,8 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
         return substitute_response_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, MatrixProduct):
+        return product_to_llvm(block, blocks.lanes, name, blocks.wide)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 

@@ -10,6 +10,9 @@ from .vector_lanes import Lanes
 class BlockTexts:
     """The functions that blocks have become, by block."""
 
+    wide: Lanes | None = None
+    """Where code is for one state: the vectors that it may compute several of its numbers in."""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self._names: dict[Block, str] = {}

@@ -117,11 +117,13 @@ class SideBySide(Printer):
         angles = self.early_angles()
         for i in self.cone(angles):
             self.names[i] = self.node(self.program.nodes[i])
+            self.give(i)
         for k in range(0, len(angles), self.wide.width):
             self.turn([self.names[i] for i in angles[k : k + self.wide.width]])
         for i, node in enumerate(self.program.nodes):
             if not self.names[i]:
                 self.names[i] = self.node(node)
+                self.give(i)
             self.mark(i)
         self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
 
@@ -144,6 +146,7 @@ class OneStateBlock(SideBySide, BlockPrinter):
 
     def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
         super().__init__(block, blocks)
+        assert blocks.wide is not None
         self.beside(blocks.wide)
 
 
@@ -156,11 +159,24 @@ class SingleStatePrinter(SideBySide):
 
     def load(self, number: int) -> str:
         """An input, from the argument that holds it."""
+        k, place = self._argument(number)
+        return self._number(f"%in{k}", place)
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        k, first = self._argument(number)
+        return first + size <= self.program.arguments[k][1]
+
+    def inputs_from(self, number: int) -> str:
+        k, first = self._argument(number)
+        return self.body.put(f"getelementptr {self.lanes.scalar}, ptr %in{k}, i64 {first}").removeprefix("%")
+
+    def _argument(self, number: int) -> tuple[int, int]:
+        """The argument that holds an input, and its place there."""
         k = 0
         while number >= self.program.arguments[k][1]:
             number -= self.program.arguments[k][1]
             k += 1
-        return self._number(f"%in{k}", number)
+        return k, number
 
     def store(self, place: int, x: str) -> None:
         """An output."""
@@ -168,9 +184,9 @@ class SingleStatePrinter(SideBySide):
         self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {at}, align {self._bytes}")
 
     def text(self, name: str) -> str:
-        self.nodes()
         for place, i in enumerate(self.program.outputs):
-            self.store(place, self.names[i])
+            self.results.setdefault(i, []).append(place)
+        self.nodes()
         places = "\n".join(
             f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}"
             for k in range(len(self.program.arguments))

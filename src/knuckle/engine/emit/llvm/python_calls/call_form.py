@@ -39,6 +39,8 @@ FORM = (
     "pieces",
     "room",
     "words",
+    "kind",
+    "make",
     "guard",
     "owner",
 )
@@ -55,6 +57,7 @@ most: the largest number of states for `batch`.
 dimensions, shape: the number of axes of the result for one state (0: a number), and where their lengths are.
 parts, pieces: the number of results, where `PIECE`s of them are; 0 for one that is no tuple.
 room, words: where code for one state may write all results of a tuple; the words of 32 bits of a number.
+kind, make: the class of a named tuple, 0 for a plain one, and `tuple.__new__`, which makes it of a plain one.
 guard: a callable that says whether the code is still right, or 0.
 owner: the object that keeps the form alive.
 """

@@ -106,9 +106,12 @@ entry:
 {of_form("dtype")}
 {of_form("number", "i32")}
 {of_form("words", "i64")}
+{of_form("kind")}
+{of_form("make")}
 {of_record("new")}
 {of_record("scalar")}
 {of_record("ndarray")}
+  %both = alloca [2 x ptr], align 16
   %tuple = call ptr @PyTuple_New(i64 %form_parts)
   %no_tuple = icmp eq ptr %tuple, null
   br i1 %no_tuple, label %give, label %compute
@@ -119,7 +122,7 @@ each:
   %k = phi i64 [0, %compute], [%k1, %put]
   %from = phi ptr [%form_room, %compute], [%after, %put]
   %more = icmp slt i64 %k, %form_parts
-  br i1 %more, label %make, label %give
+  br i1 %more, label %make, label %all
 make:
   %piece_index = mul i64 %k, {len(PIECE)}
   %piece = getelementptr i64, ptr %form_pieces, i64 %piece_index
@@ -165,6 +168,16 @@ put:
 fail:
   call void @Py_DecRef(ptr %tuple)
   ret ptr null
+all:
+  %is_plain = icmp eq ptr %form_kind, null
+  br i1 %is_plain, label %give, label %name
+name:
+  %second = getelementptr ptr, ptr %both, i64 1
+  store ptr %form_kind, ptr %both
+  store ptr %tuple, ptr %second
+  %named = call ptr @PyObject_Vectorcall(ptr %form_make, ptr %both, i64 2, ptr null)
+  call void @Py_DecRef(ptr %tuple)
+  ret ptr %named
 give:
   ret ptr %tuple
 }}"""

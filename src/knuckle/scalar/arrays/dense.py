@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, overload
 
-from knuckle.scalar import ONE, ZERO, MadeOfScalars, is_of_one_state, less, select, sqrt
+import numpy as np
+
+from knuckle.scalar.elementary import less, select, sqrt
+from knuckle.scalar.inside_kernel import is_of_one_state
+from knuckle.scalar.structural import ONE, ZERO, MadeOfScalars
+
+from .array_like import ArrayLike
+
+MANY = 256
+"""Entries of a matrix from which on code may have a loop for its products, instead of every operation."""
 
 
-def _composed(x: Any) -> Any:
-    """A scalar, vector or matrix of an array of constants, in the text of a kernel; anything else as it is."""
-    axes = getattr(x, "ndim", None)
-    if axes is None or not is_of_one_state():
-        return x
-    if axes > 2:
-        raise TypeError(f"an array of {axes} axes is no vector and no matrix")
-    if axes == 0:
-        return x.item()
+def composed(x: Any) -> Any:
+    """A vector or matrix of an array of constants, in the text of a kernel; anything else as it is."""
+    if not isinstance(x, np.ndarray) or x.ndim not in (1, 2) or not is_of_one_state():
+        return x  # pyright: ignore[reportUnknownVariableType]
     return Vector(x.tolist()) if x.ndim == 1 else Matrix(x.tolist(), x.shape[1])
 
 
-def _reflected(op: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """An operation with an array of constants on its left."""
-
-    def of(self: Any, other: Any) -> Any:
-        array = _composed(other)
-        return NotImplemented if array is other else op(array, self)
-
-    return of
-
-
-class Vector(MadeOfScalars):
+class Vector(ArrayLike):
     """A column of scalars, immutable: `+`, `-`, `*`, `/` by a scalar or entry by entry, `@` for the inner product.
 
-    In the text of a kernel arrays of NumPy's are vectors and matrices too.
+    In the text of a kernel it goes with arrays of NumPy's and with NumPy's functions as such an array would.
     """
 
     __slots__ = ("items",)
@@ -52,69 +45,88 @@ class Vector(MadeOfScalars):
     def __iter__(self) -> Iterator[Any]:
         return iter(self.items)
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.items),)
+
     @overload
     def __getitem__(self, k: int) -> Any: ...
     @overload
     def __getitem__(self, k: slice) -> Vector: ...
-    def __getitem__(self, k: int | slice) -> Any:
-        return Vector(self.items[k]) if isinstance(k, slice) else self.items[k]
+    @overload
+    def __getitem__(self, k: Any) -> Any: ...
+    def __getitem__(self, k: Any) -> Any:
+        if isinstance(k, slice):
+            return Vector(self.items[k])
+        if k is None or k is ... or isinstance(k, (tuple, list, ArrayLike, np.ndarray)):
+            return super().__getitem__(k)
+        return self.items[k]
 
     def __repr__(self) -> str:
         return f"Vector({list(self.items)})"
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
+        if is_of_one_state() and not _is_alien(other):
+            return _same(self, other)
         return isinstance(other, Vector) and self.items == other.items
+
+    def __ne__(self, other: object) -> Any:
+        return self._operated(np.not_equal, other) if is_of_one_state() and not _is_alien(other) else not self == other
 
     def __hash__(self) -> int:
         return hash(self.items)
 
-    def __add__(self, other: Any) -> Vector:
-        return Vector([a + b for a, b in self._with(other)])
+    def __add__(self, other: Any) -> Any:
+        pairs = self._beside(other)
+        return super().__add__(other) if pairs is None else Vector([a + b for a, b in pairs])
 
-    __radd__ = _reflected(operator.add)
-
-    def __sub__(self, other: Any) -> Vector:
-        return Vector([a - b for a, b in self._with(other)])
-
-    __rsub__ = _reflected(operator.sub)
+    def __sub__(self, other: Any) -> Any:
+        pairs = self._beside(other)
+        return super().__sub__(other) if pairs is None else Vector([a - b for a, b in pairs])
 
     def __neg__(self) -> Vector:
         return Vector([-a for a in self.items])
 
-    def __mul__(self, other: Any) -> Vector:
-        other = _composed(other)
-        if isinstance(other, Vector):
-            return Vector([a * b for a, b in self._with(other)])
-        if isinstance(other, MadeOfScalars):
-            raise TypeError(f"a Vector times {type(other).__name__} has no meaning")
+    def __mul__(self, other: Any) -> Any:
+        pairs = self._beside(other)
+        return self._scaled(other) if pairs is None else Vector([a * b for a, b in pairs])
+
+    def __rmul__(self, other: Any) -> Any:
+        return self._scaled(other, reflected=True)
+
+    def _scaled(self, other: Any, reflected: bool = False) -> Any:
+        if isinstance(other, (MadeOfScalars, np.ndarray, list, tuple)) and (
+            is_of_one_state() or isinstance(other, MadeOfScalars)
+        ):
+            return self._operated(np.multiply, other, reflected)
         return Vector([a * other for a in self.items])
 
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Vector:
-        other = _composed(other)
-        if isinstance(other, Vector):
-            return Vector([a / b for a, b in self._with(other)])
-        return Vector([a / other for a in self.items])
-
-    __rtruediv__ = _reflected(operator.truediv)
+    def __truediv__(self, other: Any) -> Any:
+        pairs = self._beside(other)
+        return super().__truediv__(other) if pairs is None else Vector([a / b for a, b in pairs])
 
     def __matmul__(self, other: Any) -> Any:
-        return sum((a * b for a, b in self._with(other)), ZERO)
-
-    __rmatmul__ = _reflected(operator.matmul)
-
-    def _with(self, other: Any) -> Iterator[tuple[Any, Any]]:
-        if type(other) is not Vector:
-            other = _composed(other)
+        other = composed(other)
         if not isinstance(other, Vector):
-            raise TypeError(f"a Vector goes with a Vector, not with {type(other).__name__}")
+            if not is_of_one_state():
+                raise self._does_not_go(np.matmul, other)
+            return other.T @ self if isinstance(other, Matrix) else super().__matmul__(other)
         if len(other) != len(self):
+            raise ValueError(f"vectors of lengths {len(self)} and {len(other)} do not fit")
+        return sum((a * b for a, b in zip(self.items, other.items, strict=True)), ZERO)
+
+    def _beside(self, other: Any) -> Iterator[tuple[Any, Any]] | None:
+        """Pairs with another vector of the same length; None for anything else, which may fit in a kernel's text."""
+        if type(other) is not Vector:
+            return None
+        if len(other.items) != len(self.items):
+            if is_of_one_state():
+                return None
             raise ValueError(f"vectors of lengths {len(self)} and {len(other)} do not fit")
         return zip(self.items, other.items, strict=True)
 
 
-class Matrix(MadeOfScalars):
+class Matrix(ArrayLike):
     """A dense matrix of scalars, immutable, by rows; 0 rows or columns are allowed (RBDA 3.3)."""
 
     __slots__ = ("_factors", "ncols", "rows")
@@ -153,8 +165,22 @@ class Matrix(MadeOfScalars):
     def T(self) -> Matrix:
         return Matrix(((row[j] for row in self.rows) for j in range(self.ncols)), self.nrows)
 
-    def __getitem__(self, k: int) -> tuple[Any, ...]:
-        return self.rows[k]
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return len(self.rows), self.ncols
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __iter__(self) -> Iterator[Vector]:
+        return map(Vector, self.rows)
+
+    @overload
+    def __getitem__(self, k: int) -> Vector: ...
+    @overload
+    def __getitem__(self, k: Any) -> Any: ...
+    def __getitem__(self, k: Any) -> Any:
+        return Vector(self.rows[k]) if isinstance(k, int) else super().__getitem__(k)
 
     def column(self, j: int) -> Vector:
         return Vector(row[j] for row in self.rows)
@@ -165,29 +191,37 @@ class Matrix(MadeOfScalars):
     def __repr__(self) -> str:
         return f"Matrix({[list(row) for row in self.rows]})"
 
-    def __eq__(self, other: object) -> bool:
+    def __eq__(self, other: object) -> Any:
+        if is_of_one_state() and not _is_alien(other):
+            return _same(self, other)
         return isinstance(other, Matrix) and self.rows == other.rows and self.ncols == other.ncols
+
+    def __ne__(self, other: object) -> Any:
+        return self._operated(np.not_equal, other) if is_of_one_state() and not _is_alien(other) else not self == other
 
     def __hash__(self) -> int:
         return hash(self.rows)
 
-    def __add__(self, other: Any) -> Matrix:
-        return Matrix(([a + b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
+    def __add__(self, other: Any) -> Any:
+        rows = self._beside(other)
+        if rows is None:
+            return super().__add__(other)
+        return Matrix(([a + b for a, b in zip(r, s, strict=True)] for r, s in rows), self.ncols)
 
-    __radd__ = _reflected(operator.add)
-
-    def __sub__(self, other: Any) -> Matrix:
-        return Matrix(([a - b for a, b in zip(r, s, strict=True)] for r, s in self._with(other)), self.ncols)
-
-    __rsub__ = _reflected(operator.sub)
+    def __sub__(self, other: Any) -> Any:
+        rows = self._beside(other)
+        if rows is None:
+            return super().__sub__(other)
+        return Matrix(([a - b for a, b in zip(r, s, strict=True)] for r, s in rows), self.ncols)
 
     def __neg__(self) -> Matrix:
         return Matrix(([-a for a in r] for r in self.rows), self.ncols)
 
-    def __mul__(self, s: Any) -> Matrix:
-        s = _composed(s)
-        if isinstance(s, MadeOfScalars):
-            raise TypeError(f"a Matrix times {type(s).__name__} has no meaning; the matrix product is @")
+    def __mul__(self, s: Any) -> Any:
+        if isinstance(s, (MadeOfScalars, np.ndarray, list, tuple)) and (
+            is_of_one_state() or isinstance(s, MadeOfScalars)
+        ):
+            return self._operated(np.multiply, s)
         return Matrix(([a * s for a in r] for r in self.rows), self.ncols)
 
     __rmul__ = __mul__
@@ -197,25 +231,31 @@ class Matrix(MadeOfScalars):
     @overload
     def __matmul__(self, other: Vector) -> Vector: ...
     def __matmul__(self, other: Any) -> Any:
-        other = _composed(other)
+        other = composed(other)
         if isinstance(other, Vector):
             if self._factors is not None and len(other) == self.ncols:
                 return _substituted(*self._factors, other)
+            if self.nrows * self.ncols >= MANY and is_of_one_state() and len(other) == self.ncols:
+                from .large_products import product
+
+                found = product(self.rows, other.items)
+                if found is not None:
+                    return Vector(found)
             return Vector(Vector(row) @ other for row in self.rows)
         if isinstance(other, Matrix):
             if self.ncols != other.nrows:
                 raise ValueError(f"{self.nrows}x{self.ncols} @ {other.nrows}x{other.ncols} does not fit")
             columns = [other.column(j) for j in range(other.ncols)]
             return Matrix(([Vector(row) @ c for c in columns] for row in self.rows), other.ncols)
-        return NotImplemented
+        return super().__matmul__(other) if is_of_one_state() else NotImplemented
 
-    __rmatmul__ = _reflected(operator.matmul)
-
-    def _with(self, other: Any) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]]:
-        other = _composed(other)
-        if not isinstance(other, Matrix):
-            raise TypeError(f"a Matrix goes with a Matrix, not with {type(other).__name__}")
-        if (other.nrows, other.ncols) != (self.nrows, self.ncols):
+    def _beside(self, other: Any) -> Iterator[tuple[tuple[Any, ...], tuple[Any, ...]]] | None:
+        """Pairs of rows with another matrix of the same shape; None for anything else, which may fit in a kernel."""
+        if type(other) is not Matrix:
+            return None
+        if other.shape != self.shape:
+            if is_of_one_state():
+                return None
             raise ValueError(f"{self.nrows}x{self.ncols} and {other.nrows}x{other.ncols} do not fit")
         return zip(self.rows, other.rows, strict=True)
 
@@ -234,10 +274,10 @@ class Matrix(MadeOfScalars):
         D: list[Any] = []
         inverse: list[Any] = []
         for j in range(n):
-            D.append(self[j][j] - sum((L[j][k] * LD[j][k] for k in range(j)), ZERO))
+            D.append(self.rows[j][j] - sum((L[j][k] * LD[j][k] for k in range(j)), ZERO))
             inverse.append(1 / D[j])
             for i in range(j + 1, n):
-                LD[i][j] = self[i][j] - sum((LD[i][k] * L[j][k] for k in range(j)), ZERO)
+                LD[i][j] = self.rows[i][j] - sum((LD[i][k] * L[j][k] for k in range(j)), ZERO)
                 L[i][j] = LD[i][j] * inverse[j]
         return Matrix(L, n), Vector(D), Vector(inverse)
 
@@ -289,14 +329,48 @@ class Matrix(MadeOfScalars):
         return Matrix.columns(basis, m)
 
 
+def _is_alien(x: object) -> bool:
+    """Whether `x` is plainly no array and no number, so that nothing here is equal to it."""
+    return x is None or isinstance(x, (str, bytes, type, dict))
+
+
+class _EqualEntries(Vector):
+    """Whether entries of two vectors are equal. Taken for one condition it is that all are, as dataclasses need it."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return all(self.items)
+
+
+class _EqualRows(Matrix):
+    """The same for matrices."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return all(x for row in self.rows for x in row)
+
+
+def _same(a: Vector | Matrix, b: Any) -> Any:
+    """Whether entries are equal, in the text of a kernel; False where the shapes do not fit."""
+    try:
+        found = ArrayLike._operated(a, np.equal, b)
+    except ValueError:
+        return False
+    if isinstance(found, Vector):
+        return _EqualEntries(found.items)
+    return _EqualRows(found.rows, found.ncols) if isinstance(found, Matrix) else found
+
+
 def _reflect(x: list[Any], beta: Any, c: list[Any]) -> None:
     s = beta * sum((a * b for a, b in zip(x, c, strict=True)), ZERO)
     c[:] = [b - s * a for a, b in zip(x, c, strict=True)]
 
 
-def _substituted(L: Matrix, inverse: Vector, b: Vector, first: int = 0) -> Vector:
+def _substituted(lower: Matrix, inverse: Vector, b: Vector, first: int = 0) -> Vector:
     """x with L D Lᵀ x = b, from 1/D; entries from `first` on, where those of b before it are zero."""
-    n, x = len(b), list(b)
+    n, x, L = len(b), list(b), lower.rows
     for i in range(first + 1, n):
         x[i] = x[i] - sum((L[i][j] * x[j] for j in range(first, i)), ZERO)
     x = [x[i] * inverse[i] for i in range(n)]

@@ -1,0 +1,118 @@
+"""Derivatives of inverse and forward dynamics beside Pinocchio's, in one run, on one thread.
+
+    python benchmarks/derivatives.py [--subjects xarm7 anymal talos] [--rounds 15]
+
+Dense results in double precision: ∂τ/∂(q, v, a), which Pinocchio's `computeRNEADerivatives` gives with the mass matrix,
+and ∂a/∂(q, v, τ), which its `computeABADerivatives` gives with the inverse. Pinocchio is called state by state from
+Python, a call of which costs it some 0.3 µs. Times are processor time, the best of all rounds, in turns; the first call
+traces and compiles, with nothing on the disk. Operations are those of the compiled code, all three matrices counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import numpy as np
+from subjects import SUBJECTS, States, Subject, states
+
+import knuckle as kn
+
+LOOP = 256
+"""States of Pinocchio's loop in Python."""
+CALLS = 200
+"""Calls of a single state in a row."""
+
+
+class Row(NamedTuple):
+    """A function of a subject: operations, µs per state, Pinocchio's, of one state, and seconds of a first call."""
+
+    subject: str
+    function: str
+    operations: int
+    batch: float
+    theirs: float
+    one: float
+    first: float
+
+
+def taken(call: Callable[[], Any]) -> float:
+    """Processor time in seconds."""
+    start = time.process_time()
+    call()
+    return time.process_time() - start
+
+
+def pinocchio_loop(subject: Subject, some: States, function: str) -> Callable[[], None]:
+    """All derivatives of some states, one after the other."""
+    pin: Any = import_module("pinocchio")
+    model = subject.pinocchio(pin)
+    model.gravity.linear = np.array(subject.model.gravity)
+    there, data = kn.formats.adapters.pinocchio(subject.model, model), model.createData()
+    q, v = there.q_to(some.q), there.v_to(some.q, some.v)
+    is_inverse = function == "inverse_dynamics"
+    x = there.a_to(some.q, some.v, some.a) if is_inverse else there.tau_to(some.q, some.tau)
+    call = pin.computeRNEADerivatives if is_inverse else pin.computeABADerivatives
+    rows = [tuple(np.ascontiguousarray(part) for part in state) for state in zip(q, v, x, strict=True)]
+
+    def loop() -> None:
+        for row in rows:
+            call(model, data, *row)
+
+    return loop
+
+
+def measured(subject: Subject, function: str, rounds: int) -> Row:
+    """Both libraries on the same states."""
+    f, model = getattr(kn.derivatives, function), subject.model
+    all_of_them = states(model, subject.batch)
+    third = "a" if function == "inverse_dynamics" else "tau"
+    arrays = [getattr(all_of_them, name) for name in ("q", "v", third)]
+    first = taken(lambda: f(model, *arrays))
+    bound = getattr(kn.bind(model).derivatives, function)
+    one = [x[0].copy() for x in arrays]
+    for _ in range(CALLS):
+        bound(*one)
+
+    def again() -> None:
+        for _ in range(CALLS):
+            bound(*one)
+
+    theirs = pinocchio_loop(subject, all_of_them.first(LOOP), function)
+    cases = ((lambda: f(model, *arrays), subject.batch), (theirs, LOOP), (again, CALLS))
+    best = [float("inf")] * len(cases)
+    for _ in range(rounds):
+        best = [min(b, taken(call) / count) for b, (call, count) in zip(best, cases, strict=True)]
+    count = kn.compilation.operation_count(f, model).total
+    ours, other, single = (1e6 * x for x in best)
+    return Row(subject.name, function.replace("_", " "), count, ours, other, single, first)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--subjects", nargs="+", choices=SUBJECTS, default=["xarm7", "anymal", "talos"])
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    kn.compilation.set_threads(1)
+    print("|         | derivatives of   | operations |    µs | Pinocchio |     × | one state |    × | first call, s |")
+    print("|---------|------------------|-----------:|------:|----------:|------:|----------:|-----:|--------------:|")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["KNUCKLE_CACHE_DIR"] = folder
+        for name in options.subjects:
+            for function in ("inverse_dynamics", "forward_dynamics"):
+                row = measured(SUBJECTS[name](), function, options.rounds)
+                print(
+                    f"| {row.subject:7} | {row.function:16} | {row.operations:10} | {row.batch:5.3f} |"
+                    f" {row.theirs:9.2f} | {row.theirs / row.batch:5.1f} | {row.one:9.2f} |"
+                    f" {row.theirs / row.one:4.1f} | {row.first:13.2f} |",
+                    flush=True,
+                )
+
+
+if __name__ == "__main__":
+    main()

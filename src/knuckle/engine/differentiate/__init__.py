@@ -1,0 +1,1 @@
+"""Differentiation of programs: the operations of a text, forward along directions and backward from weights."""
