@@ -39,6 +39,7 @@ from .functions import joint_passive_force as joint_passive_force
 from .functions import kinetic_energy as kinetic_energy
 from .functions import mass_matrix as mass_matrix
 from .functions import mass_matrix_inverse as mass_matrix_inverse
+from .functions import mass_matrix_inverse_product as mass_matrix_inverse_product
 from .functions import momentum as momentum
 from .functions import neutral as neutral
 from .functions import normalize as normalize
@@ -73,7 +74,6 @@ if _typing.TYPE_CHECKING:
     from . import testing as testing
     from . import viewer as viewer
     from .bound import bind as bind
-    from .constraints.constraint_terms import mass_matrix_inverse_product as mass_matrix_inverse_product
     from .functions.drives import drive_forces as drive_forces
     from .functions.where import where as where
     from .maximal_coordinates.maximal_model import maximal as maximal
@@ -97,7 +97,6 @@ _WHERE = {
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
-    "mass_matrix_inverse_product": "constraints.constraint_terms",
     "maximal": "maximal_coordinates.maximal_model",
     "maximal_forces": "maximal_coordinates.state_maps",
     "maximal_state": "maximal_coordinates.state_maps",

@@ -36,6 +36,7 @@ def short(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(demo_module, name, value)
 
 
+@pytest.mark.slow
 def test_it_reaches_swings_reports_and_writes(place: Path, monkeypatch: pytest.MonkeyPatch):
     kept = []
     monkeypatch.setattr(demo_module, "_timed", lambda *a: kept.append(_timed(*a)) or kept[-1])
@@ -71,11 +72,12 @@ def test_torques_stay_within_the_limits():
     assert np.any(np.abs(motion.tau) == limits)  # the first moment asks for more
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_it_writes_where_it_is_told(place: Path):
     plot, html = place / "arm.svg", place / "arm.html"
     shown = run("--plot", plot, "--html", html).stdout
+    for word in ("elbow_pitch", "PD controller", "arrived", "mrad", "free swing", "drift", "knuckle view arm"):
+        assert word in shown
     assert str(plot) in shown
     assert str(html) in shown
     assert {path.name for path in place.iterdir()} == {"arm.svg", "arm.html"}

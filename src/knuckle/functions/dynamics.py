@@ -249,6 +249,16 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
 
 
 @public
+@function(q="q", x="v", joint_space=True)
+def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
+    """H⁻¹ x (..., nv) in O(n), without H (notes 2.13, algorithm 10); through H where couplings tie branches."""
+    if model.ties_branches:
+        return mass_matrix.reference(model, q).solve(as_vector(x))
+    shared = inertia_inverse.factors(model, model.positions(q))
+    return model.forces(q, inertia_inverse.solve(model, shared, model.velocities(q, x)))
+
+
+@public
 @function(q="q", v="v", joint_space=True)
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""

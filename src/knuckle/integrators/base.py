@@ -7,7 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from knuckle.errors import ModelError
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.spatial import called
 
 from .system import System
@@ -57,6 +59,9 @@ class Integrator(ABC):
     acts_at_the_end: ClassVar[bool] = False
     """Whether the forces in a step are those at its end."""
 
+    is_implicit: ClassVar[bool] = False
+    """Whether forces are known at the end of a step, or nearly, so that stiff ones need no short steps."""
+
     @property
     @abstractmethod
     def order(self) -> int:
@@ -72,7 +77,7 @@ class Integrator(ABC):
 
     def closed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """The state at t + dt with its loops closed, if projection is to do that, and far from where charts end."""
-        closed = called(system.closed) if system.is_closed else system.closed
+        closed = called(system.closed, is_single=True) if system.is_closed else system.closed
         return State(*system.in_charts(*closed(t + dt, state.q, state.v)), state.memory)
 
     def acting(self, system: System, state: State) -> System:
@@ -86,6 +91,16 @@ class Integrator(ABC):
     def renewed(self, system: System, t: Any, state: State, dt: Any) -> State:
         """A state that begins anew where the forces have changed, with what still holds of its memory: nothing."""
         return self.begin(system, t, state.q, state.v, dt)
+
+    @property
+    def soft_contacts(self) -> CompliantContacts | None:
+        """The soft contacts that are part of its steps, if there are some."""
+        return None
+
+    @property
+    def runs_alone(self) -> bool:
+        """Whether it has native code of its own that takes many steps in one call."""
+        return False
 
     @property
     def evaluations(self) -> int | None:
@@ -175,3 +190,13 @@ class StepForms(ABC):
     def soft_contact(self, integrator: Any) -> Integrator:
         """One with soft contact."""
         return self.steps(integrator)
+
+
+def must_know_deformables(model: Model, integrator: Integrator) -> None:
+    """An error where a mechanism has deformable bodies and an integrator does not know them."""
+    if model.deformables and not integrator.solves_deformables:
+        names = ", ".join(repr(soft.name) for soft in model.deformables[:3])
+        raise ModelError(
+            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate "
+            "without integrator= takes steps that do; model.without_deformables() has none"
+        )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.errors import ModelError
 from knuckle.model import Model
@@ -9,8 +11,9 @@ from knuckle.spatial import SPATIAL
 
 from .base import Integrator
 from .loop_stabilization import Stabilization
-from .methods.implicit_euler import ImplicitEuler
-from .methods.tree_steps import TreeSteps
+
+if TYPE_CHECKING:
+    from .methods.implicit_euler import ImplicitEuler
 
 FEW_VARIABLES, FEW_WITH_ELEMENTS = 60, 24
 """Velocity variables up to which all of the equations are one piece of code: more of them would take minutes to compile
@@ -33,6 +36,10 @@ def implicit_steps_for(
         has_gains: whether a controller is a kernel: loops over bodies have only slopes of a variable on its own force.
         has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
+    if not integrator.is_implicit:
+        return integrator
+    from .methods.implicit_euler import ImplicitEuler
+
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
         return integrator
     obstacle = (
@@ -54,7 +61,9 @@ def is_large(model: Model) -> bool:
     return model.nv > few and not _obstacle(model, None, "auto")
 
 
-def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
+def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> Integrator:
+    from .methods.tree_steps import TreeSteps
+
     return TreeSteps(model, solver, integrator.tolerance, integrator.iterations)  # pyright: ignore[reportArgumentType]
 
 

@@ -36,7 +36,7 @@ class Kind:
     absolute: Callable[[Any], Any] | None = None
     minimum: Callable[[Any, Any], Any] | None = None
     maximum: Callable[[Any, Any], Any] | None = None
-    called: Callable[[dict[Any, Any], Any, list[Any], bool], list[Any]] | None = None
+    called: Callable[[dict[Any, Any], Any, list[Any], bool, bool], list[Any]] | None = None
     repeated: Callable[[Any, list[Any], int, bool], list[Any] | None] | None = None
     ruled: Callable[[Any, list[Any], Any], list[Any] | None] | None = None
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None

@@ -12,24 +12,19 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator, IntegratorName
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
-from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts, RigidContacts
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
 from .actuated_control import actuated_rows, control_inputs, with_actuators
-from .contacts.contact_events import contact_events
-from .contacts.contact_notes import ContactNotes, contact_notes
-from .contacts.starting_overlaps import warn_of_overlaps
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -41,7 +36,7 @@ from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
 from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
-from .row_notes import NodeNotes
+from .row_notes import NodeNotes, RowNotes
 from .run_settings import RunSettings
 from .sampled_control import (
     SampledControl,
@@ -189,10 +184,17 @@ def simulate(
         return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
 
     def with_muscles(steps: Steps) -> Steps:
-        return steps if told.which is None else replace(steps, integrator=with_muscle_states(steps.integrator))
+        if told.which is None:
+            return steps
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        return replace(steps, integrator=with_muscle_states(steps.integrator))
 
     steps = for_one_state(steps)
-    warn_of_overlaps(model, steps.integrator, q)
+    if steps.integrator.solves_contacts:
+        from .contacts.starting_overlaps import warn_of_overlaps
+
+        warn_of_overlaps(model, steps.integrator, q)
     steps = with_muscles(steps)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
@@ -205,11 +207,13 @@ def simulate(
             switches.append(rigid := JointStops(limits, stepper, wrenches))
             must_be_inside(rigid, q)
         if rigid_contacts is not None:
+            from .contacts.contact_events import contact_events
+
             switches.append(contact_events(rigid_contacts, stepper, wrenches, q, steps.dt))
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
-        notes = NodeNotes() if model.deformables else contact_notes(steps.integrator, stepper, switches)
+        notes = _notes(stepper, switches, rigid_contacts is not None)
         return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches), notes)
 
     settings = settings_for(steps)
@@ -267,9 +271,7 @@ def simulate(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
         message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
         steps.name, steps.dt,
-        contact_record=settings.notes.record(model) if isinstance(settings.notes, ContactNotes) else None,
-        node_rows=settings.notes.record() if isinstance(settings.notes, NodeNotes) else None,
-        muscle_rows=muscles,
+        muscle_rows=muscles, **({} if settings.notes is None else settings.notes.of_trajectory(model)),
     ).with_frames(frames)  # fmt: skip
 
 
@@ -291,6 +293,17 @@ def _apart(stepper: Stepper, rows: Array) -> tuple[Array, Array | None]:
         return rows, None
     n = stepper.recorded_size - stepper.sampled.count + 1
     return rows[:, :n], rows[:, n : n + stepper.sampled.size].copy()
+
+
+def _notes(stepper: Stepper, switches: Iterable[ModeSwitch], has_events: bool) -> RowNotes | None:
+    """What notes the nodes of deformable bodies, or contacts that steps solve or that go from event to event."""
+    if stepper.model.deformables:
+        return NodeNotes()
+    if not (has_events or stepper.integrator.solves_contacts):
+        return None
+    from .contacts.contact_notes import contact_notes
+
+    return contact_notes(stepper, switches)
 
 
 def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
@@ -347,7 +360,8 @@ def _from_checkpoint(
     checkpoints = Checkpoints(folder, there, every)
     saved = checkpoints.read(settings.model, settings.stepper.recorded_size)
     for notes in saved.contacts:
-        assert isinstance(settings.notes, ContactNotes)
+        assert settings.notes is not None
+        assert settings.notes.log is not None
         settings.notes.log.add(notes)
     if saved.state is None:
         return Simulator.start(settings, q, v), checkpoints, None

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.one_by_one import OneByOne
 from knuckle.engine.kernels.specialization import Specialization
@@ -22,6 +21,7 @@ from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit, start_of
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.public_names import public
 from knuckle.warning import warn
 

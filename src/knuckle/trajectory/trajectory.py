@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
+from knuckle.trajectory.node_rows import NodeRows
 
 from .contacts.contact_changes import KINDS, contact_changes
-from .contacts.contact_record import ContactRecord, KnownContacts, known_rows, read_contacts
 from .contacts.contact_sums import Axes, contact_force
+from .contacts.known_contacts import KnownContacts, NotedContacts, known_rows, read_contacts
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
@@ -206,7 +205,7 @@ class Trajectory(WithMuscles):
         From event to event they are those of `events`, at their instants. Else they are the changes between rows, at
         the time of the later row; a touch is an impact if it is faster than twice what gravity gives in a step.
         """
-        if isinstance(self.contact_record, ContactRecord) and isinstance(self.contact_record.method, RigidContacts):
+        if isinstance(self.contact_record, NotedContacts) and self.contact_record.has_events:
             return tuple(o for o in self.events if o.kind in KINDS and " on " in o.name)
         gravity = float(np.linalg.norm([float(x) for x in self.model.gravity]))
         return contact_changes(self.contacts, self.q, self.v, self.dt, gravity)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels, velocity_units
+from knuckle.trajectory.node_rows import NodeRows
 
 from .archive import read_archive, write_archive, written_aside
 from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
 from knuckle.model import Model
 from knuckle.model.labels import position_labels, position_units
 from knuckle.simulation.rollout.rollout_result import Rollout
-from knuckle.trajectory.contacts.contact_record import KnownContacts, known_rows, read_contacts
+from knuckle.trajectory.contacts.known_contacts import KnownContacts, known_rows, read_contacts
 from knuckle.trajectory.muscle_rows import MuscleRows, potential_energy_with
+from knuckle.trajectory.node_rows import NodeRows
 from knuckle.trajectory.trajectory import over_time
 
 from .scene.element_lines import ElementLines, element_lines

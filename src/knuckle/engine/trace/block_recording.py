@@ -43,13 +43,15 @@ class Recorded:
         ]
 
 
-def called(memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool) -> list[Any]:
+def called(
+    memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool = False, is_single: bool = False
+) -> list[Any]:
     """The results of a piece of text that is printed once. `memory` holds what has been recorded of it.
 
     What is known of the arguments makes another piece, unless it is to be a general one.
     """
     graph = innermost(arguments)
-    if not graph.has_blocks:
+    if not graph.has_blocks or (is_single and not graph.keeps_loops):
         return text(arguments)
     known = [None if is_general else _constant(graph, x) for x in arguments]
     key = graph, tuple(known)

@@ -269,10 +269,10 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     return Expression(graph, graph.apply("select", *numbers))
 
 
-def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool) -> list[Any]:
+def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool, is_single: bool) -> list[Any]:
     from .block_recording import called
 
-    return called(memory, text, arguments, is_general)
+    return called(memory, text, arguments, is_general, is_single)
 
 
 def _repeated(text: Any, state: list[Any], rounds: int, settles: bool) -> list[Any] | None:

@@ -60,6 +60,7 @@ class ImplicitEuler(Integrator):
     iterations: int = 500
 
     evaluates_forces_once = True
+    is_implicit = True
 
     def __post_init__(self) -> None:
         if self.solver not in get_args(Solver):

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.friction_springs import begun_springs, soft_force, soft_force_within, springs_after
 from knuckle.contact.soft_contact import spring_count
 from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, StepForms
 from knuckle.integrators.system import System
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.spatial import Vector
 
 from .newton import Iterative, Newton
@@ -71,6 +71,10 @@ class AroundSteps(Integrator):
     @property
     def evaluations(self) -> int | None:
         return self.integrator.evaluations
+
+    @property
+    def soft_contacts(self) -> CompliantContacts:
+        return self.contacts
 
     def check(self, t: float, state: State, dt: float) -> None:
         self.integrator.check(t, state, dt)

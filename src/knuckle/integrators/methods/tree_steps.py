@@ -35,6 +35,7 @@ class TreeSteps(Integrator):
     iterations: int = 500
 
     evaluates_forces_once = True
+    is_implicit = True
     takes_numbers = True
 
     @property

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Clock, Input
@@ -21,6 +20,7 @@ from knuckle.engine.native import result_memory, threads
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.rollout.rollout_inputs import MUSCLE_TITLES, Inputs
 from knuckle.simulation.rollout.rollout_steps import RolloutSteps, specialization_of, started, steps_to_take
 from knuckle.simulation.steps.step_text import APPLIED

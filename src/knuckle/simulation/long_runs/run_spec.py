@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.registry import integrator_of
 from knuckle.model import Model
+from knuckle.model.contact import RigidContacts
 from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.events.event import Event, Events
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS

@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
 from knuckle.engine.kernels.specialization import Specialization
@@ -18,10 +17,9 @@ from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator, IntegratorName
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
-from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.actuated_control import (
     CONTROLS,
@@ -48,7 +46,7 @@ from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
 from .held_control import HeldControl, Sampler
-from .rollout_contacts import BEFORE_Q, BEFORE_V, NotingStep, RolloutContacts, noting
+from .noting_step import BEFORE_Q, BEFORE_V, NotingStep
 from .rollout_forces import Acting, given_forces, inputs_kept
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
@@ -175,7 +173,11 @@ def rollout(
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
-    method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
+    method = chosen.integrator
+    if which is not None:
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        method = with_muscle_states(method)
     period = 0 if law is None else must_fit_steps(law, dt, method)
     acting = functional.get("controller"), functional.get("external_forces"), functional.get("excitations")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
@@ -190,7 +192,7 @@ def rollout(
     must_be_separate(model)
     if dt < 0 and friction_rows(model):
         raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
-    if dt <= 0 and isinstance(method, ContactSteps):
+    if dt <= 0 and method.solves_contacts and method.soft_contacts is None:
         raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
     must_be_unit(model, inputs.state["q"])
     if model_fn is None:  # another one has its loops elsewhere
@@ -225,11 +227,13 @@ def rollout(
     z = tuple(
         memory.empty((*inputs.batch, len(at), inputs.state[name].shape[-1]), inputs.state["q"].dtype) for name in states
     )
-    if save_contacts or states:
-        text = noting(step, model, inputs.state, save_contacts, states)
-        before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
-        inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
-        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states) if save_contacts else None
+    if save_contacts:
+        from .rollout_contacts import RolloutContacts, noting
+
+        text, inputs = _noting(noting(step, model, inputs.state, states), inputs)
+        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states)
+    elif states:
+        text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
@@ -257,6 +261,12 @@ def rollout(
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
     return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
+
+
+def _noting(step: NotingStep, inputs: Inputs) -> tuple[NotingStep, Inputs]:
+    """A step that tells more, and the inputs with the parts of the state that it has."""
+    before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if step.keeps_before else {}
+    return step, dataclasses.replace(inputs, state=step.ordered({**inputs.state, **before}))
 
 
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:

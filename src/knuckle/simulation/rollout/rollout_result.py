@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.simulation.divergence import finite
-from knuckle.trajectory.contacts.contact_record import ContactRecord
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
+from knuckle.trajectory.contacts.known_contacts import NotedContacts
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
 from knuckle.trajectory.trajectory import Trajectory, filmed, over_time, played, replayed, shown_in_notebook
 from knuckle.trajectory.trajectory_plot import WHAT, Quantity
 
-from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from knuckle.viewer.offscreen.video import VideoOptions
     from knuckle.viewer.replay_page import Replay, ReplayOptions
     from knuckle.viewer.viewer import Viewer
+
+    from .rollout_contacts import RolloutContacts
 
 Array = NDArray[Any]
 
@@ -129,7 +130,7 @@ class Rollout(WithMuscles):
             muscle_rows=self._all_muscle_rows(rows),
         )  # fmt: skip
 
-    def _contact_record(self, model: Model) -> ContactRecord | None:
+    def _contact_record(self, model: Model) -> NotedContacts | None:
         if self.contact_rows is None or self.dt is None:
             return None
         return self.contact_rows.record(model, self.times, self.dt, self.q, self.v)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.calls.function import kernel
 from knuckle.integrators.base import Adaptive, Integrator
 from knuckle.integrators.contact_choice import contact_integrator, must_solve_contacts
@@ -14,6 +13,7 @@ from knuckle.integrators.registry import integrator_of
 from knuckle.integrators.starting_state import DEFAULT_STEP
 from knuckle.integrators.system import System
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.public_names import public
 from knuckle.simulation.friction.dry_friction import begun, must_be_separate, stepped
 from knuckle.spatial import Matrix

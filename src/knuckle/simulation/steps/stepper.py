@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
-from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
-from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, must_know_deformables
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
-from knuckle.integrators.methods.collider_steps import ColliderSteps
-from knuckle.integrators.methods.deformable_steps import must_know_deformables
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -35,11 +32,15 @@ from knuckle.simulation.friction.dry_friction import (
 from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
 from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
-from .looped_steps import LoopedSteps
 from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
 from .step_text import APPLIED, RESTING, LoadText, StepText
+
+if TYPE_CHECKING:
+    from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
+
+    from .looped_steps import LoopedSteps
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -81,7 +82,7 @@ class Stepper:
         self._is_text = controller.is_text and external_forces.is_text and told.excitations.is_text
         self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
-        is_looped = isinstance(integrator, ColliderSteps) and integrator.runs_alone and self._is_text
+        is_looped = integrator.runs_alone and self._is_text
         self.is_compiled = is_looped or (self._is_text and not self._is_solved and not self._is_long)
         self._step = StepText(
             "step", integrator, controller, external_forces,
@@ -96,7 +97,12 @@ class Stepper:
         self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
-        if is_looped and isinstance(integrator, ColliderSteps):
+        if is_looped:
+            from knuckle.integrators.methods.collider_steps import ColliderSteps
+
+            from .looped_steps import LoopedSteps
+
+            assert isinstance(integrator, ColliderSteps)
             self._many = LoopedSteps(self._between, integrator, model, self.parameters)
         if not self._samples_inside and self.sampled is not None:
             self._many = SampledRuns(self._many, self.sampled, model, self.parameters)
@@ -269,7 +275,8 @@ class Stepper:
 
     def prepared(self, count: int) -> tuple[PreparedSteps, Array] | None:
         """So many steps by loops over what touches, for calls again and again; None for other steps."""
-        return self._many.prepared(count) if isinstance(self._many, LoopedSteps) else None
+        prepare = getattr(self._many, "prepared", None)
+        return None if prepare is None else prepare(count)
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
         """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 from knuckle.public_names import public_in
 
-from .impact import ImpactLaw, Order
+ImpactLaw = Literal["newton", "poisson", "energetic", "sticking"]
+Order = Literal["simultaneous", "sequential"]
 
 
 @public_in("contact")

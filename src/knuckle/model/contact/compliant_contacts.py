@@ -1,4 +1,4 @@
-"""Soft contact as data: which law, which friction, and what the surfaces of a mechanism say to it."""
+"""Soft contact as data: which law, and which friction."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from knuckle.algorithms.contact.soft_laws import LAWS, SoftSurface
-from knuckle.errors import ModelError
-from knuckle.model import Model
 from knuckle.public_names import public_in
-from knuckle.scalar import constant
 
-from .contact_pairs import ContactPair
-
+LAWS = ("featherstone", "linear", "hunt-crossley")
 FRICTION = ("spring", "regularized", None)
 
 
@@ -51,20 +46,3 @@ class CompliantContacts:
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < math.inf:
                 raise ValueError(f"{name} is a number above zero, not {value!r}")
             object.__setattr__(self, name, float(value))
-
-    def surface(self, model: Model, pair: ContactPair) -> SoftSurface:
-        """What holds for a pair of shapes; an error where its surfaces are rigid."""
-        surface = pair.surface
-        for name, unit in (("stiffness", "N/m"), ("damping", "N s/m")):
-            if getattr(surface, name) is None:
-                bodies = " and ".join(map(repr, pair.names(model)))
-                raise ModelError(
-                    f"soft contact of {bodies} needs the {name} of their surfaces, and {surface.name!r} has none: give "
-                    f"one of the surfaces, or their pair, {name}=… in {unit}"
-                )
-        assert surface.stiffness is not None
-        if surface.stiffness == 0:
-            bodies = " and ".join(map(repr, pair.names(model)))
-            raise ModelError(f"soft contact of {bodies}: the stiffness of {surface.name!r} is 0, and must be above 0")
-        mu = 0.0 if self.friction is None else surface.friction
-        return SoftSurface(surface.stiffness, constant(surface.damping), constant(mu), self.depth, self.across)

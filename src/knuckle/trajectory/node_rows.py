@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 
-from .soft_bodies import SoftBodies
-
 Array: TypeAlias = NDArray[Any]
 
 
@@ -41,6 +39,8 @@ class NodeRows:
 
     def energies(self, model: Model) -> tuple[Array, Array, Array]:
         """(elastic, of height, kinetic) of every row, in joules."""
+        from knuckle.elements import SoftBodies
+
         bodies = SoftBodies(model)
         elastic = np.array([bodies.energy(x) for x in self.x])
         height = -np.einsum("tni,n,i->t", self.x, bodies.masses, np.array(model.gravity, float))
