@@ -76,7 +76,7 @@ def measure(name: str, effort: Effort) -> dict[str, Any]:
         return kn.rollout(model, start.q, start.v, start.tau, DT, steps=steps, integrator="euler", out=out)
 
     def gradient(memory: int) -> kn.simulation.RolloutGradient:
-        return kn.simulation.rollout_gradient(
+        return kn.rollout_gradient(
             model, speed, start.q, start.v, start.tau, DT, steps=steps, final_loss=end, integrator="euler",
             memory=memory,
         )  # fmt: skip

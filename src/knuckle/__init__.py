@@ -80,6 +80,8 @@ if _typing.TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_forces as maximal_forces
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
+    from .simulation.gradients.linearize import linearize as linearize
+    from .simulation.gradients.rollout_gradient import rollout_gradient as rollout_gradient
     from .simulation.rollout.rollout import rollout as rollout
     from .simulation.sampled_control import SampledController as SampledController
     from .simulation.simulate import simulate as simulate
@@ -97,11 +99,13 @@ _WHERE = {
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
+    "linearize": "simulation.gradients.linearize",
     "maximal": "maximal_coordinates.maximal_model",
     "maximal_forces": "maximal_coordinates.state_maps",
     "maximal_state": "maximal_coordinates.state_maps",
     "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
+    "rollout_gradient": "simulation.gradients.rollout_gradient",
     "simulate": "simulation.simulate",
     "step": "simulation.steps.one_step",
     "view": "viewer.viewer",

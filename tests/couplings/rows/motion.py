@@ -105,9 +105,9 @@ def _by_force(c: Case) -> Any:
     return np.stack([c.constrained(unit)[0][c.lead] - still for unit in np.eye(len(c.tau))], -1)
 
 
-@row("simulation.linearize")
+@row("linearize")
 def linearize(c: Case) -> Iterator[Pair]:
-    found = kn.simulation.linearize(c.model, c.q, c.v, c.tau)
+    found = kn.linearize(c.model, c.q, c.v, c.tau)
     yield found.B, np.concatenate([np.zeros((len(c.v), len(c.v))), _by_force(c)])
 
 
@@ -117,9 +117,9 @@ def last_speed(model, v, weight):  # type: ignore[no-untyped-def]
     return weight @ v
 
 
-@row("simulation.rollout_gradient")
+@row("rollout_gradient")
 def rollout_gradient(c: Case) -> Iterator[Pair]:
-    found = kn.simulation.rollout_gradient(
+    found = kn.rollout_gradient(
         c.model, None, c.q, c.v, c.tau, 1e-3, steps=1, final_loss=last_speed, parameters={"weight": c.tau},
         integrator="euler", wrt="tau", stabilization=None,
     )  # fmt: skip

@@ -13,7 +13,7 @@ from knuckle.joints import Free, Prismatic, Revolute, Spherical
 from knuckle.model import solid_box
 
 Array = np.ndarray[Any, Any]
-linearize = kn.simulation.linearize
+linearize = kn.linearize
 rng = np.random.default_rng(3)
 E = 1e-4
 

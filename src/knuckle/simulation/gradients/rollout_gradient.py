@@ -153,7 +153,7 @@ def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -
             f'integrator "{taken.name}" solves for impulses of contact, which have no derivatives here: take soft '
             "contacts, contacts=kn.contact.CompliantContacts(), or contacts=False and another integrator"
         )
-    final = taken.controls.get("final_loss")
+    final = taken.functional.get("final_loss")
     if final is not None and (late := [name for name in final.names if name in time_varying]):
         raise TypeError(f"final_loss asks for {late[0]}, which has a value for every step, and none for the last state")
 
@@ -212,7 +212,7 @@ class _Gradient:
 
     def _loops(self, parts: Mapping[str, int], part: int) -> ThereAndBack:
         taken, step = self.taken, self.step
-        loss, final = (loss_of(taken.controls, name, step.model_fn is not None) for name in ("loss", "final_loss"))
+        loss, final = (loss_of(taken.functional, name, step.model_fn is not None) for name in ("loss", "final_loss"))
         back = BackwardStep(step, loss, tuple(parts), self.moving, self.held)
         takes = final.control.parameters if final is not None else ()
         end_wrt = tuple(name for name in takes if name in self.held)

@@ -15,21 +15,33 @@ from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import must_be_closed, must_be_short, stabilization_of
-from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
+from knuckle.simulation.actuated_control import CONTROLS, GIVEN, must_have_actuators, with_actuators
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
+from knuckle.simulation.sampled_control import (
+    FIRST_STATE,
+    SampledControl,
+    SampledController,
+    must_be_one,
+    must_fit_steps,
+    sampled_inputs,
+)
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.warning import warn
 
+from .held_control import Sampler
 from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of
 
 if TYPE_CHECKING:
     from .held_control import HeldControl
+
+
+FIRST = (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_STATE)
+"""Arguments of the start of a motion, which its steps do not take."""
 
 
 class OneStep(Protocol):
@@ -56,10 +68,13 @@ class RolloutSteps:
         dt: its length in seconds.
         steps: how many.
         t0: the time at the beginning.
-        controls: the functions that are called, by what they are.
+        functional: the functions that are called, by what they are.
         native: controller, external forces and excitations that are kernels, each or None.
         python: those that are functions of Python's.
         muscles: which muscles have states.
+        force: the forces at the joints in a step: those of a controller, and of actuators.
+        driven: what tells the controls of actuators, if they have some.
+        sampler: a sampled law that is a function of Python's.
     """
 
     step: StepText
@@ -68,10 +83,19 @@ class RolloutSteps:
     dt: float
     steps: int
     t0: float
-    controls: Mapping[str, Control]
+    functional: Mapping[str, Control]
     native: tuple[Control | None, ...]
     python: tuple[Control | None, ...]
     muscles: MuscleStates | None
+    force: Any
+    driven: Control | None
+    sampler: Sampler | None
+    law: SampledControl | None
+
+    @property
+    def held_controls(self) -> Control | None:
+        """What tells the controls of actuators, if it is a function of Python's."""
+        return self.driven if self.driven is not None and not self.driven.is_text else None
 
 
 def steps_to_take(
@@ -85,7 +109,7 @@ def steps_to_take(
     duration: Any,
     integrator: str | Integrator | None,
     contacts: Any,
-    controller: Callable[..., Any] | None,
+    controller: Any,
     external_forces: Callable[..., Any] | None,
     excitations: Any,
     activations0: Any,
@@ -95,6 +119,7 @@ def steps_to_take(
     time_varying: Collection[str],
     t0: Any,
     stabilization: Any,
+    controls: Any = None,
     losses: Mapping[str, Callable[..., Any] | None] | None = None,
     name: str = "rollout",
 ) -> RolloutSteps:
@@ -110,39 +135,68 @@ def steps_to_take(
             "model.without_deformables() has none"
         )
     excite = excitations if callable(excitations) else None
-    functions = {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}
-    controls = controls_of({**functions, "excitations": excite, **(losses or {})}, named, time_varying)
+    names = dict.fromkeys(named, 0.0)
+    sampled = sampled_inputs("controller", controller, model.nv, names)
+    if controls is not None:
+        must_have_actuators(model)
+    if isinstance(controls, SampledController):
+        must_be_one(sampled)
+        sampled = sampled_inputs("controls", controls, len(model.actuators), names)
+    law = sampled.which
+    telling = controls if callable(controls) else None
+    continuous = None if isinstance(controller, SampledController) else controller
+    functions = {"controller": continuous, "external_forces": external_forces, "model_fn": model_fn}
+    told_by = {"excitations": excite, "controls": telling, **(losses or {})}
+    functional = controls_of({**functions, **told_by}, named, time_varying, sampled.parameters)
     which = states_of(model, excitations, activations0, fiber_lengths0)
-    muscles: dict[str, tuple[Any, int]] = {}
+    further: dict[str, tuple[Any, int]] = {}
     if which is not None:
-        muscles[EXCITED] = None if excite else excitations, which.muscles
-        muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
+        further[EXCITED] = None if excite else excitations, which.muscles
+        further[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
         fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
-        muscles[FIRST_FIBERS] = fibers, which.elastic
-    matrices = {name for control in controls.values() for name in control.matrices}
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, count, named, time_varying, muscles, matrices)
+        further[FIRST_FIBERS] = fibers, which.elastic
+    if controls is not None and telling is None and not isinstance(controls, SampledController):
+        further[CONTROLS] = controls, len(model.actuators)
+    if law is not None and law.states:
+        further[FIRST_STATE] = sampled.parameters[FIRST_STATE], law.states
+    laws = [*functional.values(), *(() if law is None else (law.law,))]
+    matrices = {name for control in laws for name in control.matrices}
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, count, named, time_varying, further, matrices)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)
-    method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
-    acting = controls.get("controller"), controls.get("external_forces"), controls.get("excitations")
+    method = chosen.integrator
+    if which is not None:
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        method = with_muscle_states(method)
+    period = 0 if law is None else must_fit_steps(law, dt, method)
+    acting = functional.get("controller"), functional.get("external_forces"), functional.get("excitations")
     native = tuple(control if control is not None and control.is_text else None for control in acting)
     python = tuple(control if control is not None and not control.is_text else None for control in acting)
+    driven = functional.get("controls") or (GIVEN if controls is not None else None)
+    force = native[0] or NO_FORCE
+    if driven is not None:
+        force = with_actuators(force, driven if driven.is_text else GIVEN)
     closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
     if dt < 0 and friction_rows(model):
         raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
-    if dt <= 0 and isinstance(method, ContactSteps):
+    if dt <= 0 and method.solves_contacts and method.soft_contacts is None:
         raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
     must_be_unit(model, inputs.state["q"])
     if model_fn is None:  # another one has its loops elsewhere
         must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
     step = StepText(
-        "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
-        stabilization=closing, model_fn=controls.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+        "step", method, force, native[1] or NO_FORCE,
+        stabilization=closing, model_fn=functional.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+        sampled=law if law is not None and law.is_inside else None,
     )  # fmt: skip
-    return RolloutSteps(step, inputs, chosen.name, dt, count, t0, controls, native, python, which)
+    sampler = Sampler(law, period, sampled.parameters[FIRST_STATE]) if law and not law.is_inside else None
+    return RolloutSteps(
+        step, inputs, chosen.name, dt, count, t0, functional, native, python, which, force, driven, sampler, law
+    )
 
 
 def specialization_of(text: OneStep, model: Model, inputs: Inputs, what: str = "rollout") -> Specialization:
@@ -153,7 +207,8 @@ def specialization_of(text: OneStep, model: Model, inputs: Inputs, what: str = "
 
 def started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
     """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None:
+    is_plain = type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None
+    if is_plain and step.sampled is None:
         return step, inputs
     text = dataclasses.replace(step, method="start")
     values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
@@ -167,6 +222,6 @@ def started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | No
         is_number = np.ndim(x) == len(inputs.batch)
         state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
         single += [f"memory{k}"] if is_number else []
-    others = {name: x for name, x in inputs.others.items() if name not in (FIRST_ACTIVATIONS, FIRST_FIBERS)}
+    others = {name: x for name, x in inputs.others.items() if name not in FIRST}
     new = dataclasses.replace(inputs, state=state, single=tuple(single), others=others)
     return dataclasses.replace(step, memory=len(memory)), new
