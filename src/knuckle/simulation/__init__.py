@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .events.event import Event
+    from .gradients.linearize import Linearization
+    from .gradients.rollout_gradient import RolloutGradient
     from .long_runs.run_spec import resume
     from .ode import ode_right_hand_side
     from .rollout.rollout_result import Rollout
@@ -18,8 +20,10 @@ if TYPE_CHECKING:
 __all__ = [
     "CompliantStops",
     "Event",
+    "Linearization",
     "RigidStops",
     "Rollout",
+    "RolloutGradient",
     "StepSize",
     "StepText",
     "Stepper",
@@ -33,8 +37,10 @@ __all__ = [
 _WHERE = {
     "CompliantStops": "stops.stop_spec",
     "Event": "events.event",
+    "Linearization": "gradients.linearize",
     "RigidStops": "stops.stop_spec",
     "Rollout": "rollout.rollout_result",
+    "RolloutGradient": "gradients.rollout_gradient",
     "StepSize": "steps.step_size",
     "StepText": "steps.step_text",
     "Stepper": "steps.stepper",

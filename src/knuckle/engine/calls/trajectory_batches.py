@@ -63,6 +63,41 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Backward:
+    """An argument of every step that is read backward in time: at step s it is the row `last` − s of another."""
+
+    of: Input
+    last: int
+
+    @property
+    def array(self) -> Array:
+        return self.of.array
+
+    @property
+    def shape(self) -> Shape:
+        return self.of.shape
+
+    @property
+    def batch(self) -> Shape:
+        return self.of.batch
+
+    @property
+    def is_moving(self) -> bool:
+        return self.of.is_moving
+
+    def rows(self, batch: Shape, start: int, end: int) -> tuple[Array, int, int]:
+        """As those of an input: they begin with the last row, and go back."""
+        array, stride, size = self.of.rows(batch, start, end)
+        if not self.is_moving:
+            return array, stride, size
+        one_each = array.reshape(-1, stride) if stride else array.reshape(1, -1)
+        return one_each[:, self.last * size :], stride, -size
+
+    def at(self, step: int) -> Array:
+        return self.of.at(self.last - step)
+
+
+@dataclass(frozen=True)
 class Clock:
     """The time as an argument of every step: t₀ + step · dt, in the precision of the others."""
 
@@ -82,6 +117,7 @@ class Clock:
         return np.array([self.first + self.dt * step]).astype(self.dtype)
 
 
+Argument: TypeAlias = Input | Backward | Clock
 Ask: TypeAlias = Callable[[Mapping[str, Array]], Mapping[str, Array]]
 """What Python says to the arguments of a step, of all trajectories: other values of some."""
 
@@ -90,18 +126,20 @@ Ask: TypeAlias = Callable[[Mapping[str, Array]], Mapping[str, Array]]
 class Trajectories:
     """Trajectories under way: each step takes the parts of the state, then the inputs, and gives the parts.
 
-    Row k of a kept part, (batch, rows, size), is the state after k · save_every steps; the last row is the last state.
+    They go from step `first` to before step `steps`. Row k of a kept part, (batch, rows, size), is the state after
+    k · save_every steps of them; the last row is the last state.
     """
 
     specialization: Specialization
     batch: Shape
     state: Array
     sizes: Mapping[str, int]
-    inputs: Mapping[str, Input | Clock]
+    inputs: Mapping[str, Argument]
     steps: int
     save_every: int
     kept: tuple[Array, ...]
     ask: Ask | None = None
+    first: int = 0
 
     @property
     def shapes(self) -> dict[str, Shape]:
@@ -131,9 +169,10 @@ class Trajectories:
     def _natively(self, loop: Loop) -> None:
         count = len(self.state)
         vectors = -(-count // loop.width)
-        work = loop.operations * self.steps  # of one vector
+        work = loop.operations * (self.steps - self.first)  # of one vector
         helpers = min(threads.get_threads(), vectors, max(1, vectors * work // WORTH))
-        at_once = max(1, min(CALL // work, vectors // (4 * helpers))) * loop.width
+        share = vectors // (4 * helpers) if helpers > 1 else vectors
+        at_once = max(1, min(CALL // work, share)) * loop.width
         pieces = [(start, min(start + at_once, count)) for start in range(0, count, at_once)]
         threads.shared(pieces, helpers, lambda bounds, stop: Piece(self, loop, *bounds, stop).run())
 
@@ -141,12 +180,12 @@ class Trajectories:
         """Every step a call, of all trajectories together."""
         parts = np.split(self.state, np.cumsum([*self.sizes.values()])[:-1], axis=-1)
         now = self._of_sizes(parts)
-        for step in range(self.steps):
+        for step in range(self.first, self.steps):
             arguments = dict(zip(self.sizes, now, strict=True)) | {name: x.at(step) for name, x in self.inputs.items()}
             arguments |= self.ask(arguments) if self.ask else {}
             arrays = {name: (arguments[name], shape) for name, shape in self.shapes.items()}
             now = self._of_sizes(NumPyArrays().compute(self.specialization, arrays))
-            if (step + 1) % self.save_every == 0 or step + 1 == self.steps:
+            if (step + 1 - self.first) % self.save_every == 0 or step + 1 == self.steps:
                 for kept, part in zip(self.kept, now, strict=False):
                     kept[:, self.row(step)] = part.reshape(len(self.state), -1)
         self.state[:] = np.concatenate([part.reshape(len(self.state), -1) for part in now], axis=-1)
@@ -157,7 +196,7 @@ class Trajectories:
 
     def row(self, step: int) -> int:
         """The first row that is written at or after a step."""
-        return -(-(step + 1) // self.save_every)
+        return -(-(step + 1 - self.first) // self.save_every)
 
 
 class Piece:
@@ -169,13 +208,13 @@ class Piece:
         self.state = whole.state[start:end]
         self.flow = [n for array, stride, pace in self.rows for n in (array.ctypes.data, stride, pace)]
         for array in whole.kept:
-            self.flow += [array[start:].ctypes.data, array.strides[0] // array.itemsize]
+            self.flow += [array[start:].ctypes.data, *(n // array.itemsize for n in array.strides[:2])]
 
     def run(self) -> None:
         """All steps, in calls that do not take long."""
         vectors = -(-self.count // self.loop.width)
         at_once = max(1, CALL // (self.loop.operations * vectors))
-        for first in range(0, self.whole.steps, at_once):
+        for first in range(self.whole.first, self.whole.steps, at_once):
             if self.stop.is_set():
                 return
             self._through(first, min(first + at_once, self.whole.steps))
@@ -183,20 +222,21 @@ class Piece:
     def _through(self, first: int, last: int) -> None:
         """Some steps in one call."""
         row, save_every, total = self.whole.row(first), self.whole.save_every, self.whole.steps
-        due = min(row * save_every, total)
+        due = min(self.whole.first + row * save_every, total)
         self.loop.entry(0, self.count, first, last, row, due, save_every, total, self.state.ctypes.data, *self.flow)
 
 
 def through_time(
     specialization: Specialization,
     state: Mapping[str, Array],
-    inputs: Mapping[str, Input | Clock],
+    inputs: Mapping[str, Argument],
     batch: Shape,
     *,
     steps: int,
     save_every: int,
     kept: Sequence[Array],
     ask: Ask | None = None,
+    first: int = 0,
 ) -> dict[str, Array]:
     """Writes the leading parts of a state at every `save_every`-th step and the last; returns the last state.
 
@@ -207,8 +247,9 @@ def through_time(
         batch: the batch axes of all together.
         steps: how many.
         save_every: every how many steps the state is kept.
-        kept: where the parts go, (*batch, K, size) each, in order.
+        kept: where the parts go, (*batch, K, size) each, in order. Their rows may be in any order, as in x[:, ::-1].
         ask: Python's word at every step, if it has one.
+        first: the number of the first step: a part of a longer motion goes by the clock and the rows of the whole.
     """
     count = math.prod(batch)
     flat = [np.broadcast_to(part, batch + part.shape[-1:]).reshape(count, part.shape[-1]) for part in state.values()]
@@ -218,6 +259,6 @@ def through_time(
         array[:, 0] = part
     sizes = {name: part.shape[-1] for name, part in state.items()}
     if whole.size and steps:
-        Trajectories(specialization, batch, whole, sizes, inputs, steps, save_every, written, ask).run()
+        Trajectories(specialization, batch, whole, sizes, inputs, first + steps, save_every, written, ask, first).run()
     ends = np.cumsum([*sizes.values()])[:-1]
     return dict(zip(sizes, np.split(whole.reshape(*batch, whole.shape[-1]), ends, axis=-1), strict=True))

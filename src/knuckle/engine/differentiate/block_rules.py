@@ -13,6 +13,7 @@ from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, called, repeated
 from knuckle.spatial.linear.elimination import Eliminated, eliminated, looping
 
+from .influence import influential
 from .sweep import ON_SCALARS, Columns, Sweep
 
 if TYPE_CHECKING:
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 SETTLED = 1e-14
 """The relative change of derivatives from which on no further round is run."""
+
+
+SETTLING = 200
+"""Rounds after which derivatives of what settles have settled: each leaves a part, three quarters at most."""
 
 
 class NotDifferentiableError(TypeError):
@@ -149,18 +154,22 @@ class OfRepeated(BlockRule):
         inner = Sweep(block.body, [*sweep.values[i], *operands[n:]], sweep.pieces)
         others = {n + k: dict(rate) for k, rate in enumerate(rates[n:]) if rate}
         rows = inner.pushed({k: {-1 - k: ONE} for k in range(n)} | others)
+        fed = [k for k in range(n) if any(-1 - k in row for row in rows)]
+
+        def advanced(row: Columns, slopes: Sequence[Vector]) -> Vector:
+            return Vector(
+                row.get(c, 0.0) + sum((row[-1 - k] * slope[m] for k, slope in zip(fed, slopes, strict=True)
+                                       if -1 - k in row), ZERO)
+                for m, c in enumerate(directions)
+            )  # fmt: skip
 
         def text(_: Any, *slopes: Vector) -> tuple[Any, ...]:
-            new = [
-                Vector(row.get(c, 0.0) + sum((row[-1 - k] * slopes[k][m] for k in range(n) if -1 - k in row), ZERO)
-                       for m, c in enumerate(directions))
-                for row in rows
-            ]  # fmt: skip
+            new = [advanced(rows[k], slopes) for k in fed]
             return _unsettled([x for s in new for x in s], [x for s in slopes for x in s]), *new
 
-        start = [Vector([0.0] * len(directions))] * n
-        result = repeated(text, (1.0, *start), block.rounds)
-        return [dict(zip(directions, slope, strict=True)) for slope in result[1:]]
+        start = [Vector([0.0] * len(directions))] * len(fed)
+        _, *settled = repeated(text, (1.0, *start), SETTLING) if fed else (0.0,)
+        return [dict(zip(directions, advanced(row, settled), strict=True)) for row in rows]
 
     def pulled(self, sweep: Sweep, i: int, block: Repeated, weights: Mapping[int, Any], gathered: Gathered) -> None:
         node, n = sweep.program.nodes[i], block.outputs
@@ -172,16 +181,20 @@ class OfRepeated(BlockRule):
                 if terms:
                     gathered.add(node.b[k], sum(terms[1:], terms[0]))
             return
-        operands, w = _operands(sweep, i), [weights.get(o, 0.0) for o in range(n)]
-        inner = Sweep(block.body, [*sweep.values[i], *operands[n:]], sweep.pieces)
+        inner = Sweep(block.body, [*sweep.values[i], *_operands(sweep, i)[n:]], sweep.pieces)
+        live = sorted(influential(block.body, weights, {k: k for k in range(n)}))
+
+        def back(adjoint: Sequence[Any]) -> dict[int, Any]:
+            known = dict(zip(live, adjoint, strict=True))
+            return inner.pulled([known.get(k, ZERO) for k in range(n)])
 
         def text(_: Any, *adjoint: Any) -> tuple[Any, ...]:
-            found = inner.pulled(adjoint)
-            new = [w[k] + found.get(k, ZERO) for k in range(n)]
+            found = back(adjoint)
+            new = [weights.get(k, ZERO) + found.get(k, ZERO) for k in live]
             return _unsettled(new, list(adjoint)), *new
 
-        _, *adjoint = repeated(text, (1.0, *w), block.rounds)
-        for k, weight in inner.pulled(adjoint).items():
+        _, *adjoint = repeated(text, (1.0, *(weights.get(k, 0.0) for k in live)), SETTLING)
+        for k, weight in back(adjoint).items():
             if k >= n:
                 gathered.add(node.b[k], weight)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.engine.trace import Program, trace
+from knuckle.engine.trace import Program
+from knuckle.engine.trace.execute import record
 from knuckle.spatial import Vector
 
 from .sweep import Columns, Sweep
@@ -39,7 +40,7 @@ class Implicit(DerivativeRule):
 
     def _program(self, inputs: int, results: int) -> Program:
         sizes = {"x": (inputs,), "y": (results,)}
-        return trace(self.residual, sizes, lambda r: (list(r), (len(r),)), has_rules=True)
+        return record(self.residual, sizes, lambda r: (list(r), (len(r),)), has_rules=True)
 
     def pushed(self, inputs: list[Any], results: Sequence[Any], rates: list[Columns]) -> Sequence[Columns]:
         sweep = Sweep(self._program(len(inputs), len(results)), [*inputs, *results])

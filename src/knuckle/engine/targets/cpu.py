@@ -85,7 +85,7 @@ class CPU(Target):
         pointer, number = ctypes.c_void_p, ctypes.c_int64
         inputs = [pointer, number, number] * (len(arguments) - parts)
         kind = ctypes.CFUNCTYPE(
-            None, *[number] * 8, pointer, *inputs, *[pointer, number] * len(feedback.kept)
+            None, *[number] * 8, pointer, *inputs, *[pointer, number, number] * len(feedback.kept)
         )  # fmt: skip
         call: Any = kind(loaded.address("loop"))
         call.keeps = loaded

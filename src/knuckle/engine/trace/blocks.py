@@ -101,12 +101,18 @@ class Called(_WithBody):
 
 @dataclass(frozen=True, eq=False)
 class Ruled(_WithBody):
-    """A piece that has a rule for its derivatives (`derivative_rules`). Two are equal if they are the same."""
+    """A piece that has a rule for its derivatives (`derivative_rules`). Two are equal if they are the same.
+
+    Its body stays as it was recorded: what the rule computes then has the same intermediate values, and shares them.
+    """
 
     rule: Any
 
     def evaluate(self, values: Sequence[float]) -> list[float]:
         return self.body.evaluate(values)
+
+    def mapped(self, change: Callable[[Program], Program]) -> Block:
+        return self
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ class Expression:
 
     def _with(self, op: Any, other: Any, reflected: bool = False) -> Any:
         graph, i = self.graph.open[-1], self.index
+        if type(other) is Expression and other.graph.open is not self.graph.open and _value(self) is not None:
+            graph = other.graph.open[-1]
         if graph is not self.graph:
             i = _inside(graph, self)
         j = index_of(graph, other)
@@ -125,12 +127,19 @@ def index_of(graph: Graph, x: Any) -> int | None:
 
 
 def _inside(graph: Graph, x: Expression) -> int:
-    """The node of a symbol in `graph`, which may be within that of the symbol."""
+    """The node of a symbol in `graph`, which may be within that of the symbol. What is a number is one everywhere."""
     if x.graph is graph:
         return x.index
+    if (value := _value(x)) is not None:
+        return graph.constant(value)
     if graph.depth <= x.graph.depth or graph.parent is None:
         raise ValueError("symbols of two different traces do not mix")
     return graph.captured(_inside(graph.parent, x))
+
+
+def _value(x: Expression) -> float | None:
+    """What a symbol is, if that is known."""
+    return x.graph.value(x.index)
 
 
 class Condition:

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.integrators.base import Integrator
 from knuckle.model import Model
 from knuckle.scalar import absolute, less, select
 from knuckle.simulation.steps.step_text import StepText
@@ -25,6 +26,10 @@ class Lasting:
     """
 
     step: StepText | NotingStep
+
+    @property
+    def integrator(self) -> Integrator:
+        return self.step.integrator
 
     def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
         until = values.pop(UNTIL)

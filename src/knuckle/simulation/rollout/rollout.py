@@ -10,34 +10,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.contact.compliant_contacts import CompliantContacts
-from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
-from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
-from knuckle.errors import ModelError
 from knuckle.integrators.base import Integrator
-from knuckle.integrators.default_steps import default_steps
-from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
-from knuckle.integrators.methods.contact_steps import ContactSteps
-from knuckle.integrators.methods.muscle_steps import states_place, with_muscle_states
-from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
+from knuckle.integrators.loop_stabilization import Stabilization
+from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.simulation.controls import NO_FORCE, Control
+from knuckle.simulation.controls import Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
-from knuckle.simulation.friction.dry_friction import friction_rows, has_modes, must_be_separate
-from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
+from knuckle.simulation.friction.dry_friction import has_modes
+from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.trajectory.muscle_rows import MuscleRows
-from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
 from .held_control import HeldControl
-from .rollout_contacts import BEFORE_Q, BEFORE_V, NotingStep, RolloutContacts, noting
+from .rollout_contacts import BEFORE_Q, BEFORE_V, RolloutContacts, noting
 from .rollout_forces import Acting, inputs_kept
-from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
+from .rollout_inputs import Inputs, whole
 from .rollout_result import Rollout
+from .rollout_steps import specialization_of, started, steps_to_take
 
 Array: TypeAlias = NDArray[Any]
 
@@ -106,49 +100,16 @@ def rollout(
             of its trajectories. It takes about as much memory as the states.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
     """
-    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
-    save_every, t0 = whole("save_every", save_every, 1), finite("t0", t0)
-    dt = DEFAULT_STEP if dt is None else finite("dt", dt)
-    steps = steps_of(steps, duration, dt)
-    named = dict(parameters or {})
-    if model.deformables:
-        raise ModelError(
-            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
-            "model.without_deformables() has none"
-        )
-    excite = excitations if callable(excitations) else None
-    functions = {"controller": controller, "external_forces": external_forces, "model_fn": model_fn}
-    controls = controls_of({**functions, "excitations": excite}, named, time_varying)
-    which = states_of(model, excitations, activations0, fiber_lengths0)
-    muscles: dict[str, tuple[Any, int]] = {}
-    if which is not None:
-        muscles[EXCITED] = None if excite else excitations, which.muscles
-        muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
-        fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
-        muscles[FIRST_FIBERS] = fibers, which.elastic
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles)
-    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
-    if chosen.is_coarse:
-        warn(chosen.why)
-    method = chosen.integrator if which is None else with_muscle_states(chosen.integrator)
-    acting = controls.get("controller"), controls.get("external_forces"), controls.get("excitations")
-    native = tuple(control if control is not None and control.is_text else None for control in acting)
-    python = tuple(control if control is not None and not control.is_text else None for control in acting)
-    closing = stabilization_of(stabilization)
-    must_be_short(model)
-    must_be_separate(model)
-    if dt < 0 and friction_rows(model):
-        raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
-    if dt <= 0 and isinstance(method, ContactSteps):
-        raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
-    must_be_unit(model, inputs.state["q"])
-    if model_fn is None:  # another one has its loops elsewhere
-        must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
-    step = StepText(
-        "step", method, native[0] or NO_FORCE, native[1] or NO_FORCE,
-        stabilization=closing, model_fn=controls.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+    save_every = whole("save_every", save_every, 1)
+    taken = steps_to_take(
+        model, q0, v0, tau, dt, steps=steps, duration=duration, integrator=integrator, contacts=contacts,
+        controller=controller, external_forces=external_forces, excitations=excitations, activations0=activations0,
+        fiber_lengths0=fiber_lengths0, model_fn=model_fn, parameters=parameters, time_varying=time_varying, t0=t0,
+        stabilization=stabilization,
     )  # fmt: skip
+    step, inputs, which, method = taken.step, taken.inputs, taken.muscles, taken.step.integrator
+    controls, native, python = taken.controls, taken.native, taken.python
+    steps, dt, t0 = taken.steps, taken.dt, taken.t0
     if any(python):
         inputs = _with_held_forces(model, inputs, python[0], python[1], python[2], which)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
@@ -159,7 +120,7 @@ def rollout(
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
     held = HeldControl(model, *asked) if any(python) else None
     if steps or which is not None:
-        step, inputs = _started(step, model, inputs, held)
+        step, inputs = started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
         held.states = states[0]
@@ -172,7 +133,7 @@ def rollout(
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
-        _specialization(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
+        specialization_of(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
         steps=steps, save_every=save_every, kept=(q, v, *z, *(kept.arrays if kept else ())), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
@@ -187,7 +148,7 @@ def rollout(
         model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces, native[2], excited
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told)
 
 
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
@@ -260,31 +221,3 @@ def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
     forces = used if used is not None and fits else memory.empty(shape, dtype)
     forces[...] = 0.0
     return forces
-
-
-def _specialization(text: StepText | NotingStep | Lasting, model: Model, inputs: Inputs) -> Specialization:
-    step = text.step if isinstance(text, Lasting) else text
-    return Specialization(
-        f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True
-    )
-
-
-def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
-    """The step and its inputs with the memory that the integrator begins with."""
-    if type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None:
-        return step, inputs
-    text = dataclasses.replace(step, method="start")
-    values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
-    values |= held.at(values) if held else {}
-    shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
-    shapes |= {name: x.shape for name, x in inputs.others.items()}
-    arrays = {name: (values[name], shape) for name, shape in shapes.items()}
-    q, v, *memory = NumPyArrays().compute(_specialization(text, model, inputs), arrays)
-    state, single = {"q": q, "v": v}, list(inputs.single)
-    for k, x in enumerate(memory):
-        is_number = np.ndim(x) == len(inputs.batch)
-        state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
-        single += [f"memory{k}"] if is_number else []
-    others = {name: x for name, x in inputs.others.items() if name not in (FIRST_ACTIVATIONS, FIRST_FIBERS)}
-    new = dataclasses.replace(inputs, state=state, single=tuple(single), others=others)
-    return dataclasses.replace(step, memory=len(memory)), new

@@ -27,6 +27,9 @@ Shape: TypeAlias = tuple[int, ...]
 MUSCLE_TITLES = {EXCITED: "excitations", FIRST_ACTIVATIONS: "activations0", FIRST_FIBERS: "fiber_lengths0"}
 """What arguments of steps are called in errors."""
 
+BESIDES = {"excitations": MUSCLES, "loss": ("tau",)}
+"""What functions receive besides time, position and velocity."""
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -127,8 +130,7 @@ def controls_of(
             continue
         if not callable(function):
             raise TypeError(f"{what} must be a function, not {type(function).__name__}; constant forces go into tau")
-        state = (*STATE, *MUSCLES) if what == "excitations" else STATE
-        controls[what] = control_of(what, function, what, (), names, state)[0]
+        controls[what] = control_of(what, function, what, (), names, (*STATE, *BESIDES.get(what, ())))[0]
     if model_fn := controls.get("model_fn"):
         for name in model_fn.names:
             if name in STATE or name in time_varying:

@@ -1,7 +1,7 @@
 """A program fed back into itself as LLVM text: a loop through time, W trajectories at a time, one per lane of a vector.
 
     void loop(i64 start, i64 end, i64 first, i64 stop, i64 row, i64 due, i64 keep, i64 total, ptr state,
-             ptr in0, i64 stride0, i64 pace0, …, ptr kept0, i64 reach0, …)
+             ptr in0, i64 stride0, i64 pace0, …, ptr kept0, i64 reach0, i64 gap0, …)
 
 The first inputs of the program are a state, and its outputs are that state one step later. Trajectory b begins with row
 b of `state`, goes through the steps from `first` to before `stop`, and leaves its state in that row. Between them the
@@ -10,7 +10,8 @@ step s begins at in_k[b · stride_k + s · pace_k]; it is read at every step if 
 argument that is computed: at in_k there are two numbers of double precision, t₀ and dt, and it is t₀ + s · dt.
 
 After step `due`, and every `keep` steps from there, and after step `total`, the leading parts of the state are written
-to rows `row`, `row` + 1, … of `kept`: part p of trajectory b begins at kept_p[b · reach_p].
+to rows `row`, `row` + 1, … of `kept`: row r of part p of trajectory b begins at kept_p[b · reach_p + r · gap_p]. Paces
+and gaps may be negative: what goes back in time reads and writes its rows from the last one on.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class LoopPrinter(Printer):
         kept, noted = self._kept(feedback.kept)
         final, done = self._state("final", "over", gather=False, size=n)
         given = "".join(f", ptr noalias %in{x.number}, i64 %stride{x.number}, i64 %pace{x.number}" for x in others)
-        given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}" for p in range(len(feedback.kept)))
+        given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}, i64 %gap{p}" for p in range(len(feedback.kept)))
         lines = "\n".join
         return f"""{lines([self.declarations(), *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
@@ -191,7 +192,7 @@ done:
         for p, size in enumerate(sizes):
             if size:
                 lines += [
-                    f"  %kept_ahead{p} = mul i64 %r, {size}",
+                    f"  %kept_ahead{p} = mul i64 %r, %gap{p}",
                     f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
                     *self._moved(f"kept{p}", label, size, f"%kept_here{p}", f"%reach{p}", first, gather=False),
                 ]

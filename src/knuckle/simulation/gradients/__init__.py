@@ -1,0 +1,1 @@
+"""Derivatives through time: gradients of losses over rollouts, and linearised steps."""

@@ -1,0 +1,198 @@
+"""A mechanism near a state as a linear system: ẋ = A x + B u, or x' = A x + B u of one step of an integrator."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from knuckle.engine.calls.choose_container import unpacked
+from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
+from knuckle.engine.differentiate.derivative_texts import Call, Jacobian, OfUser
+from knuckle.engine.kernels.specialization import Specialization
+from knuckle.functions.configuration import difference, difference_rate
+from knuckle.integrators.base import Integrator
+from knuckle.integrators.default_steps import default_steps
+from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
+from knuckle.integrators.methods.semi_implicit_euler import SemiImplicitEuler
+from knuckle.integrators.starting_state import must_be_unit
+from knuckle.model import Model
+from knuckle.scalar import ONE, ZERO
+from knuckle.simulation.rollout.rollout_inputs import finite
+from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
+from knuckle.spatial import Matrix, Vector
+
+Array = NDArray[Any]
+
+
+class Linearization(NamedTuple):
+    """The slopes of a motion: of changes x = (δq, δv), positions first, and u = δτ.
+
+    δq is along the velocity variables: q ⊕ δq is the changed position, so that there are nv of them whatever nq is.
+    """
+
+    A: Array
+    """(..., 2 nv, 2 nv)"""
+    B: Array
+    """(..., 2 nv, nv)"""
+
+
+def linearize(
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike | None = None,
+    dt: float | None = None,
+    *,
+    integrator: str | Integrator | None = None,
+    f_ext: ArrayLike | None = None,
+    t: float = 0.0,
+    stabilization: Stabilization = "projection",
+) -> Linearization:
+    """A and B of the motion near a state: exact, compiled, for any batch of states.
+
+    Without `dt` it is ẋ = A x + B u, where x = (δq, δv) is the change beside the motion that begins in the state, and
+    u = δτ. With `dt` it is x' = A x + B u of one step, as `rollout` takes it: u is held while it lasts. Everything that
+    acts counts: damping, springs, friction (smooth, as `forward_dynamics` has it; in steps as modes that stay), force
+    elements, couplings, external forces. Closed loops are those of the tree's variables: changes that open them are
+    taken back by `stabilization` at the end of a step, and the acceleration is consistent with the loops.
+
+    Args:
+        model: the mechanism.
+        q: positions (..., nq).
+        v: velocity variables (..., nv).
+        tau: joint forces (..., nv); none, if not given.
+        dt: the length of a step in seconds, or None for rates.
+        integrator: what steps, by its name or itself; if not given, what `rollout` would take. One that looks back
+            begins anew with this step.
+        f_ext: a wrench on each body in its own coordinates (..., nb, 6), which stays the same.
+        t: the time, where joints move by a law of it.
+        stabilization: what keeps closed loops closed; see `simulate`.
+    """
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"linearize needs a knuckle.Model first, not {type(model).__name__}")
+    arrays: dict[str, tuple[Any, tuple[int, ...]]] = {
+        "q": (numbers("q", unpacked(q), (model.nq,)), (model.nq,)),
+        "v": (numbers("v", unpacked(v), (model.nv,)), (model.nv,)),
+        "tau": (numbers("tau", unpacked(np.zeros(model.nv) if tau is None else tau), (model.nv,)), (model.nv,)),
+        "t": (np.array([finite("t", t)]), (1,)),
+    }
+    if f_ext is not None:
+        shape = model.nb, model.algebra.dimension
+        arrays["f_ext"] = numbers("f_ext", unpacked(f_ext), shape), shape
+    closing, method = stabilization_of(stabilization), _method(model, arrays["q"][0], dt, integrator)
+    must_be_unit(model, arrays["q"][0])
+    must_be_closed(model, arrays["q"][0], arrays["v"][0], closing, t)
+    text: LinearRates | LinearStep
+    if dt is None:
+        text = LinearRates(StepText("step", method, stabilization=closing))
+    else:
+        arrays["dt"] = np.array([finite("dt", dt)]), (1,)
+        text = LinearStep(StepText("step", method, stabilization=closing))
+    name = f"linearize by {type(method).__name__}" if dt is not None else "linearize"
+    specialization = Specialization(name, text, model, numbers=("t", "dt")[: 1 + (dt is not None)], is_users=True)
+    return Linearization(*NumPyArrays(weak=frozenset(("t", "dt"))).compute(specialization, arrays))
+
+
+def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrator | None) -> Integrator:
+    if dt is None:
+        if integrator is not None:
+            raise TypeError("linearize takes an integrator with dt only: without it, it gives rates")
+        return SemiImplicitEuler()  # its system alone is used
+    method = default_steps(model, abs(dt), q, integrator=integrator, contacts=False, one_state=False).integrator
+    if method.solves_contacts or method.takes_numbers:
+        raise TypeError(f"{type(method).__name__} has no derivatives here: take another integrator")
+    return method
+
+
+@dataclass(frozen=True)
+class LinearRates:
+    """A text (model, q, v, tau, t, f_ext) → A, B of ẋ = A x + B u.
+
+    The change δq = u beside a motion with v grows by u̇ = R(u) (v + δv) − R(−u) v, with the matrix R of
+    `difference_rate`.
+    """
+
+    step: StepText
+
+    def __call__(self, model: Model, q: Any, v: Any, tau: Any, t: Any, f_ext: Any = None) -> tuple[Matrix, Matrix]:
+        nv = model.nv
+        turned = _slopes(_apart, model, {"u": Vector([0.0] * nv), "v": v}, ("u",))
+        state = {"q": q, "v": v, "tau": tau}
+        arrays = {**state, "t": t} | ({} if f_ext is None else {"f_ext": f_ext})
+        a = _slopes(_Acceleration(self.step), model, arrays, tuple(state))
+        moved = ({**row, nv + k: ONE} for k, row in enumerate(turned))
+        return _together([*moved, *a], nv)
+
+
+@dataclass(frozen=True)
+class LinearStep:
+    """A text (model, q, v, tau, t, dt, f_ext) → A, B of x' = A x + B u."""
+
+    step: StepText
+
+    def __call__(self, model: Model, **arrays: Any) -> tuple[Matrix, Matrix]:
+        nq, nv = model.nq, model.nv
+        call = Call.of(OfUser(tuple(arrays), ("q",), _OneStep(self.step)), model, arrays)
+        sweep, _ = call.sweep()
+        rows = sweep.pushed(call.seeds(("q", "v", "tau")))
+        there = sweep.outputs[:nq]
+        both = Call.of(OfUser(("q0", "q1"), (), _displacement), model, {"q0": Vector(there), "q1": Vector(there)})
+        beside = both.sweep()[0].pushed({nq + i: rows[i] for i in range(nq)})
+        return _together([*beside, *rows[nq : nq + nv]], nv)
+
+
+@dataclass(frozen=True)
+class _Acceleration:
+    """A text (model, q, v, tau, t, f_ext) → v̇."""
+
+    step: StepText
+    __name__ = "linearize"
+
+    def __call__(self, model: Model, q: Any, v: Any, **values: Any) -> Any:
+        return self.step.system(model, _applied(values)).acceleration(values["t"], q, v)
+
+
+@dataclass(frozen=True)
+class _OneStep:
+    """A text (model, q, v, tau, t, dt, f_ext) → q', v' of a step that begins anew."""
+
+    step: StepText
+    __name__ = "linearize"
+
+    def __call__(self, model: Model, **values: Any) -> tuple[Any, Any]:
+        arguments = {**values, **_applied(values)}
+        _, _, *memory = dataclasses.replace(self.step, method="start")(model, **arguments)
+        known = {f"memory{k}": x for k, x in enumerate(memory)}
+        q, v, *_ = dataclasses.replace(self.step, memory=len(memory))(model, **arguments, **known)
+        return q, v
+
+
+def _applied(values: Mapping[str, Any]) -> dict[str, Any]:
+    f_ext = values.get("f_ext")
+    return {APPLIED: values["tau"]} | ({} if f_ext is None else {WRENCHES: f_ext})
+
+
+def _apart(model: Model, u: Any, v: Any) -> Any:
+    return difference_rate(model, u, v) - difference_rate(model, -u, v)
+
+
+def _displacement(model: Model, q0: Any, q1: Any) -> Any:
+    return difference(model, q0, q1)
+
+
+def _slopes(text: Any, model: Model, arrays: Mapping[str, Any], wrt: tuple[str, ...]) -> list[dict[int, Any]]:
+    """The derivatives of the results of a text by some arguments, by direction."""
+    call = Call.of(OfUser(tuple(arrays), ("q",), text), model, arrays)
+    rows, _ = Jacobian(call.source, wrt).rows(call)
+    return [dict(row) for row in rows]
+
+
+def _together(rows: list[Mapping[int, Any]], nv: int) -> tuple[Matrix, Matrix]:
+    """A and B of rows of derivatives along δq, δv and δτ."""
+    A = Matrix(([row.get(k, ZERO) for k in range(2 * nv)] for row in rows), 2 * nv)
+    return A, Matrix(([row.get(2 * nv + k, ZERO) for k in range(nv)] for row in rows), nv)

@@ -1,0 +1,121 @@
+"""The loops of a gradient: there with the states held, and back with their adjoints."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.engine.arrays.base import Shape
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
+from knuckle.engine.calls.trajectory_batches import Backward, Clock, Input, through_time
+from knuckle.engine.kernels.specialization import Specialization
+from knuckle.engine.native import result_memory as memory
+
+from .adjoint_texts import ADJOINT, GIVEN, ROW, SUM
+from .loss_texts import TOTAL
+
+Array: TypeAlias = NDArray[Any]
+Parts: TypeAlias = Mapping[str, Array]
+
+
+@dataclass(frozen=True)
+class ThereAndBack:
+    """The texts of a gradient for the inputs of a rollout, and the names of what they differentiate by.
+
+    Attributes:
+        there: a step and its loss.
+        back: the adjoints before a step from those after it.
+        at_end: the loss of the last state, with its derivatives by the state and by `end_wrt`; None if there is none.
+        parts: the sizes of the parts of the state.
+        others: what steps take besides.
+        moving: the inputs with a value of their own at every step that it differentiates by.
+        held: those that stay.
+        end_takes: those that the loss of the last state takes.
+        end_wrt: those of them that it differentiates by.
+        steps: how many.
+        part: every how many steps a state is kept.
+    """
+
+    there: Specialization
+    back: Specialization
+    at_end: Specialization | None
+    parts: Mapping[str, int]
+    others: Mapping[str, Input | Clock]
+    moving: tuple[str, ...]
+    held: tuple[str, ...]
+    end_takes: tuple[str, ...]
+    end_wrt: tuple[str, ...]
+    steps: int
+    part: int
+
+    def run(self, state: Parts, rows: Mapping[str, Array]) -> dict[str, Array]:
+        """The total loss and the derivatives at the beginning of some trajectories; the state has (n, size) each.
+
+        The derivatives by moving inputs are written to `rows`, (n, steps + 1, size) each.
+        """
+        n, dtype = len(state["q"]), state["q"].dtype
+        cuts = [*range(0, self.steps, self.part), self.steps]
+        now = {**state, TOTAL: np.zeros((n, 1), dtype)}
+        kept = self._room(n, len(cuts) - 1, dtype) if len(cuts) > 2 else {}
+        if kept:
+            now = self._go(now, 0, cuts[-2], self.part, kept)
+        held = self._room(n, self.part + 1, dtype)
+        last = self._go(now, *cuts[-2:], 1, held) if self.steps else now
+        final, adjoints = self._ended(last)
+        for k in range(len(cuts) - 2, -1, -1):
+            first, end = cuts[k], cuts[k + 1]
+            if end < self.steps:
+                self._go({**{name: x[:, k] for name, x in kept.items()}, TOTAL: now[TOTAL]}, first, end, 1, held)
+            adjoints = self._return(adjoints, first, end, held, rows)
+        return {**adjoints, "loss": last[TOTAL][:, 0] + final, "last q": last["q"], "last v": last["v"]}
+
+    def _room(self, n: int, rows: int, dtype: Any) -> dict[str, Array]:
+        return {name: memory.empty((n, rows, size), dtype) for name, size in self.parts.items()}
+
+    def _go(self, state: Parts, first: int, end: int, save_every: int, kept: Parts) -> dict[str, Array]:
+        """The state after some steps; those on the way are kept."""
+        n = len(state["q"])
+        return through_time(
+            self.there, state, self.others, (n,),
+            steps=end - first, save_every=save_every, kept=tuple(kept.values()), first=first,
+        )  # fmt: skip
+
+    def _ended(self, last: Parts) -> tuple[Any, dict[str, Array]]:
+        """The loss of the last state, and the adjoints there."""
+        n, dtype = len(last["q"]), last["q"].dtype
+        size_of = {name: math.prod(self.others[name].shape) for name in (*self.moving, *self.held)}
+        sizes = {ROW + name: size_of[name] for name in self.moving}
+        sizes |= {ADJOINT + name: size for name, size in self.parts.items()}
+        sizes |= {SUM + name: size_of[name] for name in self.held}
+        found = {name: np.zeros((n, size), dtype) for name, size in sizes.items()}
+        found[GIVEN] = np.zeros((n, 1), dtype)
+        if self.at_end is None:
+            return 0.0, found
+        arrays: dict[str, tuple[Array, Shape]] = {"t": (self.others["t"].at(self.steps), (1,))}
+        arrays |= {name: (last[name], (self.parts[name],)) for name in ("q", "v")}
+        arrays |= {name: (self.others[name].at(0), self.others[name].shape) for name in self.end_takes}
+        loss, q, v, *others = NumPyArrays().compute(self.at_end, arrays)
+        found[ADJOINT + "q"], found[ADJOINT + "v"] = q, v
+        found |= {SUM + name: x for name, x in zip(self.end_wrt, others, strict=True)}
+        found[GIVEN] = (np.abs(q).sum(-1) + np.abs(v).sum(-1))[:, None]
+        return loss, found
+
+    def _return(self, after: Parts, first: int, end: int, held: Parts, rows: Mapping[str, Array]) -> dict[str, Array]:
+        """The adjoints before some steps from those after them."""
+        last = end - 1
+        inputs: dict[str, Input | Backward | Clock] = {
+            name: Backward(Input(x, x.shape[2:]), last - first) for name, x in held.items()
+        }
+        for name, x in self.others.items():
+            inputs[name] = Backward(x if isinstance(x, Input) else self._times(x), last)
+        written = tuple(rows[name][:, first : end + 1][:, ::-1] for name in self.moving)
+        return through_time(self.back, after, inputs, (len(held["q"]),), steps=end - first, save_every=1, kept=written)
+
+    def _times(self, clock: Clock) -> Input:
+        times = clock.first + clock.dt * np.arange(self.steps)
+        return Input(times.astype(clock.dtype)[:, None], (1,))
