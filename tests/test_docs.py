@@ -48,6 +48,7 @@ LONG_PAGES = {
     ROOT / "docs" / name
     for name in (
         "rollout.md",
+        "gradients.md",
         "quickstart.md",
         "constraints.md",
         "book/chapter-11.md",

@@ -79,8 +79,6 @@ if _TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_forces as maximal_forces
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
-    from .simulation.gradients.linearize import linearize as linearize
-    from .simulation.gradients.rollout_gradient import rollout_gradient as rollout_gradient
     from .simulation.rollout.rollout import rollout as rollout
     from .simulation.simulate import simulate as simulate
     from .trajectory.trajectory import Trajectory as Trajectory
@@ -93,14 +91,12 @@ _WHERE = {
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
-    "linearize": "simulation.gradients.linearize",
     "mass_matrix_inverse_product": "constraints.constraint_terms",
     "maximal": "maximal_coordinates.maximal_model",
     "maximal_forces": "maximal_coordinates.state_maps",
     "maximal_state": "maximal_coordinates.state_maps",
     "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
-    "rollout_gradient": "simulation.gradients.rollout_gradient",
     "simulate": "simulation.simulate",
     "view": "viewer.viewer",
     "where": "functions.where",

@@ -153,6 +153,12 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "random_configuration": lambda m, _: kn.random_configuration(m, 1),
     "viewer.replay_html": lambda m, path: kn.viewer.replay_html(motion(m), path / "motion.html"),
     "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
+    "simulation.rollout_gradient": lambda m, _: (
+        kn.simulation.rollout_gradient(
+            m, kn.kernel(lambda model, v: v @ v), q(m), z(m), dt=0.01, steps=2, contacts=False, integrator="euler"
+        ).loss
+    ),
+    "simulation.linearize": lambda m, _: kn.simulation.linearize(m, q(m), z(m)),
     "simulate": lambda m, path: [_looked_at(motion(m, **options), path) for options in RUNS],
     "total_mass": lambda m, _: kn.total_mass(m),
     "model.to_planar": lambda m, _: kn.model.to_planar(m),

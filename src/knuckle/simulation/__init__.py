@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .events.event import Event
-    from .gradients.linearize import Linearization
-    from .gradients.rollout_gradient import RolloutGradient
+    from .gradients.linearize import Linearization, linearize
+    from .gradients.rollout_gradient import RolloutGradient, rollout_gradient
     from .long_runs.run_spec import resume
     from .ode import ode_right_hand_side
     from .rollout.rollout_result import Rollout
@@ -29,8 +29,10 @@ __all__ = [
     "Stepper",
     "advance",
     "first_step_size",
+    "linearize",
     "ode_right_hand_side",
     "resume",
+    "rollout_gradient",
     "stepper",
 ]
 
@@ -46,8 +48,10 @@ _WHERE = {
     "Stepper": "steps.stepper",
     "advance": "steps.step_size",
     "first_step_size": "steps.step_size",
+    "linearize": "gradients.linearize",
     "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
+    "rollout_gradient": "gradients.rollout_gradient",
     "stepper": "steps.stepper",
 }
 """The module of each name, loaded when it is first asked for."""

@@ -83,6 +83,33 @@ def rollout(c: Case) -> Iterator[Pair]:
         yield found.v[k, -1], v
 
 
+def _by_force(c: Case) -> Any:
+    """∂a/∂τ of the explicit system, column by column."""
+    still = c.constrained(0 * c.tau)[0][c.lead]
+    return np.stack([c.constrained(unit)[0][c.lead] - still for unit in np.eye(len(c.tau))], -1)
+
+
+@row("simulation.linearize")
+def linearize(c: Case) -> Iterator[Pair]:
+    found = kn.simulation.linearize(c.model, c.q, c.v, c.tau)
+    yield found.B, np.concatenate([np.zeros((len(c.v), len(c.v))), _by_force(c)])
+
+
+@kn.kernel
+def last_speed(model, v, weight):  # type: ignore[no-untyped-def]
+    """A loss: the last velocity along a direction."""
+    return weight @ v
+
+
+@row("simulation.rollout_gradient")
+def rollout_gradient(c: Case) -> Iterator[Pair]:
+    found = kn.simulation.rollout_gradient(
+        c.model, None, c.q, c.v, c.tau, 1e-3, steps=1, final_loss=last_speed, parameters={"weight": c.tau},
+        integrator="euler", wrt="tau", stabilization=None,
+    )  # fmt: skip
+    yield found["tau"], 1e-3 * _by_force(c).T @ c.tau
+
+
 simple(
     "operators",
     lambda c: kn.operators.forward_dynamics(c.model, c.q, c.v, c.tau),

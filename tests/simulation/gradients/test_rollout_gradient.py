@@ -85,7 +85,7 @@ class TestClosedForms:
         """q_N = q0 + N dt v0 + dt²/m Σ (N − k) τ_k for semi-implicit steps."""
         N, dt, mass = self.N, self.DT, 2.0
         tau = rng.normal(size=(N, 1))
-        found = kn.rollout_gradient(
+        found = kn.simulation.rollout_gradient(
             sledge(), None, [0.3], [0.2], tau, dt, steps=N, final_loss=place, integrator="euler"
         )
         left = N - np.arange(N)
@@ -102,7 +102,7 @@ class TestClosedForms:
         def heavy(model: kn.Model, mass: Any) -> kn.Model:
             return sledge(mass[0])
 
-        found = kn.rollout_gradient(
+        found = kn.simulation.rollout_gradient(
             sledge(), None, [0.0], [0.0], [3.0], dt, steps=N, final_loss=place, integrator="euler", model_fn=heavy,
             parameters={"mass": mass}, wrt=("mass", "tau"),
         )  # fmt: skip
@@ -112,11 +112,14 @@ class TestClosedForms:
         assert np.allclose(found["mass"], -both * 3.0 / mass**2, rtol=1e-12)
         assert np.allclose(found["tau"], both / mass, rtol=1e-12)
 
+    @pytest.mark.slow
     def test_energy_of_a_pendulum(self) -> None:
         """The energy at the end is that at the beginning, and so are its slopes."""
         model = kn.robots.load("pendulum")
         q, v = np.array([[0.4], [1.1]]), np.array([[0.3], [-0.5]])
-        found = kn.rollout_gradient(model, None, q, v, dt=2e-3, steps=200, final_loss=energy, integrator="rk4")
+        found = kn.simulation.rollout_gradient(
+            model, None, q, v, dt=2e-3, steps=200, final_loss=energy, integrator="rk4"
+        )
         at_first = energy.grad(model, q, v)
         assert np.allclose(found["q0"], at_first["q"], rtol=1e-7)
         assert np.allclose(found["v0"], at_first["v"], rtol=1e-7)
@@ -131,7 +134,7 @@ def check_by_differences(
     def go(q: Array, v: Array, tau: Array, **options: Any) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return kn.rollout_gradient(
+            return kn.simulation.rollout_gradient(
                 model, effort, q, v, tau, dt, steps=steps, final_loss=end, integrator=integrator, **options
             )
 
@@ -153,9 +156,8 @@ def check_by_differences(
 
 
 class TestDifferences:
-    @pytest.mark.parametrize("integrator", ["euler", "implicit"])
-    def test_arm(self, integrator: str) -> None:
-        check_by_differences(arm(), *start(arm()), integrator)
+    def test_arm(self) -> None:
+        check_by_differences(arm(), *start(arm()), "euler")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("integrator", SMOOTH)
@@ -167,6 +169,7 @@ class TestDifferences:
     def test_quaternions(self, integrator: str) -> None:
         check_by_differences(flying(), *start(flying()), integrator, steps=5)
 
+    @pytest.mark.slow
     def test_couplings(self) -> None:
         check_by_differences(geared(), *start(geared()), "euler")
 
@@ -181,7 +184,7 @@ class TestDifferences:
         tau = 0.1 * rng.normal(size=(steps, model.nv))
 
         def go(q: Array, v: Array, tau: Array) -> Any:
-            return kn.rollout_gradient(
+            return kn.simulation.rollout_gradient(
                 model, effort, q, v, tau, dt, steps=steps, final_loss=end, integrator=integrator,
                 stabilization=stabilization,
             )  # fmt: skip
@@ -229,7 +232,7 @@ class TestDifferences:
             return b.build()
 
         def go(**changes: Any) -> Any:
-            return kn.rollout_gradient(
+            return kn.simulation.rollout_gradient(
                 model, away, q, v, dt=0.02, steps=steps, final_loss=last, controller=holding, model_fn=loaded,
                 parameters={**values, **changes}, time_varying=["path"], integrator="euler", wrt=tuple(values),
             )  # fmt: skip
@@ -254,11 +257,11 @@ class TestLaws:
         def along(model: kn.Model, q: Any, v: Any, w: Any) -> Any:
             return w[:2] @ q + w[2:] @ v
 
-        found = kn.rollout_gradient(
+        found = kn.simulation.rollout_gradient(
             model, None, q, v, tau, dt, steps=steps, final_loss=along, parameters={"w": w}, integrator="euler"
         )
         motion = kn.rollout(model, q, v, tau, dt, steps=steps, integrator="euler")
-        A, B = kn.linearize(model, motion.q[:-1], motion.v[:-1], tau, dt, integrator="euler")
+        A, B = kn.simulation.linearize(model, motion.q[:-1], motion.v[:-1], tau, dt, integrator="euler")
         adjoint = w
         for k in range(steps - 1, -1, -1):
             assert np.allclose(found["tau"][k], B[k].T @ adjoint, rtol=1e-12, atol=1e-14)
@@ -274,17 +277,19 @@ class TestLaws:
         q, v = rng.normal(size=(2, 5, 2)), rng.normal(size=(5, 2))
         tau = rng.normal(size=(2, 1, steps, 2))
         options: Any = {"steps": steps, "final_loss": end, "integrator": "euler"}
-        found = kn.rollout_gradient(model, effort, q, v, tau, 0.01, **options)
+        found = kn.simulation.rollout_gradient(model, effort, q, v, tau, 0.01, **options)
         assert found.loss.shape == found.growth.shape == (2, 5)
         assert found["tau"].shape == (2, 5, steps, 2)
         assert found["q0"].shape == (2, 5, 2)
-        one = kn.rollout_gradient(model, effort, q[1, 2], v[2], tau[1, 0], 0.01, **options)
+        one = kn.simulation.rollout_gradient(model, effort, q[1, 2], v[2], tau[1, 0], 0.01, **options)
         assert np.isclose(one.loss, found.loss[1, 2], rtol=1e-14)
         for name, x in one.gradients.items():
             assert np.allclose(x, found[name][1, 2], rtol=1e-13, atol=1e-15)
 
     def test_nothing_happens_without_steps(self) -> None:
-        found = kn.rollout_gradient(arm(), effort, [0.1, 0.2], [0.3, 0.4], steps=0, final_loss=end, integrator="euler")
+        found = kn.simulation.rollout_gradient(
+            arm(), effort, [0.1, 0.2], [0.3, 0.4], steps=0, final_loss=end, integrator="euler"
+        )
         at_first = end.grad(arm(), np.array([0.1, 0.2]), np.array([0.3, 0.4]))
         assert (found["q0"] == at_first["q"]).all()
         assert (found["v0"] == at_first["v"]).all()
@@ -295,11 +300,11 @@ class TestLaws:
         model = kn.robots.load("double_pendulum")
         options: Any = {"dt": 5e-3, "final_loss": end, "integrator": "rk4"}
         with pytest.warns(RuntimeWarning, match="chaotic or unstable"):
-            found = kn.rollout_gradient(model, None, [2.5, 1.0], [0.0, 0.0], steps=4000, **options)
+            found = kn.simulation.rollout_gradient(model, None, [2.5, 1.0], [0.0, 0.0], steps=4000, **options)
         assert found.growth > 1e6
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert kn.rollout_gradient(model, None, [2.5, 1.0], [0.0, 0.0], steps=40, **options).growth < 100
+            assert kn.simulation.rollout_gradient(model, None, [2.5, 1.0], [0.0, 0.0], steps=40, **options).growth < 100
 
 
 class TestMistakes:
@@ -308,7 +313,7 @@ class TestMistakes:
 
         def raises(error: type[Exception], match: str, loss: Any = None, **options: Any) -> None:
             with pytest.raises(error, match=match):
-                kn.rollout_gradient(model, loss, q, v, **{"steps": 2, "integrator": "euler", **options})
+                kn.simulation.rollout_gradient(model, loss, q, v, **{"steps": 2, "integrator": "euler", **options})
 
         raises(TypeError, "needs a loss, a final_loss or both")
         raises(TypeError, "loss must be a kernel", lambda model, q: q[0])

@@ -19,6 +19,7 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
 from knuckle.integrators.methods.semi_implicit_euler import SemiImplicitEuler
+from knuckle.integrators.registry import integrator_of
 from knuckle.integrators.starting_state import must_be_unit
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO
@@ -103,9 +104,11 @@ def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrat
         if integrator is not None:
             raise TypeError("linearize takes an integrator with dt only: without it, it gives rates")
         return SemiImplicitEuler()  # its system alone is used
-    method = default_steps(model, abs(dt), q, integrator=integrator, contacts=False, one_state=False).integrator
-    if method.solves_contacts or method.takes_numbers:
+    if integrator is not None and (method := integrator_of(integrator)).solves_contacts:
         raise TypeError(f"{type(method).__name__} has no derivatives here: take another integrator")
+    method = default_steps(model, abs(dt), q, integrator=integrator, contacts=False, one_state=False).integrator
+    if method.takes_numbers:
+        raise TypeError(f"{type(method).__name__} takes numbers only, and has no derivatives: take another integrator")
     return method
 
 

@@ -35,10 +35,11 @@ class MemoryPlan:
         gone back: every step is computed twice and not oftener. The parts are as long as memory allows, so that there
         are few calls; with p = √N they take the least.
         """
-        least = min(lanes * threads, count)
-        whole = min(memory, NEAR * threads) // (row * (steps + 1)) // max(least, 1) * least
-        if row * (steps + 1) * least <= memory:
-            return cls(min(count, max(least, whole)), max(steps, 1))
+        least = max(1, min(lanes * threads, count))
+        each = max(1, row * (steps + 1))
+        if each * least <= memory:
+            whole = min(memory, NEAR * threads) // each // least * least
+            return cls(min(max(count, 1), max(least, whole)), max(steps, 1))
         return cls(least, _longest_part(steps, memory // (row * least) - 2))
 
 

@@ -243,6 +243,7 @@ class _Gradient:
 
     def _result(self, whole: Mapping[str, Array], rows: Mapping[str, Array], plan: MemoryPlan) -> RolloutGradient:
         batch, steps = self.inputs.batch, self.taken.steps
+        parts = {"q": self.model.nq, "v": self.model.nv}
         gradients: dict[str, Array] = {}
         for name in self.wrt:
             at_start = whole[f"by {name}"]
@@ -262,7 +263,7 @@ class _Gradient:
         growth = np.where(given > 0, adjoint / np.where(given > 0, given, 1), 0.0).reshape(batch)
         loss = whole["loss"].reshape(batch)
         self._warn(loss, growth)
-        last = {name: whole[f"last {name}"].reshape(*batch, -1) for name in ("q", "v")}
+        last = {name: whole[f"last {name}"].reshape(*batch, parts[name]) for name in ("q", "v")}
         return RolloutGradient(loss[()], gradients, growth[()], last["q"], last["v"], self.taken.name, plan.steps)
 
     def _warn(self, loss: Array, growth: Array) -> None:
@@ -304,4 +305,4 @@ def _some(x: Input | Clock, batch: Shape, part: slice) -> Any:
 
 def _in_a_row(x: Array, batch: Shape) -> Array:
     """A part of the state of all trajectories, (n, size)."""
-    return np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1])
+    return np.broadcast_to(x, (*batch, x.shape[-1])).reshape(math.prod(batch), x.shape[-1])

@@ -65,7 +65,7 @@ class ThereAndBack:
         if kept:
             now = self._go(now, 0, cuts[-2], self.part, kept)
         held = self._room(n, self.part + 1, dtype)
-        last = self._go(now, *cuts[-2:], 1, held) if self.steps else now
+        last = self._go(now, cuts[-2], cuts[-1], 1, held) if self.steps else now
         final, adjoints = self._ended(last)
         for k in range(len(cuts) - 2, -1, -1):
             first, end = cuts[k], cuts[k + 1]

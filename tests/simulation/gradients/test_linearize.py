@@ -1,0 +1,137 @@
+"""Linearised motions: against differences of steps, against each other, and in closed form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.integrators.registry import INTEGRATORS
+from knuckle.joints import Free, Prismatic, Revolute, Spherical
+from knuckle.model import solid_box
+
+Array = np.ndarray[Any, Any]
+linearize = kn.simulation.linearize
+rng = np.random.default_rng(3)
+E = 1e-4
+
+
+def sprung() -> kn.Model:
+    b = kn.Builder("sprung")
+    b.body("a", joint=Prismatic((1.0, 0.0, 0.0)), inertia=solid_box(2.0, (0.1, 0.1, 0.1)), damping=0.3, stiffness=5.0)
+    return b.build()
+
+
+def arm() -> kn.Model:
+    b = kn.Builder("arm")
+    b.body("a", joint=Revolute((0.0, 1.0, 0.0)), inertia=solid_box(1.0, (0.5, 0.1, 0.2)), damping=0.05, stiffness=0.4)
+    b.body("b", "a", Revolute((0.0, 0.6, 0.8)), dict(xyz=(0.5, 0.0, 0.0)), inertia=solid_box(0.6, (0.4, 0.1, 0.1)))
+    return b.build()
+
+
+def flying() -> kn.Model:
+    b = kn.Builder("flying")
+    b.body("trunk", joint=Free(), inertia=solid_box(2.0, (0.5, 0.3, 0.2)))
+    b.body("ball", "trunk", Spherical(), dict(xyz=(0.3, 0.0, 0.1)), inertia=solid_box(0.7, (0.2, 0.4, 0.1)))
+    return b.build()
+
+
+def differences(model: kn.Model, q: Array, v: Array, tau: Array, dt: float, **options: Any) -> tuple[Array, Array]:
+    """A and B of a step by differences with an error of the fourth order, all of them in one rollout."""
+    n = model.nv
+    changes = np.multiply.outer(np.array([-2, -1, 1, 2]) * E, np.eye(3 * n))
+    start = kn.integrate(model, q, changes[..., :n]), v + changes[..., n : 2 * n]
+    forces = (tau + changes[..., 2 * n :])[..., None, :]
+    after = kn.rollout(model, *start, forces, dt, steps=1, **options)
+    middle = kn.rollout(model, q, v, tau, dt, steps=1, **options)
+    dq = kn.difference(model, middle.q[-1], after.q[..., -1, :])
+    slopes = np.tensordot([1, -8, 8, -1], np.concatenate([dq, after.v[..., -1, :]], -1), 1).T / (12 * E)
+    return slopes[:, : 2 * n], slopes[:, 2 * n :]
+
+
+def check(model: kn.Model, integrator: str, **options: Any) -> None:
+    state = kn.testing.random_state(model, 2)
+    tau = rng.normal(size=model.nv)
+    found = linearize(model, state.q, state.v, tau, 0.02, integrator=integrator, **options)
+    expected = differences(model, state.q, state.v, tau, 0.02, integrator=integrator, **options)
+    for x, y in zip(found, expected, strict=True):
+        assert np.allclose(x, y, rtol=1e-8, atol=1e-8 * np.abs(y).max())
+
+
+def test_a_mass_on_a_spring() -> None:
+    """ẋ = v, m v̇ = u − d v − k x, and a semi-implicit step of that."""
+    A, B = linearize(sprung(), [0.3], [0.1], [2.0])
+    assert np.allclose(A, [[0, 1], [-2.5, -0.15]], atol=1e-14)
+    assert np.allclose(B, [[0], [0.5]], atol=1e-14)
+    dt = 0.1
+    A1, B1 = linearize(sprung(), [[0.3], [0.5]], [0.1], [2.0], dt, integrator="euler")
+    speed = np.array([-2.5 * dt, 1 - 0.15 * dt])
+    assert A1.shape == (2, 2, 2)
+    assert np.allclose(A1, [[1, 0] + dt * speed, speed], atol=1e-14)
+    assert np.allclose(B1, [[dt * dt * 0.5], [dt * 0.5]], atol=1e-14)
+
+
+@pytest.mark.parametrize("integrator", ["euler", "implicit"])
+def test_steps_of_an_arm(integrator: str) -> None:
+    check(arm(), integrator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", [name for name in INTEGRATORS if name != "contact"])
+def test_steps_by_every_integrator(integrator: str) -> None:
+    check(arm(), integrator)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("integrator", ["euler", "implicit", "heun"])
+def test_steps_with_quaternions(integrator: str) -> None:
+    check(flying(), integrator)
+
+
+@pytest.mark.slow
+def test_rates_are_slopes_of_short_steps() -> None:
+    """(A(h) − A(−h)) / 2h goes to A of the rates, with turning frames and a wrench too."""
+    model, h = flying(), 1e-4
+    state = kn.testing.random_state(model, 2)
+    tau, f_ext = rng.normal(size=model.nv), rng.normal(size=(model.nb, 6))
+    args = model, state.q, state.v, tau
+    found = linearize(*args, f_ext=f_ext)
+    ahead, back = (linearize(*args, dt, integrator="heun", f_ext=f_ext) for dt in (h, -h))
+    for x, a, b in zip(found, ahead, back, strict=True):
+        assert np.allclose(x, (a - b) / (2 * h), rtol=1e-5, atol=1e-5 * np.abs(x).max())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stabilization", ["projection", 0.1])
+def test_loops_along_what_they_allow(stabilization: Any) -> None:
+    """A change along a closed state goes to the change of the step from there."""
+    model, dt = kn.robots.load("four_bar"), 0.01
+    q = kn.loops.close(model).q
+    v, tau = kn.loops.project(model, q, np.ones(model.nv))[1], rng.normal(size=model.nv)
+
+    def at(s: float) -> tuple[Array, Array]:
+        near = kn.loops.close(model, kn.integrate(model, q, s * v)).q
+        return near, kn.loops.project(model, near, v)[1]
+
+    def change(states: Any) -> Array:
+        rows = [np.concatenate(states(k * E)) for k in (-2, -1, 1, 2)]
+        return np.tensordot([1, -8, 8, -1], np.array(rows), 1) / (12 * E)
+
+    def after(s: float) -> tuple[Array, Array]:
+        motion = kn.rollout(model, *at(s), tau, dt, steps=1, integrator="euler", stabilization=stabilization)
+        return motion.q[-1], motion.v[-1]
+
+    A, _ = linearize(model, q, v, tau, dt, integrator="euler", stabilization=stabilization)
+    assert np.allclose(A @ change(at), change(after), rtol=1e-7, atol=1e-7)
+
+
+def test_mistakes_are_named() -> None:
+    model = arm()
+    with pytest.raises(TypeError, match="takes an integrator with dt only"):
+        linearize(model, [0, 0], [0, 0], integrator="euler")
+    with pytest.raises(TypeError, match="has no derivatives here"):
+        linearize(model, [0, 0], [0, 0], dt=0.01, integrator="contact")
+    with pytest.raises(ValueError, match=r"v has shape \(3,\)"):
+        linearize(model, [0, 0], [0, 0, 0])
