@@ -10,6 +10,7 @@ import pytest
 import knuckle as kn
 
 from .mechanisms_for_autodiff import FUNCTIONS, arguments, ball_and_hinge, pendulum, stage
+from .rollouts_for_autodiff import DT, STEPS, loss_of, start, step
 
 jax: Any = pytest.importorskip("jax")
 pytestmark = pytest.mark.slow
@@ -109,3 +110,45 @@ def test_memory_of_arguments_is_shared_with_jax(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(jax_arrays, "on_host", watched)
     kn.inverse_dynamics(model, *inputs).block_until_ready()
     assert read == [[x.unsafe_buffer_pointer() for x in inputs]]
+
+
+class TestRollouts:
+    @pytest.mark.parametrize("batch", [(), (3,)], ids=["one", "three"])
+    def test_check_grads_of_a_loss(self, batch: tuple[int, ...]) -> None:
+        from jax.test_util import check_grads
+
+        model = pendulum()
+        inputs = tuple(in_jax(start(model, batch)))
+        assert loss_of(model, *inputs).shape == batch
+        check_grads(lambda *x: loss_of(model, *x), inputs, order=1, modes=("fwd", "rev"), rtol=1e-6, atol=1e-6)
+
+    def test_jit_and_vmap(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = in_jax(start(model, (3,)))
+        slope = jax.jit(jax.vmap(jax.grad(lambda *x: loss_of(model, *x), argnums=2), in_axes=(0, 0, None, None)))
+        together = jax.grad(lambda tau: loss_of(model, q0, v0, tau, weight).sum())(tau)
+        np.testing.assert_allclose(slope(q0, v0, tau, weight).sum(0), together, rtol=1e-12, atol=1e-14)
+
+    def test_second_derivatives_are_refused(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = in_jax(start(model))
+        with pytest.raises(ValueError, match="JVP"):
+            jax.hessian(lambda tau: loss_of(model, q0, v0, tau, weight))(tau)
+
+    def test_check_grads_of_steps_one_after_the_other(self) -> None:
+        """A rollout of single steps, each a kernel, has second derivatives too; its loss is that of the compiled one."""
+        from jax.test_util import check_grads
+
+        model = pendulum()
+        q0, v0, tau, weight = in_jax(start(model))
+
+        @jax.jit
+        def loss(q: Any, v: Any, tau: Any) -> Any:
+            total = 0.0
+            for k in range(STEPS):
+                total = total + weight * (tau[k] @ tau[k]) + v @ v
+                q, v = step(model, q, v, tau[k], DT)
+            return total + kn.potential_energy(model, q) + v @ v
+
+        np.testing.assert_allclose(loss(q0, v0, tau), loss_of(model, q0, v0, tau, weight), rtol=1e-12)
+        check_grads(loss, (q0, v0, tau), order=2, modes=("fwd", "rev"), rtol=1e-4, atol=1e-4)

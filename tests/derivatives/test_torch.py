@@ -11,6 +11,7 @@ import pytest
 import knuckle as kn
 
 from .mechanisms_for_autodiff import FUNCTIONS, arguments, ball_and_hinge, pendulum, stage
+from .rollouts_for_autodiff import DT, STEPS, cost, final, loss_of, start, step
 
 torch: Any = pytest.importorskip("torch")
 pytestmark = pytest.mark.slow
@@ -130,3 +131,56 @@ def _watched(read: list[int], written: list[int]) -> Callable[..., Any]:
         return results
 
     return call
+
+
+class TestRollouts:
+    @pytest.mark.parametrize("batch", [(), (3,)], ids=["one", "three"])
+    def test_gradcheck_of_a_loss(self, batch: tuple[int, ...]) -> None:
+        model = pendulum()
+        inputs = tensors(start(model, batch))
+        assert loss_of(model, *inputs).shape == batch
+        assert torch.autograd.gradcheck(lambda *x: loss_of(model, *x), inputs, check_forward_ad=True)
+
+    def test_forces_that_stay(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = tensors(start(model))
+        for shape in ((2,), (1, 2), (3, 1, 2)):
+            held = tau[0].detach().expand(shape).clone().requires_grad_()
+            assert torch.autograd.gradcheck(lambda x: loss_of(model, q0, v0, x, weight), (held,))
+
+    def test_positions_with_quaternions_have_tangent_gradients(self) -> None:
+        """Through `kn.integrate` they are those along the velocity variables, and none is along the quaternion."""
+        model = ball_and_hinge()
+        q0, v0, tau, weight = (torch.tensor(x) for x in start(model))
+        way = torch.zeros(model.nv, dtype=torch.float64, requires_grad=True)
+        (along,) = torch.autograd.grad(loss_of(model, kn.integrate(model, q0, way), v0, tau, weight), way)
+        (entries,) = torch.autograd.grad(loss_of(model, q0.requires_grad_(), v0, tau, weight), q0)
+        arrays = [x.detach().numpy() for x in (q0, v0, tau)]
+        exact = kn.simulation.rollout_gradient(
+            model, cost, *arrays, DT, steps=STEPS, final_loss=final, integrator="euler", parameters={"weight": 0.3}
+        )["q0"]
+        np.testing.assert_allclose(along, exact, rtol=1e-10, atol=1e-12)
+        assert abs(entries[:4] @ q0[:4]) < 1e-12
+
+    def test_second_derivatives_are_refused(self) -> None:
+        model = pendulum()
+        inputs = tensors(start(model))
+        (slope,) = torch.autograd.grad(loss_of(model, *inputs), inputs[2], create_graph=True)
+        with pytest.raises(RuntimeError, match="once_differentiable|does not require grad"):
+            torch.autograd.grad(slope.sum(), inputs[1])
+
+    def test_gradgradcheck_of_steps_one_after_the_other(self) -> None:
+        """A rollout of single steps, each a kernel, has second derivatives too; its loss is that of the compiled one."""
+        model = pendulum()
+        q0, v0, tau, weight = tensors(start(model))
+
+        def loss(q: Any, v: Any, tau: Any) -> Any:
+            total = 0.0
+            for k in range(STEPS):
+                total = total + weight.detach() * (tau[k] @ tau[k]) + v @ v
+                q, v = step(model, q, v, tau[k], DT)
+            return total + kn.potential_energy(model, q) + v @ v
+
+        torch.testing.assert_close(loss(q0, v0, tau), loss_of(model, q0, v0, tau, weight))
+        assert torch.autograd.gradcheck(loss, (q0, v0, tau))
+        assert torch.autograd.gradgradcheck(loss, (q0, v0, tau))

@@ -51,6 +51,7 @@ _WHERE = {
     "linearize": "gradients.linearize",
     "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
+    "rollout_loss": "gradients.rollout_loss",
     "rollout_gradient": "gradients.rollout_gradient",
     "stepper": "steps.stepper",
 }
