@@ -89,11 +89,10 @@ for _ in range(40):
     used = trial.tau[:, :STEPS]
     values = np.nan_to_num(cost(trial.q, trial.v, used), nan=np.inf)
     best = int(values.argmin())
-    print(values.round(3), damping)
     if not values[best] < costs[-1]:
         damping *= 10
         continue
-    q, v, tau, damping = trial.q[best], trial.v[best], used[best], damping / 5
+    q, v, tau, damping = trial.q[best], trial.v[best], used[best], max(damping / 5, 1e-9)
     costs.append(values[best])
     if costs[-2] - costs[-1] < 1e-6 * costs[-1]:
         break

@@ -6,8 +6,6 @@ sees a loss with a gradient by the weights, and its optimiser does the rest.
 Run it with `python examples/policy_torch.py` (needs torch).
 """
 
-import sys
-
 import numpy as np
 
 import knuckle as kn
@@ -16,8 +14,7 @@ from knuckle.scalar import cos, sin, tanh
 try:
     import torch
 except ImportError:
-    print("this example needs torch, which is not installed: pip install torch")
-    sys.exit()
+    torch = None
 
 HIDDEN, STRONGEST, DT, STEPS = 16, 0.5, 0.02, 150
 pendulum = kn.robots.load("pendulum")
@@ -47,28 +44,36 @@ def cost(model, q, v, upright):
 angles = np.linspace(-np.pi, np.pi, 721)
 top = angles[kn.potential_energy(pendulum, angles[:, None]).argmax()]
 upright = float(kn.potential_energy(pendulum, [top]))
-rng = np.random.default_rng(0)
-torch.manual_seed(0)
-weights = (0.7 * torch.randn(HIDDEN * (ROWS + 1), dtype=torch.float64)).requires_grad_()
-optimizer = torch.optim.Adam([weights], lr=0.03)
 setting = {"dt": DT, "steps": STEPS, "integrator": "euler", "controller": policy}
-losses = []
-for _ in range(300):
-    q0 = torch.tensor(top + np.pi + rng.uniform(-np.pi, np.pi, (64, 1)))
-    v0 = torch.tensor(rng.uniform(-1.0, 1.0, (64, 1)))
-    loss = kn.simulation.rollout_loss(
-        pendulum, cost, q0, v0, **setting, parameters={"weights": weights, "upright": upright}
-    ).mean()
-    optimizer.zero_grad()
-    loss.backward()
-    torch.nn.utils.clip_grad_norm_([weights], 1.0)
-    optimizer.step()
-    losses.append(loss.item())
 
-hanging = np.array([top + np.pi + 0.01])
-learned = weights.detach().numpy()
-motion = kn.simulate(pendulum, hanging, None, 6.0, controller=policy, parameters={"weights": learned})
-off = np.degrees(np.abs((motion.q[-1, 0] - top + np.pi) % (2 * np.pi) - np.pi))
-print(f"the loss fell from {losses[0]:.2f} to {np.mean(losses[-20:]):.2f} in {len(losses)} steps of Adam")
-print(f"with {100 * STRONGEST:.0f} % of the torque that lifts it, it stands after 6 s: {off:.1f}° from upright")
-assert off < 10
+
+def train(count=300):
+    """The weights after some steps of Adam, and the losses on the way."""
+    rng = np.random.default_rng(0)
+    torch.manual_seed(0)
+    weights = (0.7 * torch.randn(HIDDEN * (ROWS + 1), dtype=torch.float64)).requires_grad_()
+    optimizer, losses = torch.optim.Adam([weights], lr=0.03), []
+    for _ in range(count):
+        q0 = torch.tensor(top + np.pi + rng.uniform(-np.pi, np.pi, (64, 1)))
+        v0 = torch.tensor(rng.uniform(-1.0, 1.0, (64, 1)))
+        loss = kn.simulation.rollout_loss(
+            pendulum, cost, q0, v0, **setting, parameters={"weights": weights, "upright": upright}
+        ).mean()
+        optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_([weights], 1.0)
+        optimizer.step()
+        losses.append(loss.item())
+    return weights.detach().numpy(), losses
+
+
+if torch is None:
+    print("this example needs torch, which is not installed: pip install torch")
+else:
+    weights, losses = train()
+    hanging = np.array([top + np.pi + 0.01])
+    motion = kn.simulate(pendulum, hanging, None, 6.0, controller=policy, parameters={"weights": weights})
+    off = np.degrees(np.abs((motion.q[-1, 0] - top + np.pi) % (2 * np.pi) - np.pi))
+    print(f"the loss fell from {losses[0]:.2f} to {np.mean(losses[-20:]):.2f} in {len(losses)} steps of Adam")
+    print(f"with {STRONGEST:.0%} of the torque that lifts it, it stands after 6 s: {off:.1f}° from upright")
+    assert off < 10
