@@ -32,8 +32,10 @@ def push(model, q, v, legs):
 
 
 @kn.kernel
-def effort(model, tau):
-    return 2e-7 * (tau @ tau)
+def effort(model, q, tau):
+    """What a step costs: torque, and a trunk too near the floor, which it may not touch."""
+    near = maximum(0.16 - q[6], 0.0)
+    return 2e-7 * (tau @ tau) + 2.0 * near * near
 
 
 @kn.kernel
@@ -74,3 +76,4 @@ print(f"{best.nfev} rollouts of {STEPS} steps: the trunk would rise to {heights[
 print(f"it leaves the floor at {jump.times[np.flatnonzero(gaps < 0)[-1]]:.2f} s, tilted by {tilt:.1f}° at the end")
 assert top > heights[0] + 0.3
 assert tilt < 10
+assert jump.q[:, 6].min() > 0.1

@@ -41,6 +41,11 @@ LONG = {
         "identification.py",
         "maximal_and_reduced.py",
         "cable_bridge.py",
+        "arm_ilqr.py",
+        "many_hands.py",
+        "mass_from_motion.py",
+        "policy_torch.py",
+        "quadruped_jump.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
@@ -49,6 +54,7 @@ LONG_PAGES = {
     for name in (
         "rollout.md",
         "gradients.md",
+        "derivatives_tasks.md",
         "quickstart.md",
         "constraints.md",
         "book/chapter-11.md",
