@@ -47,7 +47,9 @@ for _ in range(60):
     damping = np.clip(np.where(better, damping / 5, damping * 4), 1e-12, 1e6)
 solved = np.abs(e).max(-1) < 1e-9
 steps = (np.array(history) > 1e-9).sum(0)[solved]
-print(f"{solved.mean():.1%} of {COUNT} goals, to {np.abs(e[solved]).max():.0e}, in {np.median(steps):.0f} steps for most")
+print(
+    f"{solved.mean():.1%} of {COUNT} goals, to {np.abs(e[solved]).max():.0e}, in {np.median(steps):.0f} steps for most"
+)
 assert solved.mean() > 0.9
 
 # one of them by scipy, which calls the same two functions, and keeps the limits of the joints

@@ -63,7 +63,9 @@ def objective(payload):
 
 guess = np.array(BELIEF)
 best = minimize(objective, guess, jac=True, method="L-BFGS-B", bounds=[(0.05, 5.0)] + [(-0.3, 0.3)] * 3)
-print(f"from {guess[0]:.2f} kg to {best.x[0]:.4f} kg in {best.nfev} rollouts of {RUNS * STEPS} steps; it is {truth[0]} kg")
+print(
+    f"from {guess[0]:.2f} kg to {best.x[0]:.4f} kg in {best.nfev} rollouts of {RUNS * STEPS} steps; it is {truth[0]} kg"
+)
 print("at", np.round(1e3 * best.x[1:], 1), "mm from the flange; it is at", 1e3 * truth[1:], "mm")
 print(f"what is left is noise: {best.fun / (0.5 * measured.size):.3f} of what it must be on average")
 assert abs(best.x[0] - truth[0]) < 0.01

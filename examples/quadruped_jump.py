@@ -65,14 +65,18 @@ def shoot(knots):
 
 
 waiting = np.tile(CROUCH, 2 * KNOTS)
-best = minimize(shoot, waiting, jac=True, method="L-BFGS-B", bounds=[(-1.5, 1.5)] * len(waiting), options={"maxiter": 60})
+best = minimize(
+    shoot, waiting, jac=True, method="L-BFGS-B", bounds=[(-1.5, 1.5)] * len(waiting), options={"maxiter": 60}
+)
 legs = tents @ best.x.reshape(KNOTS, 4)
 jump = kn.rollout(model, q0, **setting, parameters={"legs": legs}, time_varying=["legs"])
 motion = (model, jump.times, jump.q)  # what kn.viewer.play and kn.viewer.replay_html take
 gaps = kn.contact.gaps(model, jump.q).min(-1)
 top = jump.q[-1, 6] + jump.v[-1, 5] ** 2 / (2 * 9.81)
 tilt = np.degrees(2 * np.arcsin(np.linalg.norm(jump.q[-1, 1:4])))
-print(f"{best.nfev} rollouts of {STEPS} steps: the trunk would rise to {heights[0]:.2f} m at first, then to {top:.2f} m")
+print(
+    f"{best.nfev} rollouts of {STEPS} steps: the trunk would rise to {heights[0]:.2f} m at first, then to {top:.2f} m"
+)
 print(f"it leaves the floor at {jump.times[np.flatnonzero(gaps < 0)[-1]]:.2f} s, tilted by {tilt:.1f}° at the end")
 assert top > heights[0] + 0.3
 assert tilt < 10

@@ -45,12 +45,16 @@ def compare(name: str, second: bool) -> None:
         found += [ca.gradient(every, a) for a in x]
         expected += [ca.gradient(whole, a) for a in s]
         if second:
-            found += [ca.hessian(every, ca.vertcat(*x))[0]] if len(x) == 1 else [
-                ca.jacobian(ca.gradient(every, a), b) for a in x for b in x
-            ]
-            expected += [ca.hessian(whole, ca.vertcat(*s))[0]] if len(s) == 1 else [
-                ca.jacobian(ca.gradient(whole, a), b) for a in s for b in s
-            ]
+            found += (
+                [ca.hessian(every, ca.vertcat(*x))[0]]
+                if len(x) == 1
+                else [ca.jacobian(ca.gradient(every, a), b) for a in x for b in x]
+            )
+            expected += (
+                [ca.hessian(whole, ca.vertcat(*s))[0]]
+                if len(s) == 1
+                else [ca.jacobian(ca.gradient(whole, a), b) for a in s for b in s]
+            )
         numbers = ca.Function("found", x, found)(*values)
         same = ca.Function("expected", s, expected)(*values)
         for number, other in zip(numbers, same, strict=True):

@@ -50,7 +50,9 @@ def test_jit_vmap_and_grad_compose() -> None:
     np.testing.assert_array_equal(jax.jit(jax.vmap(call, in_axes=(0, 0, None)))(q, v, tau[1]), call(q, v, tau[1]))
     inverse = kn.mass_matrix_inverse(model, np.asarray(q))
     for slopes in (jax.jacfwd, jax.jacrev):
-        np.testing.assert_allclose(jax.jit(jax.vmap(slopes(call, argnums=2)))(q, v, tau), inverse, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            jax.jit(jax.vmap(slopes(call, argnums=2)))(q, v, tau), inverse, rtol=1e-9, atol=1e-12
+        )
 
 
 def test_gradient_of_energy_is_momentum_and_its_curvature_the_mass_matrix() -> None:
@@ -136,7 +138,7 @@ class TestRollouts:
             jax.hessian(lambda tau: loss_of(model, q0, v0, tau, weight))(tau)
 
     def test_check_grads_of_steps_one_after_the_other(self) -> None:
-        """A rollout of single steps, each a kernel, has second derivatives too; its loss is that of the compiled one."""
+        """A rollout of single steps, each a kernel, has second derivatives; its loss is that of the compiled one."""
         from jax.test_util import check_grads
 
         model = pendulum()

@@ -166,11 +166,11 @@ class TestRollouts:
         model = pendulum()
         inputs = tensors(start(model))
         (slope,) = torch.autograd.grad(loss_of(model, *inputs), inputs[2], create_graph=True)
-        with pytest.raises(RuntimeError, match="once_differentiable|does not require grad"):
+        with pytest.raises(RuntimeError, match=r"once_differentiable|does not require grad"):
             torch.autograd.grad(slope.sum(), inputs[1])
 
     def test_gradgradcheck_of_steps_one_after_the_other(self) -> None:
-        """A rollout of single steps, each a kernel, has second derivatives too; its loss is that of the compiled one."""
+        """A rollout of single steps, each a kernel, has second derivatives; its loss is that of the compiled one."""
         model = pendulum()
         q0, v0, tau, weight = tensors(start(model))
 

@@ -31,9 +31,10 @@ class JAXArrays(Container):
         """The results of a function, as JAX's own."""
         import jax.numpy  # pyright: ignore[reportMissingImports]
 
-        jnp: Any = jax.numpy  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        jx: Any = jax
+        jnp: Any = jx.numpy
         dtype = jnp.result_type(*(value for value, _ in call.arrays.values() if hasattr(value, "dtype")), float)
-        arrays = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
+        arrays: list[Any] = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
         for (name, (_, shape)), x in zip(call.arrays.items(), arrays, strict=True):
             if x.shape[x.ndim - len(shape) :] != shape:
                 expected = ", ".join(["...", *map(str, shape)])

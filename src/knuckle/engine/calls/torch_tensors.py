@@ -43,9 +43,10 @@ class TorchTensors(Container):
 
 def _entry(value: Any) -> Any:
     """A number is a list of one entry, which may be a tensor without axes."""
-    if isinstance(value, list) and len(cast("list[Any]", value)) == 1 and hasattr(value[0], "reshape"):
-        return value[0].reshape(*value[0].shape, 1)
-    return value
+    entries: list[Any] = cast("list[Any]", value) if isinstance(value, list) else []
+    if len(entries) == 1 and hasattr(entries[0], "reshape"):
+        return entries[0].reshape(*entries[0].shape, 1)
+    return cast("Any", value)
 
 
 def _batch(tensors: Sequence[Any], call: Sorted) -> Shape:
