@@ -6,6 +6,7 @@ PYTHON      ?= python3
 VENV        ?= .venv
 PIP_ARGS    ?= -qq
 PYTEST_ARGS ?=
+FILE        ?= arm
 
 BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check --no-compile $(PIP_ARGS)
@@ -21,7 +22,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test test-all bench docs pictures lint ruff pyright clean
+.PHONY: help demo view test test-all bench docs pictures lint ruff pyright clean
 .NOTPARALLEL:
 
 help: ## this list
@@ -30,10 +31,13 @@ help: ## this list
 demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: a report, a plot, a replay
 	@$(BIN)/knuckle demo
 
+view: $(VENV)/.installed-view ## a robot in the viewer: `make view FILE=robot.urdf` for one of yours
+	@$(BIN)/knuckle view $(FILE)
+
 test: ruff ## everything CI runs: lint, docs, tests but the slow ones
 	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
 
-test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-autodiff ## the same with the slow tests
+test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-notebook $(VENV)/.installed-autodiff ## the same with the slow tests
 	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
 
 # pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.

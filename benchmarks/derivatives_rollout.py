@@ -27,7 +27,7 @@ from table import digits, grid
 import knuckle as kn
 
 ROBOTS = ("xarm7", "anymal", "talos")
-DT = 1e-4
+DT = 1e-5
 HEADINGS = [
     "robot",
     "steps",
@@ -49,7 +49,7 @@ class Effort:
     rounds: int
 
 
-FULL = Effort(count=64, steps=4000, rounds=7)
+FULL = Effort(count=16, steps=20000, rounds=7)
 QUICK = Effort(count=8, steps=40, rounds=1)
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 
 import knuckle as kn
-from knuckle.joints import Planar, Revolute
+from knuckle.joints import Planar, Prismatic, Revolute
 from knuckle.model import Box, solid_box
 
 N, CABLES, TOWER = int(sys.argv[1]) if len(sys.argv) > 1 else 1000, 60, 10
@@ -19,8 +19,9 @@ BENDING, STIFFNESS = 1e10, 2.5e8  # N m/rad at the joints of the deck, N/m of a 
 LOAD, SPEED, DT = 100e3 * 9.81, 50.0, 0.01  # N, m/s, s
 
 
-def bridge(links: int, cables: int) -> kn.Model:
-    """A deck between two banks, which it may slide on at the far one, and two towers from which cables hold it."""
+def bridge(links: int, cables: int, engine: bool = False) -> kn.Model:
+    """A deck between two banks, which it may slide on at the far one, and two towers from which cables hold it; with a
+    locomotive to look at."""
     b = kn.Builder("bridge", base="ground")
     on, height = "ground", links / 5
     for k in range(links):
@@ -42,6 +43,8 @@ def bridge(links: int, cables: int) -> kn.Model:
             stretch = LINK.mass * spacing * 9.81 / STIFFNESS / height * length  # it carries its part of the deck
             ends = (top, (part, 0, 0)), (f"deck{int(x)}", (x - int(x), 0, 0))
             b.cable(f"cable{side}.{k}", ends, stiffness=STIFFNESS, damping=1e5, rest=length - stretch)
+    if engine:
+        b.body("locomotive", "ground", Prismatic("x"), (0, 0, 2.3), mass=1e5, visuals=Box((14.0, 3.0, 4.0)))
     return b.build()
 
 
@@ -93,3 +96,8 @@ print(f"the deck gives way by {1e3 * -sag.min():.0f} mm at most, and {1e3 * np.a
 assert max(counts) <= 25
 assert 10 * limit < DT
 assert np.abs(sag[-1]).max() < 0.5 * -sag.min()
+
+# What kn.viewer.replay_html takes: deflections are made as large as can be seen.
+EXAGGERATED, times = 1000, 0.1 * np.arange(len(states))
+shown = np.column_stack([EXAGGERATED * (states - states[0]), np.minimum(SPEED * times, N)])
+motion = (bridge(N, CABLES, engine=True), times, shown)

@@ -1,7 +1,7 @@
 """One chain of links, in reduced and in maximal coordinates: what drifts, what it costs, and that it is one motion.
 
 Run it with `python examples/maximal_and_reduced.py`; `python examples/maximal_and_reduced.py drift.png` draws it.
-It needs SciPy: pip install 'knuckle[sparse]'.
+It needs SciPy: pip install ".[sparse]" in the clone.
 """
 
 import sys

@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+FEW_JOINTS = ("free", "helical", "planar_local", "spherical", "universal", "yaw_pitch_roll")
+"""Types of one to six freedoms, with axes that stay and axes that move, for tests of what no joint decides alone."""
+
 
 def seeds(count: int, *, quick: int) -> list[Any]:
     """The numbers below `count` as parameters, those from `quick` on marked slow."""

@@ -31,6 +31,11 @@ IMPORTS_ANY_ROOM = {FACE, "__main__", "testing"}
 REACHES_FORWARD = {
     # A trajectory shows itself: the method imports the viewer when it is called.
     ("knuckle.trajectory.trajectory", "viewer"),
+    ("knuckle.simulation.rollout.rollout_result", "viewer"),
+    # So do a model and its audit in a notebook; what a model is called says how many freedoms its loops leave.
+    ("knuckle.model.model", "viewer"),
+    ("knuckle.model.model", "functions"),
+    ("knuckle.model.audit.audit_report", "viewer"),
     # Pictures and files are of one trajectory or of many: the type of many is named in hints.
     ("knuckle.trajectory.trajectory_plot", "simulation"),
     ("knuckle.trajectory.trajectory_files", "simulation"),

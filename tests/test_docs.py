@@ -46,6 +46,7 @@ LONG = {
         "mass_from_motion.py",
         "policy_torch.py",
         "quadruped_jump.py",
+        "rubbing_linkage.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
@@ -53,6 +54,7 @@ LONG_PAGES = {
     ROOT / "docs" / name
     for name in (
         "rollout.md",
+        "control.md",
         "gradients.md",
         "derivatives_tasks.md",
         "quickstart.md",
@@ -65,6 +67,8 @@ LONG_PAGES = {
         "contact.md",
         "friction.md",
         "loops.md",
+        "notebooks.md",
+        "viewer.md",
     )
 }
 """Pages that run in `make test-all` only: a second or more each. What they name is looked for below, too."""

@@ -73,7 +73,41 @@ def test_what_was_left_out_is_there_when_asked_for() -> None:
     assert set(parts.values()) <= loaded_by("\n".join(["import knuckle", *parts]))
 
 
-PACKAGES = ["knuckle.engine.emit", "knuckle.formats", "knuckle.model", "knuckle"]
+PARTS = (
+    "algorithms.contact",
+    "constraints",
+    "contact",
+    "elements",
+    "engine.routines",
+    "integrators.contact_loops",
+    "integrators.deformable",
+    "integrators.implicit_loops",
+    "integrators.methods.implicit_euler",
+    "integrators.methods.muscle_steps",
+    "maximal_coordinates",
+    "simulation.contacts",
+    "solvers.cones",
+    "viewer",
+)
+"""What only models with contacts, force elements, loops, deformable bodies or stiff springs need."""
+
+
+@pytest.mark.parametrize(
+    "motion",
+    [
+        "kn.simulate(arm, duration=0.002, joint_limits='rigid', events=lambda t, q, v: q[0] - 1)",
+        "kn.rollout(arm, numpy.zeros((2, arm.nq)), steps=2)[0].energy",
+    ],
+)
+def test_a_plain_motion_loads_no_parts_that_the_model_has_not(motion: str) -> None:
+    loaded = loaded_by(
+        f"import knuckle as kn\nkn.compilation.set_policy('never')\narm = kn.robots.load('arm')\n{motion}"
+    )
+    assert "knuckle.integrators.system" in loaded
+    assert sorted(x for x in loaded if any(f"{x}.".startswith(f"knuckle.{part}.") for part in PARTS)) == []
+
+
+PACKAGES = ["knuckle.engine.emit", "knuckle.formats", "knuckle.integrators", "knuckle.model", "knuckle"]
 
 
 def test_public_names_are_all_there() -> None:

@@ -319,6 +319,20 @@ def cable_bridge() -> None:
     right.step(np.arange(len(counts)), counts, where="post", color=ORANGE)
     right.set(xlabel="time (s)", title="iterations in a step", ylim=(0, 1.5 * max(counts)))
     keep(figure, "cable_bridge")
+    title = "A locomotive on a bridge; deflections a thousand times"
+    kn.viewer.replay_html(run("cable_bridge", "200")["motion"], HERE / "cable_bridge.html", title=title, rate=10)
+
+
+def rubbing_linkage() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        drawn = Path(folder) / "linkage.png"
+        found = run("rubbing_linkage", str(drawn))
+        picture = Image.open(drawn).convert("RGB")
+    picture.resize((900, 900 * picture.height // picture.width), Image.Resampling.LANCZOS).save(
+        HERE / "rubbing_linkage.webp", quality=88
+    )
+    title = "A linkage whose pins rub"
+    kn.viewer.replay_html(found["motion"], HERE / "rubbing_linkage.html", title=title, rate=30, speed=0.25)
 
 
 def coupler_curve(linkage: Image.Image, found: dict[str, Any]) -> None:
@@ -340,6 +354,7 @@ def main(names: Sequence[str]) -> None:
         "chaos": chaos, "payloads": payloads, "identification": identification, "cable_bridge": cable_bridge,
         "arm_ilqr": arm_ilqr, "many_hands": many_hands, "mass_from_motion": mass_from_motion,
         "policy_torch": policy_torch,
+        "rubbing_linkage": rubbing_linkage,
     }  # fmt: skip
     for name, plot in plots.items():
         if not wanted or name in wanted:

@@ -3,9 +3,8 @@
 Functions take a frozen `Model` and arrays whose last axis holds the variables; any batch axes go before it.
 """
 
+import typing as _typing
 from types import ModuleType as _ModuleType
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any as _Any
 
 from . import formats as formats
 from . import joints as joints
@@ -40,6 +39,7 @@ from .functions import joint_passive_force as joint_passive_force
 from .functions import kinetic_energy as kinetic_energy
 from .functions import mass_matrix as mass_matrix
 from .functions import mass_matrix_inverse as mass_matrix_inverse
+from .functions import mass_matrix_inverse_product as mass_matrix_inverse_product
 from .functions import momentum as momentum
 from .functions import neutral as neutral
 from .functions import normalize as normalize
@@ -56,7 +56,8 @@ from .model import Model as Model
 from .model import audit as audit
 from .public_names import GROUPS as _GROUPS
 
-if _TYPE_CHECKING:
+if _typing.TYPE_CHECKING:
+    from . import actuators as actuators
     from . import compilation as compilation
     from . import constraints as constraints
     from . import contact as contact
@@ -66,13 +67,13 @@ if _TYPE_CHECKING:
     from . import identification as identification
     from . import integrators as integrators
     from . import jacobian_products as jacobian_products
+    from . import lie_groups as lie_groups
     from . import loops as loops
     from . import operators as operators
     from . import simulation as simulation
     from . import testing as testing
     from . import viewer as viewer
     from .bound import bind as bind
-    from .constraints.constraint_terms import mass_matrix_inverse_product as mass_matrix_inverse_product
     from .functions.drives import drive_forces as drive_forces
     from .functions.where import where as where
     from .maximal_coordinates.maximal_model import maximal as maximal
@@ -80,7 +81,10 @@ if _TYPE_CHECKING:
     from .maximal_coordinates.state_maps import maximal_state as maximal_state
     from .maximal_coordinates.state_maps import reduced_state as reduced_state
     from .simulation.rollout.rollout import rollout as rollout
+    from .simulation.sampled_control import SampledController as SampledController
     from .simulation.simulate import simulate as simulate
+    from .simulation.stepping import Stepping as Stepping
+    from .simulation.steps.one_step import step as step
     from .trajectory.trajectory import Trajectory as Trajectory
     from .viewer.viewer import view as view
 
@@ -88,16 +92,18 @@ __version__ = "0.1.0"
 
 _MODULES = (*_GROUPS, "integrators", "operators", "simulation", "testing", "viewer")
 _WHERE = {
+    "SampledController": "simulation.sampled_control",
+    "Stepping": "simulation.stepping",
     "Trajectory": "trajectory.trajectory",
     "bind": "bound",
     "drive_forces": "functions.drives",
-    "mass_matrix_inverse_product": "constraints.constraint_terms",
     "maximal": "maximal_coordinates.maximal_model",
     "maximal_forces": "maximal_coordinates.state_maps",
     "maximal_state": "maximal_coordinates.state_maps",
     "reduced_state": "maximal_coordinates.state_maps",
     "rollout": "simulation.rollout.rollout",
     "simulate": "simulation.simulate",
+    "step": "simulation.steps.one_step",
     "view": "viewer.viewer",
     "where": "functions.where",
 }
@@ -114,14 +120,19 @@ __all__ = sorted(
 """What is imported above, and what is loaded later."""
 
 
-def __getattr__(name: str) -> _Any:
-    from importlib import import_module
+if not _typing.TYPE_CHECKING:  # a checker knows the names from the imports above, and no others
 
-    if name in _MODULES:
-        return import_module(f".{name}", __name__)
-    if name in _WHERE:
-        return getattr(import_module(f".{_WHERE[name]}", __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> _typing.Any:
+        from importlib import import_module
+
+        if name in _MODULES:
+            return import_module(f".{name}", __name__)
+        if name in _WHERE:
+            value = globals()[name] = getattr(import_module(f".{_WHERE[name]}", __name__), name)
+            return value
+        from .errors import near
+
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -17,8 +17,8 @@ PUBLIC: dict[str, Any] = {}
 
 
 GROUPS = (
-    "compilation", "constraints", "contact", "couplings", "derivatives", "elements", "identification",
-    "jacobian_products", "loops",
+    "actuators", "compilation", "constraints", "contact", "couplings", "derivatives", "elements", "identification",
+    "jacobian_products", "lie_groups", "loops",
 )  # fmt: skip
 """What completes after a dot: `kn.loops.jacobian`."""
 

@@ -4,12 +4,16 @@ A module imports from its own room and from those named before it, never from th
 have an order of their own. The check of the architecture and the names of kernels on disk are made from these lists.
 """
 
-_GROUPS = ("compilation", "couplings", "derivatives", "identification", "jacobian_products", "loops")
+_GROUPS = (
+    "actuators", "compilation", "couplings", "derivatives", "identification", "jacobian_products", "lie_groups",
+    "loops",
+)  # fmt: skip
 
 ROOMS = (
     # mechanisms and files
     "rooms",
     "errors",
+    "extras",
     "public_names",
     "warning",
     "scalar",
@@ -58,12 +62,14 @@ DECIDE_KERNELS = tuple(
     not in (
         "formats",
         "robots",
+        "actuators",
         "bound",
         "compilation",
         "couplings",
         "derivatives",
         "identification",
         "jacobian_products",
+        "lie_groups",
         "loops",
         "trajectory",
     )

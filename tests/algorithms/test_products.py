@@ -13,6 +13,8 @@ from knuckle.testing import JOINTS, general_chain, random_state, random_tree
 from knuckle.testing.compare import close
 from knuckle.testing.loops.linkages import LINKAGES
 
+from ..seeds import FEW_JOINTS
+
 EXPRESSIONS = ("body", "world", "aligned")
 RANDOM = [random_tree(seed, 9) for seed in range(4)]
 EACH_TYPE = [random_tree(k, 4, types=[name]) for k, name in enumerate(JOINTS)]
@@ -53,10 +55,10 @@ MODELS = {
     "planar": flat(),
     "loops": LINKAGES["leg"]().model,
 }
-MORE_TREES = ("tree 1", "tree 2", "tree 3")
+SLOW = {"tree 1", "tree 2", "tree 3", *JOINTS} - {*FEW_JOINTS}
 each_model = pytest.mark.parametrize(
     "model",
-    [pytest.param(MODELS[name], id=name, marks=[pytest.mark.slow] * (name in MORE_TREES)) for name in MODELS],
+    [pytest.param(MODELS[name], id=name, marks=[pytest.mark.slow] * (name in SLOW)) for name in MODELS],
 )
 
 

@@ -102,6 +102,7 @@ def test_velocity_of_a_point():
     assert at_P != add(v, cross(P, w))
 
 
+@pytest.mark.slow
 def test_transform_is_right_where_its_derivation_is_not():
     """The printed matrix [E 0; E r×ᵀ E] has the sign that the shift rule before it lacks; its inverse is right too."""
     angle = sp.pi / 5

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -98,3 +100,32 @@ def test_words_for_sizes_and_times():
     assert [age(s) for s in (0, 1, 59.9, 60, 3599, 7300, 86400, 3e6)] == [
         "0 seconds", "1 second", "59 seconds", "1 minute", "59 minutes", "2 hours", "1 day", "34 days",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [(["cold"], "cache cold: no such thing"), (["warm"], "a file is missing"), (["warm", "no.urdf"], "no such file")],
+)
+def test_what_cannot_be_warmed(arguments: list[str], complaint: str):
+    result = CliRunner().invoke(app, ["cache", *arguments])
+    assert result.exit_code == 2
+    assert complaint in result.stderr
+
+
+@pytest.mark.slow
+def test_a_warm_robot_needs_no_compiler(place: Path):
+    """In another process nothing is added to the folder by what was prepared."""
+    environment = {**os.environ, "KNUCKLE_CACHE_DIR": str(place)}
+    warm = [sys.executable, "-m", "knuckle", "cache", "warm", "pendulum"]
+    shown = subprocess.run(warm, check=True, env=environment, capture_output=True, text=True).stdout
+    assert "pendulum: simulate, " in shown
+    before = {file.name for file in place.iterdir()}
+    script = (
+        "import numpy as np, knuckle as kn\n"
+        "model = kn.robots.load('pendulum')\n"
+        "kn.simulate(model, [0.1], duration=0.1, progress=False)\n"
+        "kn.rollout(model, np.zeros((64, 1)), None, None, 1e-3, steps=5)\n"
+        "kn.bind(model).inverse_dynamics([0.1], [0.0], [0.0])\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, env=environment)
+    assert {file.name for file in place.iterdir()} == before

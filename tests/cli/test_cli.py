@@ -1,6 +1,7 @@
 """The command `knuckle`: every command, its errors, its JSON."""
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -175,8 +176,42 @@ def test_a_missing_package_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path
     path.write_text("<mujoco><worldbody/></mujoco>")
     monkeypatch.setitem(sys.modules, "mujoco", None)
     (line,) = run("info", path, code=2).stderr.splitlines()
-    assert "knuckle[mjcf]" in line
+    assert "install mujoco" in line
 
 
 def test_an_unknown_base_is_refused():
     assert "floating" in run("info", "arm", "--base", "soft", code=2).output
+
+
+def test_an_impossible_body_is_a_line_of_warning(tmp_path: Path):
+    path = tmp_path / "heavy.urdf"
+    path.write_text(HEAVY)
+    (line,) = run("info", path).stderr.splitlines()
+    assert line.startswith(f"warning: {path}: link 'left' has a negative mass, -1 kg: no body can be like that")
+    assert not run("check", path, code=1).stderr  # its report says it
+    with pytest.warns(RuntimeWarning, match="link 'left' has a negative mass") as raised:
+        kn.load(path)
+    assert len(raised) == 1
+
+
+def test_names_in_errors_stay_as_they_are(tmp_path: Path):
+    path = tmp_path / "smile.urdf"
+    path.write_text('<robot name="r"><link name="x"/><joint name=":smile:" type="foo"/></robot>')
+    assert "joint ':smile:'" in run("info", path, code=1).stderr
+
+
+def test_a_reader_that_ends_is_no_error():
+    whole = f"{sys.executable} -m knuckle export pendulum | head -n 1"
+    done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_strict_speaks_of_the_command_line(tmp_path: Path):
+    (line,) = run("convert", "satellite", tmp_path / "s.urdf", "--strict", code=1).stderr.splitlines()
+    assert "without --strict that is left out" in line
+    assert "lossy" not in line
+
+
+def test_actuators_are_listed(tmp_path: Path):
+    kn.save(kn.actuators.with_motors(kn.robots.load("arm")), tmp_path / "arm.json")
+    assert "elbow_pitch: motor actuator elbow_pitch, control −100 … 100" in run("info", tmp_path / "arm.json").output

@@ -1,6 +1,7 @@
 """`knuckle demo`: what it shows, writes and refuses."""
 
 import dataclasses
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ def short(monkeypatch: pytest.MonkeyPatch):
         monkeypatch.setattr(demo_module, name, value)
 
 
+@pytest.mark.slow
 def test_it_reaches_swings_reports_and_writes(place: Path, monkeypatch: pytest.MonkeyPatch):
     kept = []
     monkeypatch.setattr(demo_module, "_timed", lambda *a: kept.append(_timed(*a)) or kept[-1])
@@ -70,11 +72,12 @@ def test_torques_stay_within_the_limits():
     assert np.any(np.abs(motion.tau) == limits)  # the first moment asks for more
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_it_writes_where_it_is_told(place: Path):
     plot, html = place / "arm.svg", place / "arm.html"
     shown = run("--plot", plot, "--html", html).stdout
+    for word in ("elbow_pitch", "PD controller", "arrived", "mrad", "free swing", "drift", "knuckle view arm"):
+        assert word in shown
     assert str(plot) in shown
     assert str(html) in shown
     assert {path.name for path in place.iterdir()} == {"arm.svg", "arm.html"}
@@ -98,9 +101,23 @@ def test_places_it_cannot_write_to(arguments: tuple[str, ...], complaint: str):
 @pytest.mark.usefixtures("short")
 def test_without_matplotlib_it_says_how_to_get_it(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(demo_module, "can_plot", lambda: False)
-    assert "pip install 'knuckle[plot]'" in run().stdout
+    assert "install matplotlib" in run().stdout
     assert [path.name for path in place.iterdir()] == ["knuckle-demo.html"]
-    assert "pip install 'knuckle[plot]'" in run("--plot", "x.png", code=2).stderr
+    assert "install matplotlib" in run("--plot", "x.png", code=2).stderr
+
+
+def test_the_last_lines_are_commands_for_this_shell(place: Path, monkeypatch: pytest.MonkeyPatch):
+    """By its path where the shell does not find it, and `make view` in a clone without what the viewer needs."""
+    monkeypatch.setenv("PATH", str(place))
+    (command,) = {line.split()[0] for _, line in demo_module.next_commands()}
+    assert Path(command).name == "knuckle"
+    assert Path(command).parent == Path(sys.executable).parent
+    monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
+    assert {line.split()[0] for _, line in demo_module.next_commands()} == {"knuckle"}
+    monkeypatch.setattr(demo_module.importlib.util, "find_spec", lambda name: None)
+    assert "install" in dict(demo_module.next_commands())["Viewer"]
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert dict(demo_module.next_commands())["Viewer"] == "make view"
 
 
 @pytest.mark.usefixtures("short")

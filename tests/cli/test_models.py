@@ -79,7 +79,8 @@ def test_an_unknown_suffix_is_refused(name: str, tmp_path: Path):
 
 def test_convert_names_a_place_it_cannot_write_to(tmp_path: Path):
     (line,) = run("convert", "arm", tmp_path / "no" / "arm.json", code=2).stderr.splitlines()
-    assert "No such file or directory" in line
+    assert "there is no folder" in line
+    assert ".tmp" not in line
 
 
 def test_options_reach_the_reader(tmp_path: Path):
@@ -99,6 +100,19 @@ def test_export_writes_what_the_library_prints(tmp_path: Path):
     shown = run("export", "arm", "-f", "jacobian", "--frame", "tool0", "-l", "llvm", "--dtype", "float32", "-o", out)
     assert out.read_text("utf-8") == text
     assert shown.stdout.replace("\n", "") == f"{out}: jacobian for arm, {len(text.splitlines())} lines of llvm"
+
+
+def test_export_has_a_prefix_and_a_header(tmp_path: Path):
+    out, header = tmp_path / "arm.c", tmp_path / "arm.h"
+    run("export", "arm", "-f", "gravity_force", "--prefix", "arm_", "--header", header, "-o", out)
+    model = kn.robots.load("arm")
+    assert out.read_text("utf-8") == kn.gravity_force.source(model, language="c", prefix="arm_")
+    assert header.read_text("utf-8") == kn.gravity_force.header(model, prefix="arm_")
+    assert "void arm_gravity_force(const double *q, double *out);" in header.read_text("utf-8")
+    (line,) = run("export", "arm", "--prefix", "1-", code=2).stderr.splitlines()
+    assert "--prefix 1-: letters" in line
+    (line,) = run("export", "arm", "-l", "llvm", "--header", header, code=2).stderr.splitlines()
+    assert "llvm has no headers" in line
 
 
 def test_exported_c_computes_the_same(tmp_path: Path):

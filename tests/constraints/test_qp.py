@@ -108,7 +108,7 @@ def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch):
     arm, C = kn.robots.load("arm"), kn.constraints
     q, v, tau = kn.neutral(arm), np.zeros(arm.nv), np.zeros(arm.nv)
     wall = C.PlaneDistance("tool0", offset=float(kn.pose(arm, q, "tool0")[2, 3]) + 1.0, bound=">=")
-    with pytest.raises(ImportError, match=r"daqp is not installed: pip install 'knuckle\[qp\]'.*method='iterative'"):
+    with pytest.raises(ImportError, match=r"daqp is not installed: .*install daqp.*method='iterative'"):
         kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0)
     assert kn.constraints.dynamics(arm, q, v, tau, [wall], stabilization=1.0, method="iterative").solved
     assert kn.constraints.dynamics(arm, q, v, tau, [C.JointPosition(arm.joint_names[0])]).solved

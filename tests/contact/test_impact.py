@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.contact.rigid.impact import ImpactLaw, Order
 from knuckle.joints import Free, Prismatic, Revolute
 from knuckle.model import Capsule, Geometry, Sphere, solid_box, solid_sphere
+from knuckle.model.contact import ImpactLaw, Order
 from knuckle.spatial import Transform
 
 from .linkages import parallelogram, seesaw

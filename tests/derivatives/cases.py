@@ -95,7 +95,7 @@ MECHANISMS: Mapping[str, Any] = {
 def functions() -> dict[str, Function[..., Any]]:
     """Every public function of arrays, by the name it is called by."""
     found: dict[str, Function[..., Any]] = {}
-    for group in ("", *GROUPS):
+    for group in ("", *(group for group in GROUPS if group != "derivatives")):
         module = importlib.import_module(f"knuckle.{group}" if group else "knuckle")
         for name in dir(module):
             value = getattr(module, name)

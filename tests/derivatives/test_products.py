@@ -147,6 +147,25 @@ def test_what_is_not_chosen_does_not_spoil_gradients() -> None:
     close(chosen.hessian(model, np.zeros(3))["q"]["q"], -np.eye(3) / 3)
 
 
+WEIGHTS = np.random.default_rng(4).normal(size=(20, 16))
+
+
+@kn.kernel(matrices=("second",))
+def network(model: kn.Model, x: Any, second: Any) -> Any:
+    return np.sum(second @ np.tanh(WEIGHTS @ x))
+
+
+def test_networks_have_gradients() -> None:
+    """Products of large matrices are loops, of constants and of arguments."""
+    model, x, second = MECHANISMS["tree"]().model, RNG.normal(size=16), RNG.normal(size=(18, 20))
+    inner = np.tanh(WEIGHTS @ x)
+    found = network.grad(model, x, second)
+    close(found["x"], (second.sum(0) * (1 - inner**2)) @ WEIGHTS)
+    close(found["second"], np.tile(inner, (18, 1)))
+    _, rate = network.jvp(model, x, second, along={"x": x, "second": second})
+    close(rate, found["x"] @ x + np.sum(found["second"] * second))
+
+
 def test_wrong_names_and_shapes_are_said(floating: Any) -> None:
     model, q = floating.model, floating.q
     v = np.zeros(model.nv)

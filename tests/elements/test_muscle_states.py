@@ -197,6 +197,18 @@ def test_orders(method: str, order: int):
     assert np.log2(errors[0] / errors[1]) > order - 0.3
 
 
+def test_adaptive_steps_are_as_short_as_states_need():
+    """An arm that hangs still has no errors of motion; activations rise within hundredths of a second all the same."""
+    law = CubicMuscle(1e-9, 0.14, 0.18, rise=0.02, fall=0.05)
+    motion = kn.simulate(
+        forearm((law, law)), None, None, 0.1, excitations=[0.8, 0.1], activations0=[0.2, 0.9], integrator="adaptive"
+    )
+    up = motion.activations[:, 0]
+    left = (0.5 + 1.5 * 0.8) * np.log((0.8 - 0.2) / (0.8 - up)) - 1.5 * (up - 0.2)
+    assert left == pytest.approx(motion.times / 0.02, abs=1e-4)
+    assert len(motion) > 10
+
+
 @pytest.mark.slow
 def test_with_contacts_friction_and_adaptive_steps():
     """Contact steps, soft contacts and dry friction have the states of muscles as other steps do."""

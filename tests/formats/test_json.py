@@ -142,7 +142,8 @@ def test_no_joint_of_the_library_is_forgotten():
     elements = {name for name in knuckle.model.elements.__all__ if name in named_classes()}  # in tests/elements
     assert {"Line", "Spring", "Bushing"} <= elements
     materials = {"NeoHookean", "StVenantKirchhoff", "Hookean", "HingeBending"}  # in tests/model
-    assert set(named_classes()) == tried | couplings | not_for_files | elements | materials
+    transmissions = {"AtJoints", "AtFrame", "AlongLine"}  # in tests/model/test_actuators.py
+    assert set(named_classes()) == tried | couplings | not_for_files | elements | materials | transmissions
 
 
 def test_nothing_is_lost():

@@ -282,7 +282,6 @@ LINE = """
 @pytest.mark.parametrize(
     ("tendon", "after", "words"),
     [
-        (' armature="1"', "", "its armature"),
         (' frictionloss="1"', "", "its frictionloss"),
         (' range="0 0.1"', "", "its range"),
         (' stiffness="0 1" springlength="0.1"', "", "higher terms of its stiffness"),

@@ -389,7 +389,7 @@ def test_ignored_tags_and_attributes_are_listed_with_their_lines():
         ("a", "type=… of <link> ignored", 2),
         ("a", "<sensor> in <link> ignored", 3),
         ("robot", "<gazebo> in <robot> ignored", 4),
-        ("robot", "<transmission> in <robot> ignored", 5),
+        ("t", "ignored: only a SimpleTransmission of one joint and one actuator is known, not ''", 5),
         ("j", "<calibration> ignored: rising=0.1", 8),
         ("j", "<safety_controller> ignored: k_velocity=1", 9),
     }

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.elements import Bushing, Cable, Drag, Line, LinePoint, PointForce, Spring, TensionLaw, Wrap
 from knuckle.integrators import ImplicitEuler
+from knuckle.integrators.controller_gains import ControllerGains
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.implicit_loops.fastest_rates import fastest_rates
 from knuckle.integrators.methods.tree_steps import TreeSteps
@@ -220,6 +222,79 @@ def test_a_solution_that_does_not_converge_says_so() -> None:
     assert "after 2 iterations" in motion.message
 
 
+@kn.kernel
+def servo(model: Any, q: Any, v: Any, kp: Any, kd: Any) -> Any:
+    return -kp * q - kd * v
+
+
+@kn.kernel
+def drag_on_neighbours(model: Any, v: Any) -> Any:
+    return kn.spatial.Vector([-(v[k - 1] if k else 0.0) for k in range(model.nv)])
+
+
+def three_links() -> Model:
+    b, last = kn.Builder("chain"), None
+    for k in range(3):
+        box = solid_box(1.0, (0.1, 0.1, 0.5), at=(0, 0, -0.25))
+        last = b.body(f"link{k}", last, Revolute("yxy"[k]), (0, 0, -0.5 if k else 0), inertia=box, damping=0.1)
+    b.spring("stay", ("base", (0.3, 0.1, -0.5)), (last, (0, 0, -0.3)), stiffness=50.0, damping=1.0, rest=0.4)
+    return b.build()
+
+
+@pytest.mark.parametrize("solver", quick(LOOPS, ["kkt"]))
+def test_gains_of_a_kernel_are_in_the_equations_of_every_solver(solver: Any) -> None:
+    """Gains that a force that is held could not have: dt² kp is many times the inertia."""
+    model, q, v = three_links(), np.array([0.3, -0.2, 0.4]), np.array([0.5, 0.1, -1.0])
+    stiff = {"controller": servo, "parameters": {"kp": 1e6, "kd": 1e3}}
+    ours, reference = moved(model, solver, q, v, **stiff), moved(model, "dense", q, v, **stiff)
+    np.testing.assert_allclose(ours.v, reference.v, atol=1e-9)
+    assert np.abs(ours.q[-1]).max() < 0.5 * np.abs(q).max()
+
+
+def geared(cam: tuple[float, ...]) -> Model:
+    """A chain with a spring, whose last joint follows the first by gears and whose second its third by a cam."""
+    b, last = kn.Builder("geared"), None
+    for k in range(4):
+        box = solid_box(1.0, (0.1, 0.1, 0.5), at=(0.02, 0, -0.25))
+        last = b.body(f"link{k}", last, Revolute("yxyx"[k]), (0, 0, -0.5 if k else 0), inertia=box, stiffness=2.0 * k)
+    b.couple("link3_joint", "link0_joint", -1.5)
+    b.couple("link1_joint", "link2_joint", kn.model.Powers(cam))
+    b.spring("stay", ("base", (0.3, 0.1, -0.5)), (last, (0, 0, -0.3)), stiffness=50.0, damping=1.0, rest=0.4)
+    return b.build()
+
+
+@pytest.mark.parametrize("solver", quick(["woodbury", "pcg"], ["woodbury"]))
+def test_joints_that_follow_others_are_rows(solver: Any) -> None:
+    """The equations are those of the independent variables."""
+    model, q, v = geared((0.1, 0.4)), np.array([0.3, -0.2]), np.array([0.5, -1.0])
+    ours, reference = moved(model, solver, q, v), moved(model, "dense", q, v)
+    np.testing.assert_allclose(ours.v, reference.v, atol=1e-9)
+    np.testing.assert_allclose(ours.q, reference.q, atol=1e-10)
+
+
+@pytest.mark.slow
+def test_steps_with_cams_are_of_the_first_order() -> None:
+    """What turning a cam does to forces is not in K, as with turning bodies: they converge all the same."""
+    model, state = geared((0.1, 0.4, 0.8)), (np.array([0.3, -0.2]), np.array([0.5, -1.0]))
+    true = kn.simulate(model, *state, 0.1, dt=1e-4, integrator="rk4").v[-1]
+    errors: list[float] = []
+    for dt in (2e-3, 1e-3, 5e-4):
+        end = kn.simulate(model, *state, 0.1, dt=dt, integrator=ImplicitEuler("woodbury")).v[-1]
+        errors.append(float(np.abs(end - true).max()))
+    assert np.log2(errors[0] / errors[1]) == pytest.approx(1, abs=0.02)
+    assert np.log2(errors[1] / errors[2]) == pytest.approx(1, abs=0.02)
+
+
+def test_gains_between_variables_are_held() -> None:
+    gains = ControllerGains(lambda model, t, q, v: drag_on_neighbours(model, v), 3)
+    own = ControllerGains(lambda model, t, q, v: servo(model, q, v, 3.0, 0.5), 3)
+    state = three_links(), 0.0, np.zeros(3), np.ones(3)
+    assert gains.at(*state) is None
+    found = own.at(*state)
+    assert found is not None
+    np.testing.assert_array_equal(found, [[0.5] * 3, [3.0] * 3])
+
+
 def test_what_loops_over_bodies_cannot_have_names_the_solver_that_can() -> None:
     b = kn.Builder("gears", base="ground")
     for k in range(2):
@@ -227,7 +302,7 @@ def test_what_loops_over_bodies_cannot_have_names_the_solver_that_can() -> None:
     b.couple("g1_joint", "g0_joint", -2.0)
     model = b.build()
     with pytest.raises(kn.ModelError, match=r'follow others.*solver="dense"'):
-        kn.simulate(model, duration=0.01, dt=0.01, integrator=ImplicitEuler("pcg"))
+        kn.simulate(model, duration=0.01, dt=0.01, integrator=ImplicitEuler("kkt"))
     with pytest.raises(kn.ModelError, match=r'stops, contacts and muscles.*solver="dense"'):
         kn.simulate(machine(), duration=0.01, dt=0.01, integrator=ImplicitEuler("pcg"), joint_limits="rigid")
     with pytest.raises(ValueError, match="solver is one of"):

@@ -62,7 +62,14 @@ def test_random_mechanisms_contain_everything() -> None:
     assert any(any(joint.friction) for model in models for joint in model.joints)
 
 
-@pytest.mark.parametrize("model", [general_chain(12), auto_tree(15, 2.0, 0.4, 0.9), auto_tree(10, 1.5, 1.0, 0.8)])
+@pytest.mark.parametrize(
+    "model",
+    [
+        general_chain(12),
+        auto_tree(15, 2.0, 0.4, 0.9),
+        pytest.param(auto_tree(10, 1.5, 1.0, 0.8), marks=pytest.mark.slow),
+    ],
+)
 def test_laws_hold_for_the_book_families(model: kn.Model) -> None:
     state = random_state(model, 7)
     errors = {name: law(model, state) for name, law in LAWS.items()}

@@ -88,6 +88,7 @@ def test_projection(by_bodies: None, monkeypatch: pytest.MonkeyPatch, rng: np.ra
     np.testing.assert_allclose(kn.loops.error_rate(made.model, *found), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_the_work_grows_with_the_length():
     """Each part of a ladder takes as many operations as the one before: no matrix of all constraints is made."""
     counts = [kn.forward_dynamics.program(ladder(n).model).count().total for n in (8, 10, 12)]

@@ -8,11 +8,8 @@ from knuckle.algorithms.loops.loop_constraints import closure
 from knuckle.testing import JOINTS
 from knuckle.testing.loops.linkages import LINKAGES, Linkage
 
-from ..seeds import quick
+from ..seeds import FEW_JOINTS, quick
 from .oracle import allowed
-
-SPLINES = {"spline_curve", "spline_surface"}
-"""Their places are searched for at every call; their K, k and T_a are in `test_terms`."""
 
 
 def on_bodies(model: kn.Model, q: np.ndarray, wrenches: np.ndarray) -> np.ndarray:
@@ -44,7 +41,7 @@ def test_linkages(name: str, rng: np.random.Generator):
     must_move_alike(LINKAGES[name](), rng, 1e-10)
 
 
-@pytest.mark.parametrize("one_loop", quick(sorted(JOINTS), JOINTS.keys() - SPLINES), indirect=True)
+@pytest.mark.parametrize("one_loop", quick(sorted(JOINTS), FEW_JOINTS), indirect=True)
 def test_every_joint_type(one_loop: Linkage, rng: np.random.Generator):
     condition = np.linalg.cond(kn.mass_matrix(one_loop.model.without_loops(), one_loop.q))
     must_move_alike(one_loop, rng, 1e-12 * condition)

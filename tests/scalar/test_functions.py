@@ -21,7 +21,9 @@ from knuckle.scalar import (
     absolute,
     arctan2,
     cos,
+    cosh,
     exp,
+    floor,
     functions_of,
     kind_of,
     less,
@@ -30,6 +32,7 @@ from knuckle.scalar import (
     minimum,
     select,
     sin,
+    sinh,
     sqrt,
     tanh,
     value_of,
@@ -44,6 +47,9 @@ UNARY: dict[str, tuple[Callable[[Any], Any], Callable[[float], float]]] = {
     "exp": (exp, math.exp),
     "log": (log, math.log),
     "tanh": (tanh, math.tanh),
+    "sinh": (sinh, math.sinh),
+    "cosh": (cosh, math.cosh),
+    "floor": (floor, math.floor),
 }
 REAL = [name for name in ZOO if "complex" not in name and name != "mpc"]
 X = 0.6875

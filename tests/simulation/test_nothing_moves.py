@@ -96,6 +96,9 @@ def functions(m: kn.Model, name: str) -> list[Any]:
 
 OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "audit": lambda m, _: str(kn.audit(m)),
+    "step": lambda m, _: [kn.step(m, q(m), z(m), z(m), 1e-3), kn.step(m, np.tile(q(m), (3, 1)), z(m))],
+    "Stepping": lambda m, _: [kn.Stepping(m).step(z(m)), kn.Stepping(m, np.tile(q(m), (3, 1))).step()],
+    "actuators.with_motors": lambda m, _: str(kn.actuators.with_motors(m)),
     "contact.bilateral_staggered_projections": lambda m, _: kn.contact.bilateral_staggered_projections(m, []).v,
     "contact.compliant_dynamics": lambda m, _: kn.contact.compliant_dynamics(
         m, q(m), z(m), z(m), kn.contact.CompliantContacts()
@@ -154,6 +157,12 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     ],
     "operators": lambda m, _: kn.operators.at(m, q(m)),
     "random_configuration": lambda m, _: kn.random_configuration(m, 1),
+    "viewer.picture": lambda m, _: kn.viewer.picture(m, size=(32, 24)),
+    "viewer.replay": lambda m, _: (
+        kn.viewer.replay(motion(m))._repr_html_(),
+        m._repr_html_(),
+        kn.audit(m)._repr_html_(),
+    ),
     "viewer.replay_html": lambda m, path: kn.viewer.replay_html(motion(m), path / "motion.html"),
     "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
     "simulation.rollout_gradient": lambda m, _: (
@@ -194,7 +203,7 @@ def _looked_at(motion: kn.Trajectory, path: Path) -> list[Any]:
     return [energy, motion.state(0.013), motion.resample(dt=0.005), motion.kinetic_energy, repr(motion)]
 
 
-FUNCTIONS = sorted(name for name, f in everything(kn).items() if isinstance(f, Function))
+FUNCTIONS = sorted(name for name, f in everything(kn).items() if isinstance(f, Function) and name not in OTHERS)
 EVERYTHING = [*FUNCTIONS, *OTHERS]
 
 
@@ -217,7 +226,9 @@ def test_every_public_function_is_here():
     plain = {name for name, f in others.items() if not isinstance(f, (type, ModuleType))}
     meshes = {f"elements.{name}_mesh" for name in ("box", "chain", "grid")}
     known = {"constraints.joint_limits", "elements.activation_rate", "elements.with_activations", "save"}
-    assert plain == settings | meshes | known
+    numbers = {f"lie_groups.{name}" for name in kn.lie_groups.__all__}
+    makers = {f"actuators.{name}" for name in ("motor", "position_servo", "velocity_servo")}
+    assert plain == settings | meshes | known | numbers | makers
 
 
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}

@@ -391,3 +391,22 @@ def test_a_stop_that_is_passed_and_passed_back_within_a_step_is_hit(integrator, 
     assert hit.time == pytest.approx(apex - before, abs=1e-9)
     assert hit.v[0] == pytest.approx(-e * G * before, abs=1e-7)
     assert motion.q.max() <= model.joints[0].limits.upper[0] * (1 + 1e-15)
+
+
+def test_what_rests_is_locked_and_friction_knows_it():
+    """An arm with dry friction rests on a stop while its other joint turns back: as if the joint were welded there."""
+    b = kn.Builder("arm", gravity=(0, 0, -G))
+    b.body("upper", joint=Revolute("y"), inertia=point_mass(2.0, at=(0.5, 0, 0)), limits=(-1.0, 0.2), friction=0.3)
+    b.body("lower", "upper", Revolute("y"), (1.0, 0, 0), inertia=point_mass(1.0, at=(0.4, 0, 0)), friction=0.2)
+    model = b.build()
+    q0, v0 = [0.1, 0.3], [0.5, -4.0]
+    found = kn.simulate(model, q0, v0, 1.0, dt=1e-3, integrator="rk4", joint_limits="rigid")
+    at = next(k for k, t in enumerate(found.times) if t > max(o.time for o in found.events if o.kind != "event"))
+    assert found.q[at, 0] == 0.2
+    joints = list(model.joints)
+    joints[0] = dataclasses.replace(joints[0], rotor_inertia=(1e12,), friction=(0.0,))
+    locked = model.replace(joints=tuple(joints))
+    rest = found.times[-1] - found.times[at]
+    expected = kn.simulate(locked, found.q[at], found.v[at], rest, dt=1e-3, integrator="rk4")
+    assert np.ptp(np.sign(found.v[at:, 1])) > 0  # it turns back
+    assert found.q[-1] == pytest.approx(expected.q[-1], abs=1e-9)

@@ -178,3 +178,32 @@ def test_the_grid_is_where_level_ground_is(normal: tuple[float, float, float], h
     drawn = figure(kn.model.edit.with_ground(arm, height, normal))
     assert len(drawn.parts) == len(figure(arm).parts)
     assert stage([drawn], [kn.neutral(arm)]).ground == pytest.approx(expected)
+
+
+def four_bar() -> Model:
+    """Of bars without visuals."""
+    b = kn.Builder("four bar")
+    for name, on, at, length, way in (
+        ("crank", None, (0, 0, 0), 0.1, (0, 0, 1)),
+        ("coupler", "crank", (0, 0, 0.1), 0.3, (1, 0, 0)),
+        ("rocker", None, (0.3, 0, 0), 0.2, (0, 0, 1)),
+    ):
+        com = tuple(0.5 * length * x for x in way)
+        b.body(name, on=on, at=at, joint=Revolute("y"), mass=1.0, com=com, inertia=(0.003, 0.003, 0.003))
+    b.close_loop("pin", Revolute("y"), "coupler", "rocker", (0.3, 0, 0), (0, 0, 0.2))
+    return b.build()
+
+
+def test_links_of_a_loop_go_from_pin_to_pin():
+    """A bar for each link and for the ground, as long as the link, and a pin where the loop is closed."""
+    model = four_bar()
+    parts = figure(model).parts
+    bars = {part.name: part for part in parts if part.name.endswith(("/strut", "/link"))}
+    lengths = {name: float(np.ptp(part.surface.vertices, axis=0).max()) for name, part in bars.items()}
+    assert lengths == pytest.approx(
+        {"crank/strut": 0.1, "coupler/strut": 0.3, "rocker/strut": 0.2, "base/link": 0.3}, abs=0.02
+    )
+    (pin,) = [part for part in parts if part.name == "pin"]
+    assert pin.body == model.body_index("coupler")
+    assert np.allclose(pin.surface.bounds.mean(axis=0), (0.3, 0, 0), atol=1e-9)
+    assert not [part for part in parts if part.name.endswith("/inertia")]

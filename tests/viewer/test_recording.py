@@ -65,7 +65,7 @@ def test_energies_and_names():
     assert set(Recording(model, times, q).energies()) == {"potential"}
     assert [unit for _, unit in variable_names(model)] == ["1"] * 4 + ["m"] * 3
     name = model.joint_names[0]
-    assert variable_names(model)[4][0] == f"{name}[4]"
+    assert variable_names(model)[4][0] == f"{name}.px"
     values = motion.joint_values()
     assert len(values) == 7
     assert np.array_equal(values[6][2], q[:, 6])

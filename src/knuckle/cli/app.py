@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from .commands import on_machine, on_models, on_motion
+from .one_line_errors import OneLineErrors
 
 app = typer.Typer(
+    cls=OneLineErrors,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,

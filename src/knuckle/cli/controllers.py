@@ -13,6 +13,7 @@ import knuckle as kn
 from knuckle.joints import Free
 from knuckle.model import ROOT, Model
 from knuckle.scalar import maximum, minimum
+from knuckle.simulation.stops.stop_spec import CompliantStops
 from knuckle.spatial import Vector
 
 Array = NDArray[Any]
@@ -43,6 +44,23 @@ class ControllerChoice:
 
     controller: Any = None
     parameters: dict[str, Any] = field(default_factory=dict)
+
+
+def soft_stops(model: Model, q: Array, bandwidth: float) -> CompliantStops:
+    """Springs and dampers at all joint limits, tuned to the inertia that each joint moves: ω = 2π · bandwidth, without
+    overshoot."""
+    omega = 2 * math.pi * bandwidth
+    inertia = np.diagonal(kn.mass_matrix(model.without_loops(), q))
+    limited = [
+        (joint.name, float(inertia[place].max()))
+        for i, (joint, place) in enumerate(zip(model.joints, model.v_slices, strict=True))
+        if i not in model.coupled and any(map(math.isfinite, (*joint.limits.lower, *joint.limits.upper)))
+    ]
+    return CompliantStops(
+        {name: omega**2 * h for name, h in limited},
+        {name: 2 * omega * h for name, h in limited},
+        tuple(name for name, _ in limited),
+    )
 
 
 def towards(model: Model, start: Array, goal: Array, bandwidth: float) -> ControllerChoice:

@@ -19,10 +19,17 @@ class UnusableError(Exception):
     """What was asked for cannot be done as it was asked for: a file that is not there, words that do not exist."""
 
 
+def tell(message: str) -> None:
+    """Prints a line on stderr."""
+    typer.echo(printable(" ".join(message.split())), err=True)
+
+
 def fail(message: str, code: int = UNUSABLE) -> typer.Exit:
     """Prints the message in red and returns the exception to raise."""
     line = printable(" ".join(message.split()))
-    Console(stderr=True, soft_wrap=True).print(f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False)
+    Console(stderr=True, soft_wrap=True, emoji=False).print(
+        f"[bold red]error:[/] [red]{escape(line)}[/]", highlight=False
+    )
     return typer.Exit(code)
 
 
@@ -31,6 +38,8 @@ def clean_errors() -> Iterator[None]:
     """Turns a bad model, a missing file, a package that is not installed and Ctrl-C into a line each."""
     try:
         yield
+    except BrokenPipeError:  # what read our output has ended: no error
+        raise
     except ModelError as error:
         raise fail(str(error), FAILED) from None
     except (UnusableError, ImportError) as error:

@@ -37,4 +37,5 @@ File = Annotated[
 ]
 BaseOption = Annotated[Base, typer.Option("--base", help="Whether the root link stands still or floats.")]
 MimicOption = Annotated[bool, typer.Option("--mimic/--no-mimic", help="Whether mimic joints follow their source.")]
+DegreesOption = Annotated[bool, typer.Option("--degrees", help="Angles are in degrees, given and shown.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON instead of text.")]

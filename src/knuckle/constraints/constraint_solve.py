@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.functions.dynamics import mass_matrix
+from knuckle.functions.dynamics import mass_matrix, mass_matrix_inverse_product
 from knuckle.model import Model
 from knuckle.solvers.conjugate_gradients import bounded_gradients
 from knuckle.solvers.numeric_rank import Judged
@@ -16,7 +16,7 @@ from knuckle.solvers.qp_packages import solver_named
 from knuckle.solvers.quadratic_program import MOST, Status, least_distance
 
 from .constraint_rows import Rows, tree_of
-from .constraint_terms import mass_matrix_inverse_product, whitened_force
+from .constraint_terms import whitened_force
 
 Array: TypeAlias = NDArray[Any]
 Flags: TypeAlias = NDArray[np.bool_]

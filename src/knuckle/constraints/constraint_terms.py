@@ -16,7 +16,7 @@ from knuckle.functions.dynamics import bias_force, mass_matrix, tree_parents
 from knuckle.functions.loops.loop_terms import loop_constraints, stabilized_bias
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
-from knuckle.public_names import public, public_in
+from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, maximum
 from knuckle.spatial import Matrix, Vector
 
@@ -54,20 +54,10 @@ def body_terms(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: Constra
     return Matrix(rows, 2 * model.algebra.dimension + 4)
 
 
-@public
-@function(q="q", x="v", joint_space=True)
-def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
-    """H⁻¹ x (..., nv) in O(n), without H (notes 2.13, algorithm 10); through H where couplings tie branches."""
-    if model.couplings:
-        return mass_matrix.reference(model, q).solve(as_vector(x))
-    shared = inertia_inverse.factors(model, model.positions(q))
-    return model.forces(q, inertia_inverse.solve(model, shared, model.velocities(q, x)))
-
-
 @function(q="q", x="v", joint_space=True)
 def whitened_force(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
     """y (..., nv) with yᵀy = xᵀH⁻¹x in O(n), without H: rows of J made rows of J H^−½ (notes 2.13)."""
-    if model.couplings:
+    if model.ties_branches:
         parents = tree_parents(model)
         return branch_sparsity.solve_transposed(
             branch_sparsity.ltl(mass_matrix.reference(model, q), parents), parents, as_vector(x)

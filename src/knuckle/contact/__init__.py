@@ -1,7 +1,8 @@
 """Contact between bodies, as `kn.contact` (RBDA chapter 11)."""
 
+from knuckle.model.contact import CompliantContacts, RigidContacts
+
 from .bearings import JointBearing
-from .compliant_contacts import CompliantContacts
 from .contact_motion_terms import (
     contact_bias,
     contact_frames,
@@ -14,7 +15,6 @@ from .contact_terms import gap_rates, gaps, normals, points
 from .hulls import with_hulls
 from .rigid.contact_dynamics import ContactMotion, contact_dynamics
 from .rigid.impact import Impact, impact
-from .rigid.rigid_contacts import RigidContacts
 from .shape_collider import ShapeCollider
 from .soft_functions import compliant_dynamics, contact_forces, contact_joint_forces, friction_springs
 from .staggered_steps import (

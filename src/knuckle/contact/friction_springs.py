@@ -18,11 +18,11 @@ from knuckle.algorithms.contact.soft_laws import LAWS, carried_over, relaxed, sq
 from knuckle.engine.calls.function import kernel
 from knuckle.functions.configuration import alongside, difference, difference_rate, has_charts, integrate
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.scalar import less, minimum, select
 from knuckle.spatial import Vector
 from knuckle.spatial.three import Vec3, add, matvec, scale
 
-from .compliant_contacts import CompliantContacts
 from .soft_contact import Touch, force_at, has_spring, joint_forces, places_in, springs_of
 
 CLOSED = 1e-12

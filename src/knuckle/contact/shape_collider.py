@@ -15,6 +15,7 @@ from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions
 from knuckle.engine.calls.function import function
 from knuckle.errors import ModelError
+from knuckle.extras import install
 from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, Mesh, Model, Plane, Sphere
 from knuckle.model.parts import HeightField, Shape
 from knuckle.public_names import public_in
@@ -77,7 +78,7 @@ class ShapeCollider:
             first, second = others[0].names(model)
             raise ModelError(
                 f"the contact of {first!r} and {second!r} needs coal or mujoco, and neither is installed: "
-                f"pip install 'knuckle[collision]' or 'knuckle[mjcf]'"
+                f"{install('collision')}, or {install('mjcf')}"
             )
         colliders = tuple(collider(name or "", x.first_shape.shape, x.second_shape.shape) for x in others)
         return cls(model, name, pairs, place_counts(pairs), colliders)

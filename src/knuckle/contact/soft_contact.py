@@ -15,12 +15,14 @@ from knuckle.algorithms.contact.soft_laws import (
     squeezed,
 )
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.errors import ModelError
 from knuckle.model import ROOT, Model
-from knuckle.scalar import ZERO
+from knuckle.model.contact import CompliantContacts
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Force, Vector
 from knuckle.spatial.three import ZERO3, Mat3, Vec3, add, cross, dot, matvec, scale, sub, tmatvec
 
-from .compliant_contacts import CompliantContacts
+from .contact_pairs import ContactPair
 from .contact_terms import Candidate, candidates
 
 
@@ -56,9 +58,27 @@ def places_in(model: Model, contacts: CompliantContacts, q: Any, v: Any) -> tupl
         motion = V[pair.first] - V[pair.second]
         u = add(motion.linear, cross(motion.angular, p))
         rate = dot(n, u)
-        surface = contacts.surface(model, pair)
+        surface = soft_surface(contacts, model, pair)
         places.append(Touch(candidate, surface, rate, sub(u, scale(rate, n)), X0[pair.second].E))
     return X0, places
+
+
+def soft_surface(contacts: CompliantContacts, model: Model, pair: ContactPair) -> SoftSurface:
+    """What holds for a pair of shapes; an error where its surfaces are rigid."""
+    surface = pair.surface
+    for name, unit in (("stiffness", "N/m"), ("damping", "N s/m")):
+        if getattr(surface, name) is None:
+            bodies = " and ".join(map(repr, pair.names(model)))
+            raise ModelError(
+                f"soft contact of {bodies} needs the {name} of their surfaces, and {surface.name!r} has none: give "
+                f"one of the surfaces, or their pair, {name}=… in {unit}"
+            )
+    assert surface.stiffness is not None
+    if surface.stiffness == 0:
+        bodies = " and ".join(map(repr, pair.names(model)))
+        raise ModelError(f"soft contact of {bodies}: the stiffness of {surface.name!r} is 0, and must be above 0")
+    mu = 0.0 if contacts.friction is None else surface.friction
+    return SoftSurface(surface.stiffness, constant(surface.damping), constant(mu), contacts.depth, contacts.across)
 
 
 def spring_count(model: Model, contacts: CompliantContacts) -> int:

@@ -10,10 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.public_names import public_in
 from knuckle.spatial import Matrix
 
-from .compliant_contacts import CompliantContacts
 from .friction_springs import begun_springs, springs_after
 from .soft_contact import Touch, force_at, joint_forces, places_in, spring_count, springs_of
 

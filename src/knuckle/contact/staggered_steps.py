@@ -14,6 +14,7 @@ from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import forward_dynamics, mass_matrix, neutral
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
 from knuckle.functions.loops.loop_wrenches import wrenches as loop_wrenches
@@ -283,6 +284,7 @@ def joint_loads(model: Model, q: Array, v: Array, a: Array, tau: Array, f_ext: A
 
     What loop joints pass on follows from the joint forces τ and the wrenches on bodies that give it.
     """
+    must_have_no_armature(model, "loads of joints")
     closing = np.asarray(loop_wrenches(model, q, v, tau, f_ext)) if model.loops else np.zeros((0, 6))
     return np.asarray(_loads(model, q, v, a, f_ext, closing.ravel()))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from knuckle.errors import ModelError
 from knuckle.joints import Free
@@ -11,6 +12,8 @@ from knuckle.model import ROOT, Body, Frame, Model, Note, TreeJoint
 from knuckle.model.coupling import renumbered
 
 FLOATING_BASE = "floating_base"
+Base: TypeAlias = Literal["fixed", "floating"]
+"""A link that stands still, or one on a free joint."""
 
 
 def check_base(base: str) -> None:

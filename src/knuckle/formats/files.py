@@ -63,5 +63,7 @@ def write_text(path: str | os.PathLike[str], text: str) -> None:
     try:
         temporary.write_text(text, encoding="utf-8", newline="\n")
         os.replace(temporary, target)
+    except OSError as error:  # of the file that was asked for, not of the one beside it
+        raise type(error)(error.errno, error.strerror, str(target)) from None
     finally:
         temporary.unlink(missing_ok=True)

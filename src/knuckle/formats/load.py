@@ -9,8 +9,9 @@ from knuckle.errors import ModelError
 from knuckle.model import Model
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 
-from .base_link import check_base, floating
+from .base_link import Base, check_base, floating
 from .files import read_bytes
+from .impossible_bodies import warn_of_bodies
 
 FORMATS = ("urdf", "mjcf", "json")
 _BY_TAG = {"robot": "urdf", "mujoco": "mjcf"}
@@ -19,7 +20,7 @@ _BY_TAG = {"robot": "urdf", "mujoco": "mjcf"}
 def load(
     path: str | os.PathLike[str],
     *,
-    base: str = "fixed",
+    base: Base = "fixed",
     mimic: bool = True,
     merge_fixed: bool = True,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
@@ -37,6 +38,9 @@ def load(
         package_dirs: folders in which package:// names of meshes are looked for first.
         joint_types: classes of your own that a JSON file names: joints, and laws of time of driven joints.
 
+    Example:
+        model = kn.load("robot.urdf", base="floating")
+
     Raises:
         ModelError: the file is missing, is of no known format, or cannot be used; says where and why.
     """
@@ -53,7 +57,7 @@ def loads(
     text: str | bytes,
     *,
     format: str | None = None,
-    base: str = "fixed",
+    base: Base = "fixed",
     mimic: bool = True,
     merge_fixed: bool = True,
     package_dirs: Iterable[str | os.PathLike[str]] = (),
@@ -96,7 +100,7 @@ def _read(
     data: str | bytes,
     format: str,
     file: str | None,
-    base: str,
+    base: Base,
     mimic: bool,
     merge_fixed: bool,
     package_dirs: Iterable[str | os.PathLike[str]],
@@ -116,6 +120,7 @@ def _read(
 
     check_base(base)
     model = read_json(data, file=file, joint_types=joint_types)
+    warn_of_bodies(file or model.name, model.bodies)
     model = model if mimic else model.without_couplings()
     model = merge_fixed_joints(model) if merge_fixed else model
     return floating(model) if base == "floating" else model

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.errors import ModelError
+from knuckle.extras import need
 
 from .files import check_regular
 
@@ -32,12 +33,7 @@ def _least(vertices: Any) -> float:
 
 
 def _vertices(path: str) -> Any:
-    try:
-        import trimesh
-    except ImportError:
-        raise ImportError(
-            f"the mesh {path} needs trimesh, which is not installed: pip install 'knuckle[view]'", name="trimesh"
-        ) from None
+    trimesh = need("trimesh", f"the mesh {path} needs", "view")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -21,6 +21,7 @@ from .dynamics import (
     joint_passive_force,
     mass_matrix,
     mass_matrix_inverse,
+    mass_matrix_inverse_product,
     operational_space_inertia,
     operational_space_inverse_inertia,
 )

@@ -14,6 +14,7 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
+from .line_inertia import must_have_no_armature
 from .per_joint import all_wrenches, drift, plus
 
 
@@ -55,6 +56,7 @@ def forces(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_ext: ArrayL
     It is what a gear's teeth transmit, as felt at the joint that follows; the joints it follows feel −γ' times that.
     With the forces τ applied to the other joints, H a + C = τ + K_cᵀ λ holds on the tree, K_c v = v_f − γ' v_s = 0.
     """
+    must_have_no_armature(model, "forces of couplings")
     Q, V = model.positions(q), model.velocities(q, v)
     tau = rnea.inverse_dynamics(model, Q, V, model.accelerations(q, v, a), all_wrenches(model, Q, V, f_ext))
     needed = plus(tau, joint_passive_force.resistance(model, Q, V))

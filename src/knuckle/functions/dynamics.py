@@ -30,7 +30,9 @@ from knuckle.spatial import Matrix, Vector, with_rule
 from . import floating
 from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
-from .loops.closed_response import closed_by_bodies, has_many_constraints, tree_parents
+from .line_inertia import added_coriolis, added_force, added_inertia
+from .loops import loop_terms
+from .loops.closed_response import closed_by_bodies, has_many_constraints, response, tree_parents
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
 from .per_joint import all_wrenches, as_vector, drift, minus, plus, wrenches
 
@@ -38,7 +40,7 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
-SLOPES = "knuckle.functions.derivatives"
+SLOPES = "knuckle.functions.dynamics_derivatives"
 """Where derivatives have equations of their own."""
 
 
@@ -62,7 +64,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     """
     Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
     tau = rnea.inverse_dynamics(model, Q, V, A, all_wrenches(model, Q, V, f_ext))
-    return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A)))
+    return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A))) + added_force(model, q, v, a)
 
 
 @public
@@ -87,9 +89,9 @@ def forward_dynamics(
         tau: joint forces (..., nv).
         f_ext: a wrench on each body in its own coordinates (..., nb, 6).
         method: "aba", the articulated-body algorithm (RBDA tables 7.1, 9.4); "crba", the mass matrix and its sparse
-            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) always
-            go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt" by the whole system
-            (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
+            factorisation (RBDA 6.1); "divide", divide and conquer (RBDA 7.5). Couplings (gears, mimic joints) and lines
+            with armature always go by the mass matrix. Closed loops go by the constraint forces (RBDA 8.37-8.41), "kkt"
+            by the whole system (8.36), "independent" by the independent variables of `choice` (8.42-8.46).
         stabilization: T_stab in seconds, the time in which loop errors decay (RBDA 8.21-8.23; a tenth of a second
             suits a large robot). None adds nothing: loops that are open stay as they are.
         choice: what `independent_variables` chose, for method "independent".
@@ -110,7 +112,7 @@ def forward_dynamics(
 def _tree_dynamics(model: Model, method: str, q: Any, v: Any, tau: Any, f_ext: Any) -> Any:
     """The acceleration of a mechanism without loops."""
     Q, V = model.positions(q), model.velocities(q, v)
-    if model.couplings or method == "crba":
+    if model.ties_branches or method == "crba":
         C = bias_force.reference(model, q, v, f_ext)
         return _solve(model, mass_matrix.reference(model, q), as_vector(tau) - C)
     force = minus(model.velocities(q, tau), resistance.resistance(model, Q, V))
@@ -120,6 +122,25 @@ def _tree_dynamics(model: Model, method: str, q: Any, v: Any, tau: Any, f_ext: A
         return model.forces(q, floating.forward_dynamics(model, limbs, Q, V, force, f))
     solver = aba if method == "aba" else divide_and_conquer
     return model.forces(q, solver.forward_dynamics(model, Q, V, force, f))
+
+
+def _by_constraint_forces(model: Model, stabilization: float | None, has_forces: bool) -> Implicit:
+    """Derivatives of (a, λ) from H a + C − Kᵀλ = τ and K a = k, whose rows are independent."""
+    nq, nv = model.nq, model.nv
+    free = _by_inverse_dynamics(model, has_forces)
+
+    def residual(x: Vector, y: Vector) -> Vector:
+        q, v, a, lam = x[:nq], x[nq : nq + nv], y[:nv], y[nv:]
+        K = loop_terms.jacobian.reference(model, q)
+        closing = stabilized_bias(model, q, v, stabilization) - K @ a
+        return Vector([*(free.residual(x, a) - K.T @ lam), *closing])
+
+    def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
+        q = x[:nq]
+        responds = response(model, q, lambda: mass_matrix.reference(model, q))
+        return [Vector([*a, *lam]) for a, lam in (responds(-side[nv:], side[:nv]) for side in sides)]
+
+    return Implicit(residual, solve)
 
 
 def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
@@ -134,7 +155,7 @@ def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
 
     def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
         q = x[:nq]
-        if len(sides) == 1 and not model.couplings:
+        if len(sides) == 1 and not model.ties_branches:
             return [_response(model, q, sides[0])]
         factors = _factors(model, mass_matrix.reference(model, q))
         return [factors(b) for b in sides]
@@ -153,9 +174,9 @@ def _response(model: Model, q: Any, force: Any) -> Any:
 
 
 def _factors(model: Model, H: Any) -> Callable[[Any], Any]:
-    """What solves H x = b: with the sparsity of the tree, or dense where couplings destroy it."""
+    """What solves H x = b: with the sparsity of the tree, or dense where couplings or armature destroy it."""
     parents = tree_parents(model)
-    if model.couplings and branch_sparsity.cost(parents).density > DENSE:
+    if model.ties_branches and branch_sparsity.cost(parents).density > DENSE:
         return H.solve
     return branch_sparsity.solver(H, parents, branch_sparsity.by_inverse)
 
@@ -176,6 +197,25 @@ def closed_loop_dynamics(
     choice: Choice | None = None,
 ) -> tuple[Any, Any]:
     """(a, λ) of a mechanism with loops (RBDA 8.36); method 3 gives no λ."""
+    if method == "aba" and not is_redundant(model):
+        text, rule = (
+            partial(_closed, model, stabilization),
+            _by_constraint_forces(model, stabilization, f_ext is not None),
+        )
+        return with_rule(text, rule)(as_vector(q), as_vector(v), as_vector(tau), f_ext)
+    return _closed(model, stabilization, q, v, tau, f_ext, method, choice)
+
+
+def _closed(
+    model: Model,
+    stabilization: float | None,
+    q: Any,
+    v: Any,
+    tau: Any,
+    f_ext: Any,
+    method: str = "aba",
+    choice: Choice | None = None,
+) -> tuple[Any, Any]:
     if method == "aba" and has_many_constraints(model):
         return closed_by_bodies(model, q, v, tau, f_ext, stabilization)
     H, force = mass_matrix.reference(model, q), as_vector(tau) - bias_force.reference(model, q, v, f_ext)
@@ -193,18 +233,29 @@ def closed_loop_dynamics(
 @function(q="q", joint_space=True)
 def mass_matrix(model: Model, q: ArrayLike) -> Array:
     """The joint-space inertia matrix H (..., nv, nv): composite rigid bodies (RBDA table 6.2), with rotor inertia."""
+    more = added_inertia(model, q)
     if is_slender(model):
-        return inertia_by_columns(model, q)
-    return model.square(q, crba.mass_matrix(model, model.positions(q)))
+        return inertia_by_columns(model, q) + more
+    return model.square(q, crba.mass_matrix(model, model.positions(q))) + more
 
 
 @public
 @function(q="q", joint_space=True)
 def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
     """H⁻¹ (..., nv, nv) in O(n²), without forming H (notes, algorithm 10)."""
-    if model.couplings:
+    if model.ties_branches:
         return mass_matrix.reference(model, q).inverse()
     return model.square(q, inertia_inverse.mass_matrix_inverse(model, model.positions(q)))
+
+
+@public
+@function(q="q", x="v", joint_space=True)
+def mass_matrix_inverse_product(model: Model, q: ArrayLike, x: ArrayLike) -> Array:
+    """H⁻¹ x (..., nv) in O(n), without H (notes 2.13, algorithm 10); through H where couplings tie branches."""
+    if model.ties_branches:
+        return mass_matrix.reference(model, q).solve(as_vector(x))
+    shared = inertia_inverse.factors(model, model.positions(q))
+    return model.forces(q, inertia_inverse.solve(model, shared, model.velocities(q, x)))
 
 
 @public
@@ -212,9 +263,9 @@ def mass_matrix_inverse(model: Model, q: ArrayLike) -> Array:
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
     if is_slender(model):
-        return coriolis_by_columns(model, q, v)
+        return coriolis_by_columns(model, q, v) + added_coriolis(model, q, v)
     Q, V = model.positions(q), model.velocities(q, v)
-    C = model.square(q, coriolis.coriolis_matrix(model, Q, V))
+    C = model.square(q, coriolis.coriolis_matrix(model, Q, V)) + added_coriolis(model, q, v)
     return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C
 
 
@@ -225,7 +276,7 @@ def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None
     (RBDA 3.1)."""
     Q, V = model.positions(q), model.velocities(q, v)
     C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), all_wrenches(model, Q, V, f_ext))
-    return model.forces(q, plus(C, resistance.resistance(model, Q, V)))
+    return model.forces(q, plus(C, resistance.resistance(model, Q, V))) + added_force(model, q, v)
 
 
 @public
@@ -234,7 +285,8 @@ def coriolis_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """The Coriolis and centrifugal joint forces (..., nv): RNEA without gravity and acceleration (RBDA 5.3)."""
     weightless = model.replace(gravity=(0.0, 0.0, 0.0))
     Q, V = model.positions(q), model.velocities(q, v)
-    return model.forces(q, rnea.inverse_dynamics(weightless, Q, V, drift(model, q, v), wrenches(model, None)))
+    tau = rnea.inverse_dynamics(weightless, Q, V, drift(model, q, v), wrenches(model, None))
+    return model.forces(q, tau) + added_force(model, q, v)
 
 
 @public
@@ -256,7 +308,7 @@ def joint_passive_force(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 def operational_space_inverse_inertia(model: Model, q: ArrayLike, frame: str) -> Array:
     """Φ = J H⁻¹ Jᵀ (..., 6, 6) at a frame, in its coordinates: the acceleration per unit wrench (RBDA 7.9)."""
     place = model.frame(frame)
-    if model.couplings:
+    if model.ties_branches:
         J = jacobian.reference(model, q, frame)
         return J @ mass_matrix_inverse.reference(model, q) @ J.T
     return operational_space.operational_inverse_inertia(model, model.positions(q), place)

@@ -11,14 +11,16 @@ from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector
 
 from .floating import near
+from .line_inertia import line_energy
 from .per_joint import drift
 
 
 @public
 @function(q="q", v="v", loops=True)
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
-    """½ Σ v·Iv (RBDA 2.67) plus the spin of the rotors, in joules."""
-    return energy_and_momentum.kinetic_energy(model, model.positions(q), model.velocities(q, v))
+    """½ Σ v·Iv (RBDA 2.67) plus the spin of the rotors and what is in the armature of lines, in joules."""
+    bodies = energy_and_momentum.kinetic_energy(model, model.positions(q), model.velocities(q, v))
+    return bodies + line_energy(model, q, v)
 
 
 @public

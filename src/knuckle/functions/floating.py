@@ -38,9 +38,9 @@ def near(model: Model, Q: Sequence[Vector]) -> Sequence[Vector]:
 def limbs_of(model: Model) -> Model | None:
     """The bodies beyond the floating base, with the base as theirs; None for a mechanism that is no such tree.
 
-    The free joint must have no rotors, and no joint may follow others.
+    The free joint must have no rotors, no joint may follow others, and no line may have armature.
     """
-    if not floats(model) or model.couplings or any(x is not ZERO for x in model.rotor[0]):
+    if not floats(model) or model.ties_branches or any(x is not ZERO for x in model.rotor[0]):
         return None
     joints = tuple(dataclasses.replace(joint, parent=joint.parent - 1) for joint in model.joints[1:])
     contact = model.contact.with_bodies(lambda name: None if name == model.base.name else name)

@@ -114,7 +114,7 @@ def _hybrid(
     stabilization: float | None,
 ) -> Array:
     """a and τ, one after the other."""
-    if model.loops or model.couplings:
+    if model.loops or model.ties_branches:
         return Vector(x for part in _by_matrices(model, q, v, tau, a, f_ext, prescribed, stabilization) for x in part)
     Q, V, A = model.positions(q), model.velocities(q, v), model.velocities(q, a)
     own = joint_passive_force.resistance(model, Q, V)
@@ -181,8 +181,8 @@ def _possible(a: Vector, tau: Vector, K: Matrix, k: Vector) -> tuple[Vector, Vec
 
 
 def _parents(model: Model, prescribed: Sequence[int], n: int) -> tuple[int, ...]:
-    """λ' of the forced variables: a chain where couplings tie branches together."""
-    if model.couplings:
+    """λ' of the forced variables: a chain where couplings or armature tie branches together."""
+    if model.ties_branches:
         return tuple(range(-1, n - 1))
     fd = [i for i in range(model.nb) if i not in prescribed]
     return expand_parents(hybrid.merged_parents(model.parents, fd), [model.joints[i].type.nv for i in fd])

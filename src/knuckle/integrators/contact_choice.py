@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from knuckle.contact.contact_pairs import ContactPair, contact_pairs
-from knuckle.contact.hulls import with_hulls
-from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
-from knuckle.model import Mesh, Model
+from knuckle.model import Model
 from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.warning import warn
 
 from .base import Integrator
-from .methods.collider_steps import ColliderSteps, must_be_known
-from .methods.contact_impulses import impulse_count
-from .methods.contact_steps import ContactSteps
 
-FEW = 48
-"""Impulses up to which compiled steps solve all contacts of a mechanism."""
 SILENCE = "contacts=False says that this is meant"
 
 
@@ -29,8 +21,10 @@ def contact_integrator(model: Model, contacts: bool | None, *, one_state: bool) 
     must_be_a_choice(contacts)
     if contacts is False or (contacts is None and not may_touch_ground(model)):
         return None
+    from .contact_integrators import compiled_steps, steps_for_any_shapes
+
     try:
-        return _for_one_state(model) if one_state else _compiled(model)
+        return steps_for_any_shapes(model) if one_state else compiled_steps(model)
     except ModelError as error:
         if contacts:
             raise
@@ -38,38 +32,14 @@ def contact_integrator(model: Model, contacts: bool | None, *, one_state: bool) 
         return None
 
 
-def _compiled(model: Model) -> ContactSteps:
-    contact_pairs(model)
-    return ContactSteps()
-
-
-def _for_one_state(model: Model) -> Integrator:
-    """Compiled steps for few contacts; else steps by loops over what touches."""
-    collider = ShapeCollider.of(with_hulls(model))
-    pairs = collider.pairs
-    if all(pair.is_compiled and not _is_mesh(pair) for pair in pairs) and not has_many_contacts(model, pairs):
-        return ContactSteps()
-    must_be_known(model)
-    return ColliderSteps(collider)
-
-
-def has_many_contacts(model: Model, pairs: tuple[ContactPair, ...]) -> bool:
-    """Whether there are more contacts than compiled steps solve well; all pairs must have a text."""
-    return len(pairs) > FEW or impulse_count(model, joint_limits=False) > FEW
-
-
 def steps_for_one_state(model: Model, integrator: Integrator) -> Integrator:
     """What takes steps of one state at a time: instead of compiled contact steps loops over what touches, where that is
     much. The laws are the same."""
-    if not isinstance(integrator, ContactSteps) or integrator.joint_limits or integrator.extrapolated:
+    if not integrator.solves_contacts:
         return integrator
-    if model.couplings or integrator.pairs is not None or not has_many_contacts(model, contact_pairs(model)):
-        return integrator
-    return ColliderSteps(ShapeCollider.of(model), integrator.rounds, integrator.tolerance)
+    from .contact_integrators import looped_where_many
 
-
-def _is_mesh(pair: ContactPair) -> bool:
-    return any(isinstance(x.shape, Mesh) for x in (pair.first_shape, pair.second_shape))
+    return looped_where_many(model, integrator)
 
 
 def must_solve_contacts(model: Model, contacts: bool | None, integrator: Integrator) -> None:

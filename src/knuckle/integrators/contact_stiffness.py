@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.algorithms.contact.soft_laws import LAWS, squeezed
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.contact_pairs import ContactPair
 from knuckle.contact.soft_contact import Touch, has_spring, places_in
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.scalar import Dual, parts, value_of
 from knuckle.spatial import Vector
 from knuckle.spatial.three import add, scale

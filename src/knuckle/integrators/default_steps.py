@@ -9,18 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.functions import neutral
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.warning import warn
 
-from .base import Adaptive, Integrator
+from .base import Adaptive, Integrator, must_know_deformables
 from .contact_choice import contact_integrator, must_solve_contacts
-from .contact_stiffness import contact_stiffness
 from .implicit_choice import is_large
-from .implicit_loops.fastest_rates import fastest_rates
-from .methods.deformable_steps import DeformableSteps, must_know_deformables
-from .methods.soft_contact_steps import AroundSteps, with_soft_contact
 from .registry import integrator_of, name_of
 from .starting_state import DEFAULT_STEP
 from .stiffness import Stiffness, fiber_stiffness, stiffness
@@ -83,6 +79,8 @@ def default_steps(
     """
     positions = neutral(model) if q is None else q
     if model.deformables:
+        from .methods.deformable_steps import DeformableSteps
+
         method = DeformableSteps() if integrator is None else integrator_of(integrator)
         must_know_deformables(model, method)
         must_solve_contacts(model, None if isinstance(contacts, CompliantContacts) else contacts, method)
@@ -140,6 +138,13 @@ def _soft_steps(
             f"{touching.damping:.3g} 1/s, springs {touching.frequency:.3g} rad/s): it is stable up to "
             f'{limit / touching.rate:.2g} s. Take shorter steps, softer surfaces, or integrator="implicit"'
         )
+    return with_contacts(steps, contacts)
+
+
+def with_contacts(steps: Steps, contacts: CompliantContacts) -> Steps:
+    """The same steps with soft contacts."""
+    from .methods.soft_contact_steps import with_soft_contact
+
     return replace(steps, integrator=with_soft_contact(steps.integrator, contacts))
 
 
@@ -155,17 +160,15 @@ def implicit_steps(model: Model, step: float, parts: int, because: str) -> Steps
 def implicit_instead(model: Model, steps: Steps, because: str) -> Steps:
     """Implicit steps instead of others, with the same soft contacts."""
     new = implicit_steps(model, DEFAULT_STEP, IMPLICIT_PARTS, because)
-    if not isinstance(steps.integrator, AroundSteps):
-        return new
-    return replace(new, integrator=with_soft_contact(new.integrator, steps.integrator.contacts))
+    contacts = steps.integrator.soft_contacts
+    return new if contacts is None else with_contacts(new, contacts)
 
 
 def is_too_stiff(model: Model, steps: Steps, q: Array) -> bool:
     """Whether RK4 is not stable with these steps in one of the last of the positions (n, nq) of a motion."""
     if steps.name != "rk4" or steps.dt is None:
         return False
-    contacts = steps.integrator.contacts if isinstance(steps.integrator, AroundSteps) else None
-    rates = [_stiffest(model, q[-SAMPLES:], x).rate for x in {None, contacts}]
+    rates = [_stiffest(model, q[-SAMPLES:], x).rate for x in {None, steps.integrator.soft_contacts}]
     return max(rates) * steps.dt > STABLE
 
 
@@ -182,8 +185,14 @@ def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None)
 
     def at(x: Array) -> Stiffness:
         if contacts is not None:
+            from .contact_stiffness import contact_stiffness
+
             return contact_stiffness(model, contacts, x)
-        return fastest_rates(model, x) if is_large(model) else stiffness(system, 0.0, x, at_rest, with_forces=False)
+        if is_large(model):
+            from .implicit_loops.fastest_rates import fastest_rates
+
+            return fastest_rates(model, x)
+        return stiffness(system, 0.0, x, at_rest, with_forces=False)
 
     rates = [at(np.asarray(x, float)) for x in _samples(model, q)]
     rates = [x for x in rates if np.isfinite(x.rate)]
@@ -198,7 +207,8 @@ def _stiffest_fibers(model: Model, q: Array) -> float:
 def _samples(model: Model, q: Array) -> Array:
     states = q.reshape(math.prod(q.shape[:-1]), model.nq)
     states = states[np.isfinite(states).all(axis=-1)]
-    return states[np.unique(np.linspace(0, len(states) - 1, SAMPLES).astype(int))] if len(states) else states
+    last = len(states) - 1
+    return states[sorted({last * k // (SAMPLES - 1) for k in range(SAMPLES)})] if len(states) else states
 
 
 def _nothing(model: Model, t: Any, q: Any, v: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.errors import ModelError
 from knuckle.model import Model
@@ -9,8 +11,9 @@ from knuckle.spatial import SPATIAL
 
 from .base import Integrator
 from .loop_stabilization import Stabilization
-from .methods.implicit_euler import ImplicitEuler
-from .methods.tree_steps import TreeSteps
+
+if TYPE_CHECKING:
+    from .methods.implicit_euler import ImplicitEuler
 
 FEW_VARIABLES, FEW_WITH_ELEMENTS = 60, 24
 """Velocity variables up to which all of the equations are one piece of code: more of them would take minutes to compile
@@ -30,15 +33,19 @@ def implicit_steps_for(
         model: the mechanism.
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
-        has_gains: whether a controller is a kernel, whose slopes only the dense solver has.
+        has_gains: whether a controller is a kernel: loops over bodies have only slopes of a variable on its own force.
         has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
+    if not integrator.is_implicit:
+        return integrator
+    from .methods.implicit_euler import ImplicitEuler
+
     if not isinstance(integrator, ImplicitEuler) or integrator.solver == "dense":
         return integrator
     obstacle = (
         "the forces of stops, contacts and muscles with states are not held"
         if has_stops
-        else _obstacle(model, stabilization)
+        else _obstacle(model, stabilization, integrator.solver)
     )
     if integrator.solver == "auto":
         stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
@@ -51,10 +58,12 @@ def implicit_steps_for(
 def is_large(model: Model) -> bool:
     """Whether a mechanism is better taken by loops over bodies, and can be."""
     few = FEW_WITH_ELEMENTS if model.elements or model.loops else FEW_VARIABLES
-    return model.nv > few and not _obstacle(model, None)
+    return model.nv > few and not _obstacle(model, None, "auto")
 
 
-def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> TreeSteps:
+def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> Integrator:
+    from .methods.tree_steps import TreeSteps
+
     return TreeSteps(model, solver, integrator.tolerance, integrator.iterations)  # pyright: ignore[reportArgumentType]
 
 
@@ -63,10 +72,12 @@ def _suited(model: Model) -> str:
     return "woodbury" if DIRECTIONS * len(model.elements) <= FEW_DIRECTIONS else "pcg"
 
 
-def _obstacle(model: Model, stabilization: Stabilization) -> str:
+def _obstacle(model: Model, stabilization: Stabilization, solver: str) -> str:
     """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
-    if model.couplings:
-        return f"joints of {model.name} follow others, which loops over bodies do not know"
+    if model.couplings and (solver not in ("pcg", "woodbury") or model.loops):
+        return f'joints of {model.name} follow others, which needs a tree and solver="pcg" or "woodbury"'
+    if any(element.armature for element in model.elements):
+        return f"lines of {model.name} have armature, which loops over bodies do not know"
     if any(element.wound_on for element in model.elements):
         return f"lines of {model.name} are wound on joints, which loops over bodies do not know"
     if model.algebra is not SPATIAL:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,11 @@ from knuckle.functions.loops.closed_response import response
 from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.loops.loop_terms import gap as loop_gap
-from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector
+
+if TYPE_CHECKING:
+    from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
 
 Array: TypeAlias = NDArray[Any]
 Stabilization: TypeAlias = float | Literal["projection"] | Choice | None
@@ -69,11 +71,27 @@ def must_be_closed(model: Model, q: Array, v: Array, stabilization: Stabilizatio
 def _openness(model: Model, q: Array, v: Array, t: float) -> tuple[Array, float]:
     """How far each loop is open (loops,) in the worst of states (..., nq), (..., nv), and the largest rate."""
     if q.ndim == v.ndim == 1 and goes_sparse(model):
-        return SparseDynamics(model).openness(q, v)
+        return sparse_dynamics(model).openness(q, v)
     now = model.at_time(t) if model.depends_on_time else model
     gaps = np.nan_to_num(np.abs(loop_gap(now, q)))
     rate = float(np.nan_to_num(np.abs(loop_error_rate(now, q, v))).max(initial=0.0))
     return gaps.reshape(-1, *gaps.shape[-2:]).max(axis=(0, 2), initial=0.0), rate
+
+
+def goes_sparse(model: Model) -> bool:
+    """Whether a mechanism with loops is better off with sparse equations of all bodies, and can have them."""
+    if not model.loops:
+        return False
+    from knuckle.maximal_coordinates import sparse_dynamics
+
+    return sparse_dynamics.goes_sparse(model)
+
+
+def sparse_dynamics(model: Model) -> SparseDynamics:
+    """The functions of dynamics by sparse equations."""
+    from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
+
+    return SparseDynamics(model)
 
 
 def takes_long(model: Model, evaluations: int) -> bool:

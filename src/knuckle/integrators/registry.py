@@ -3,28 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from dataclasses import dataclass
+from importlib import import_module
 
 from .base import Integrator
-from .methods.bdf import BDF1, BDF2
-from .methods.contact_steps import ContactSteps
-from .methods.dormand_prince import DormandPrince
-from .methods.implicit_euler import ImplicitEuler
-from .methods.runge_kutta import Heun, RungeKutta4
-from .methods.semi_implicit_euler import SemiImplicitEuler
-from .methods.variational import Variational
+
+
+@dataclass(frozen=True)
+class NamedMethod:
+    """An integrator by the module of `methods` and the class in it: loaded when it is first asked for."""
+
+    module: str
+    name: str
+    order: int | None = None
+
+    def __call__(self) -> Integrator:
+        """The integrator, of an order where that can be chosen."""
+        integrator = getattr(import_module(f".methods.{self.module}", __package__), self.name)
+        return integrator() if self.order is None else integrator(order=self.order)
+
 
 INTEGRATORS: Mapping[str, Callable[[], Integrator]] = {
-    "euler": SemiImplicitEuler,
-    "heun": Heun,
-    "rk4": RungeKutta4,
-    "adaptive": DormandPrince,
-    "implicit": ImplicitEuler,
-    "bdf1": BDF1,
-    "bdf2": BDF2,
-    "contact": ContactSteps,
-    "variational": Variational,
-    "variational4": partial(Variational, order=4),
+    "euler": NamedMethod("semi_implicit_euler", "SemiImplicitEuler"),
+    "heun": NamedMethod("runge_kutta", "Heun"),
+    "rk4": NamedMethod("runge_kutta", "RungeKutta4"),
+    "adaptive": NamedMethod("dormand_prince", "DormandPrince"),
+    "implicit": NamedMethod("implicit_euler", "ImplicitEuler"),
+    "bdf1": NamedMethod("bdf", "BDF1"),
+    "bdf2": NamedMethod("bdf", "BDF2"),
+    "contact": NamedMethod("contact_steps", "ContactSteps"),
+    "variational": NamedMethod("variational", "Variational"),
+    "variational4": NamedMethod("variational", "Variational", order=4),
 }
 """What a name stands for."""
 

@@ -9,9 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements.element_terms import damping
-from knuckle.elements.element_terms import stiffness as stiffness_of
-from knuckle.elements.muscle_terms import fiber_equilibrium, fiber_rates
 from knuckle.functions import mass_matrix
 from knuckle.functions.loops.dense_constraints import spanning_tree
 from knuckle.model import Model
@@ -57,6 +54,9 @@ def stiffness(system: System, t: float, q: Array, v: Array, with_forces: bool = 
         for parts in ([joint.damping for joint in model.joints], [joint.stiffness for joint in model.joints])
     )
     if model.elements:
+        from knuckle.elements.element_terms import damping
+        from knuckle.elements.element_terms import stiffness as stiffness_of
+
         D, K = D + np.asarray(damping(model, q, v)), K + np.asarray(stiffness_of(model, q, v))
     if with_forces:
         for total, slopes in zip((D, K), _force_slopes(system, t, q, v), strict=True):
@@ -71,6 +71,8 @@ def fiber_stiffness(model: Model, q: Array) -> float:
     lines = elastic_of(model.elements)
     if not lines:
         return 0.0
+    from knuckle.elements.muscle_terms import fiber_equilibrium, fiber_rates
+
     muscles = len(muscles_of(model.elements))
     fibers = np.asarray(fiber_equilibrium(model, q, np.ones(muscles)))
     changed = fibers * np.array([[1 - STEP], [1 + STEP]])

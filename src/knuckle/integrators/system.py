@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,12 +17,14 @@ from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
-from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.spatial import Vector, called
 
-from .loop_stabilization import Stabilization
+from .loop_stabilization import Stabilization, goes_sparse, sparse_dynamics
+
+if TYPE_CHECKING:
+    from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
 
 
 @dataclass(frozen=True)
@@ -142,10 +144,15 @@ class System:
 
     def at_time(self, t: Any) -> Model:
         """The mechanism at time t: itself, unless some joint moves by a law of time, or is held."""
+        now = self.unheld(t)
+        return now if self.sticking is None else held_model(now, self.sticking)
+
+    def unheld(self, t: Any) -> Model:
+        """The mechanism at time t with nothing held."""
         now = self._moving(t)
         if self.muscles is not None and self.states is not None:
             now = self.muscles.which.at(now, self.states)
-        return now if self.sticking is None else held_model(now, self.sticking)
+        return now
 
     def under(self, force: Force, sticking: Any) -> System:
         """The same mechanism under another force, with some velocity variables held; bound functions are shared."""
@@ -195,7 +202,7 @@ class System:
     @cached_property
     def _sparse(self) -> SparseDynamics | None:
         suits = self.sticking is None and self.choice is None and goes_sparse(self.model)
-        return SparseDynamics(self.model) if suits else None
+        return sparse_dynamics(self.model) if suits else None
 
     @cached_property
     def _functions(self) -> Bound:

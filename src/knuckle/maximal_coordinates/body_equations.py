@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.model import ROOT, Model
 from knuckle.solvers.quasi_definite import ROUNDS, QuasiDefinite
 from knuckle.spatial import SPATIAL
@@ -48,6 +49,7 @@ class BodyEquations:
     """The equations of a mechanism: which there are; `at` fills them with the numbers of a state."""
 
     def __init__(self, model: Model, solver: str | None = None) -> None:
+        must_have_no_armature(model, "sparse equations")
         if model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
             raise ModelError(
                 f"{model.name} has couplings, is planar or moves by laws of time, and sparse equations are for joints "

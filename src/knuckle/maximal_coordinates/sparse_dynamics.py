@@ -28,7 +28,7 @@ STEPS = 2
 
 def goes_sparse(model: Model) -> bool:
     """Whether a mechanism through time is better off with sparse equations, and can have them."""
-    if not model.loops or model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
+    if not model.loops or model.ties_branches or model.algebra is not SPATIAL or model.depends_on_time:
         return False
     rows: dict[int, int] = {}
     for loop in model.loops:

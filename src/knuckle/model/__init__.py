@@ -126,7 +126,11 @@ _DH = {
 
 
 def __getattr__(name: str) -> Any:
-    """Denavit-Hartenberg parameters are loaded when they are first asked for."""
+    """Denavit-Hartenberg parameters and the canonical form are loaded when they are first asked for."""
+    if name == "canonical":
+        from importlib import import_module
+
+        return import_module(".canonical", __name__)
     if name in _DH:
         from importlib import import_module
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from knuckle.joints import Joint
 from knuckle.scalar import constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
 from . import reduction
+from .actuators.actuator import Actuator
 from .connectivity import ancestors, children, subtree
 from .content import content
 from .coupling import Coupling
@@ -23,6 +25,9 @@ from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
 from .surfaces import ContactRules
 from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_element, lifted_frame, lifted_joint
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 STANDARD_GRAVITY = (0.0, 0.0, -9.81)
 GROUND = Body("base", SPATIAL.Inertia.zero())
@@ -55,6 +60,7 @@ class Model:
     contact: ContactRules = field(default_factory=ContactRules)
     elements: tuple[ForceElement, ...] = ()
     deformables: tuple[Deformable, ...] = ()
+    actuators: tuple[Actuator, ...] = ()
     provenance: Provenance = field(default=Provenance(), compare=False, repr=False)
 
     # derived from the above, and stored because every algorithm reads them
@@ -85,6 +91,7 @@ class Model:
             "keyframes",
             "elements",
             "deformables",
+            "actuators",
         ):
             store(**{name: tuple(getattr(self, name))})
         coupled = self.coupled
@@ -163,6 +170,38 @@ class Model:
         coupled = self.coupled
         return tuple(x for i, joint in enumerate(self.joints) if i not in coupled for x in joint.start)
 
+    @property
+    def lower(self) -> NDArray[Any]:
+        """The lower limits (nq,) of the positions; −∞ where there is none."""
+        return self._limits("lower")
+
+    @property
+    def upper(self) -> NDArray[Any]:
+        """The upper limits (nq,) of the positions; ∞ where there is none."""
+        return self._limits("upper")
+
+    @property
+    def velocity_limit(self) -> NDArray[Any]:
+        """The largest speeds (nv,) of the joints; ∞ where there is no limit."""
+        return self._limits("velocity")
+
+    @property
+    def effort_limit(self) -> NDArray[Any]:
+        """The largest forces (nv,) at the joints; ∞ where there is no limit."""
+        return self._limits("effort")
+
+    def _limits(self, what: str) -> NDArray[Any]:
+        import numpy as np
+
+        coupled = self.coupled
+        own = (joint.limits for i, joint in enumerate(self.joints) if i not in coupled)
+        return np.array([x for limits in own for x in getattr(limits, what)], float)
+
+    @property
+    def ties_branches(self) -> bool:
+        """Whether the mass matrix has more entries than the tree: couplings, or lines with armature, tie branches."""
+        return bool(self.couplings) or any(element.armature for element in self.elements)
+
     def variables(self, i: int) -> tuple[int, ...]:
         """The velocity variables that move joint i: its own, or those of the joints that it follows."""
         joints = self.coupled[i].sources if i in self.coupled else (i,)
@@ -226,6 +265,15 @@ class Model:
         """Names of everything `pose` and `jacobian` know: the base, the bodies and the frames."""
         return (self.base.name, *self.body_names, *(frame.name for frame in self.frames))
 
+    def joint(self, name: str) -> TreeJoint:
+        """A joint of the tree by name: its type, limits, damping and the rest."""
+        return self.joints[self.joint_index(name)]
+
+    def body(self, name: str) -> Body:
+        """A body, or the base, by name: its inertia and its shapes."""
+        i = self.body_index(name)
+        return self.base if i == ROOT else self.bodies[i]
+
     def body_index(self, name: str) -> int:
         """The number of a body; ROOT for the base."""
         return _find(name, {self.base.name: ROOT, **{b: i for i, b in enumerate(self.body_names)}}, "body")
@@ -244,6 +292,10 @@ class Model:
         here = self.algebra.Transform.identity()
         own = {b: Frame(b, i, here) for i, b in enumerate(self.body_names)}
         return {self.base.name: Frame(self.base.name, ROOT, here), **own, **{f.name: f for f in self.frames}}
+
+    def actuator(self, name: str) -> Actuator:
+        """An actuator by name."""
+        return _find(name, {x.name: x for x in self.actuators}, "actuator")
 
     def deformable(self, name: str) -> Deformable:
         """A deformable body by name."""
@@ -270,8 +322,11 @@ class Model:
     def replace(self, **changes: Any) -> Model:
         """A copy with some fields changed.
 
-        Keyframes follow the joints, by their names; one that is new in them stands where it starts.
+        Keyframes follow the joints, by their names; one that is new in them stands where it starts. Actuators of what
+        is no longer there are left out.
         """
+        if self.actuators and "actuators" not in changes:
+            changes["actuators"] = staying(self, changes)
         if not self.keyframes or "keyframes" in changes or not changes.keys() & {"joints", "couplings"}:
             return dataclasses.replace(self, **changes)
         made = dataclasses.replace(self, **changes, keyframes=())
@@ -280,6 +335,10 @@ class Model:
     def without_friction(self) -> Model:
         """Without joint damping and friction, as most other libraries compute."""
         return self.replace(joints=tuple(dataclasses.replace(j, damping=(), friction=()) for j in self.joints))
+
+    def without_actuators(self) -> Model:
+        """Without its actuators."""
+        return self.replace(actuators=())
 
     def without_loops(self) -> Model:
         """The spanning tree alone: the loop joints opened."""
@@ -331,6 +390,7 @@ class Model:
             self.contact,
             self.elements,
             self.deformables,
+            *((self.actuators,) if self.actuators else ()),
         )
         return hashlib.sha256(content((parts, self.algebra.name)).encode()).hexdigest()
 
@@ -338,13 +398,35 @@ class Model:
         return f"<knuckle.Model {self}>"
 
     def __str__(self) -> str:
-        kinds = [type(joint.type).__name__.lower() for joint in self.joints]
-        return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}, joints: {', '.join(kinds) or 'none'}"
+        from knuckle.functions.loops.freedoms_at_start import freedoms_at_start
+
+        kinds = Counter(type(joint.type).__name__.lower() for joint in self.joints)
+        joints = ", ".join(f"{count} {kind}" if count > 1 else kind for kind, count in kinds.items()) or "none"
+        loops = f", loops: {len(self.loops)}" if self.loops else ""
+        found = freedoms_at_start(self)
+        freedoms = "" if found is None else f", freedoms: {found.freedoms}"
+        return f"{self.name}: {self.nb} bodies, nq={self.nq}, nv={self.nv}{loops}{freedoms}, joints: {joints}"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: a drawing of its tree, and a table of its joints."""
+        from knuckle.viewer.notebook.model_html import model_html
+
+        return model_html(self)
 
 
 def rest_position(joint: TreeJoint) -> Vector:
     """Where the joint's spring is at rest."""
     return joint.type.integrate(joint.type.neutral(), Vector(joint.rest))
+
+
+def staying(model: Model, changes: Mapping[str, Any]) -> tuple[Actuator, ...]:
+    """The actuators whose joints, frames or lines are still there after some changes."""
+    if not changes.keys() & {"joints", "bodies", "frames", "elements", "base"}:
+        return model.actuators
+    now = {what: changes.get(what, getattr(model, what)) for what in ("joints", "bodies", "frames", "elements")}
+    joints, bodies, frames, elements = ({x.name for x in parts} for parts in now.values())
+    there = bodies | frames | {changes.get("base", model.base).name}
+    return tuple(x for x in model.actuators if x.transmission.stays(joints, there, elements))
 
 
 def _find(name: str, table: Mapping[str, Any], what: str) -> Any:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from knuckle.errors import ModelError, near, printable
 from knuckle.spatial import SPATIAL
 
+from .actuators.actuator import Actuator
+from .actuators.transmissions import AtJoints
 from .coupling import check_couplings
 from .deformables import Deformable
 from .elements import ForceElement
+from .elements.lines import TensionLine
 from .parts import ROOT
 
 if TYPE_CHECKING:
@@ -43,6 +46,7 @@ def check(model: Model) -> None:
         if not ROOT <= frame.body < model.nb:
             raise ModelError(f"body {frame.body} does not exist", element=frame.name)
     check_couplings(model)
+    _check_actuators(model)
     _check_elements(model)
     _check_deformables(model)
     _check_keyframes(model)
@@ -68,6 +72,27 @@ def _check_elements(model: Model) -> None:
     if model.elements and model.algebra is not SPATIAL:
         names = ", ".join(element.name for element in model.elements)
         raise ModelError(f"a planar model has no force elements ({names}): model.without_elements()")
+
+
+def _check_actuators(model: Model) -> None:
+    seen = set[str]()
+    for x in model.actuators:
+        if not isinstance(x, Actuator):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ModelError(f"actuators are kn.actuators.Actuator, and one is {x!r}")
+        check_name(x.name, "actuator")
+        if x.name in seen:
+            raise ModelError(f"two actuators are called {x.name!r}", element=x.name)
+        seen.add(x.name)
+        elements = {element.name for element in model.elements if isinstance(element, TensionLine)}
+        if not x.transmission.stays(model.joint_names, model.frame_names, elements):
+            raise ModelError(f"what it acts on ({x.transmission.said}) is not in the model", element=x.name)
+        for name in x.transmission.joints if isinstance(x.transmission, AtJoints) else ():
+            if (nv := model.joints[model.joint_names.index(name)].type.nv) != 1:
+                raise ModelError(
+                    f"joint {name!r} has {nv} variables, and an actuator at joints turns one", element=x.name
+                )
+    if model.actuators and model.algebra is not SPATIAL and any(x.transmission.is_on_bodies for x in model.actuators):
+        raise ModelError("a planar model has actuators at joints only: model.without_actuators()")
 
 
 def _check_deformables(model: Model) -> None:

@@ -14,6 +14,7 @@ from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.calls.choose_container import container_of, unpacked
 from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.errors import ModelError
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.model import ROOT, Frame, Model
 from knuckle.scalar import is_inside
 from knuckle.spatial import Matrix, Vector
@@ -155,6 +156,7 @@ def check(model: Model) -> None:
             f"({', '.join(loop.name for loop in model.loops)}): operators.at(model.without_loops(), q) are those of "
             "its spanning tree, and operators.forward_dynamics closes the loops"
         )
+    must_have_no_armature(model, "operators")
     if model.couplings:
         names = ", ".join(model.joint_names[c.joint] for c in model.couplings)
         raise ModelError(

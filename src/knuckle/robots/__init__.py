@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from knuckle.errors import ModelError
 from knuckle.formats import load as load_file
+from knuckle.formats.base_link import Base
 from knuckle.model import Model
 
 __all__ = ["load", "names", "path"]
@@ -29,6 +29,6 @@ def path(name: str) -> Path:
     raise ModelError(f"no bundled robot is called {name!r}; there are: {', '.join(names())}")
 
 
-def load(name: str, **options: Any) -> Model:
-    """A bundled model by its name; `options` are those of `knuckle.load`."""
-    return load_file(path(name), **options)
+def load(name: str, *, base: Base = "fixed", mimic: bool = True, merge_fixed: bool = True) -> Model:
+    """A bundled model by its name; base, mimic and merge_fixed are those of `knuckle.load`."""
+    return load_file(path(name), base=base, mimic=mimic, merge_fixed=merge_fixed)

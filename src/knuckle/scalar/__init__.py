@@ -4,12 +4,15 @@ Arithmetic is Python's own operators. The functions below choose their implement
 arguments: Python numbers, NumPy lane arrays, mpmath, SymPy, CasADi, `Dual`, or any class with a `scalar_kind`.
 """
 
+from .derived_functions import power, remainder
 from .dual import Dual, derivative, parts
 from .elementary import (
     absolute,
     arctan2,
     cos,
+    cosh,
     exp,
+    floor,
     less,
     log,
     maximum,
@@ -17,6 +20,7 @@ from .elementary import (
     select,
     sign,
     sin,
+    sinh,
     sqrt,
     tanh,
     value_of,
@@ -38,8 +42,10 @@ __all__ = [
     "arctan2",
     "constant",
     "cos",
+    "cosh",
     "derivative",
     "exp",
+    "floor",
     "functions_of",
     "inside_a_kernel",
     "is_inside",
@@ -50,10 +56,13 @@ __all__ = [
     "maximum",
     "minimum",
     "parts",
+    "power",
+    "remainder",
     "running_texts",
     "select",
     "sign",
     "sin",
+    "sinh",
     "sqrt",
     "tanh",
     "value_of",

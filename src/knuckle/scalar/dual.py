@@ -10,6 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from . import elementary
+from .arrays.numpy_operand import NumPyOperand
+from .derived_functions import power, remainder
+from .inside_kernel import is_of_one_state
 from .kinds import Kind
 from .operations import FUNCTIONS, Operation
 from .structural import ZERO, MadeOfScalars, _Structural
@@ -18,11 +21,10 @@ _OTHERS = (MadeOfScalars, _Structural)
 """What computes a mixed expression by itself."""
 
 
-class Dual:
+class Dual(NumPyOperand):
     """value + derivative·ε with ε² = 0. Duals compare by their values, as the numbers that they stand for would."""
 
     __slots__ = ("derivative", "value")
-    __array_ufunc__ = None
 
     def __init__(self, value: Any, derivative: Any = ZERO) -> None:
         self.value, self.derivative = value, derivative
@@ -32,7 +34,7 @@ class Dual:
 
     def __add__(self, other: Any) -> Any:
         if type(other) is not Dual:
-            if isinstance(other, _OTHERS):
+            if isinstance(other, _OTHERS) or _is_vector(other):
                 return NotImplemented
             other = Dual(other)
         return Dual(self.value + other.value, self.derivative + other.derivative)
@@ -43,14 +45,14 @@ class Dual:
         return Dual(-self.value, -self.derivative)
 
     def __sub__(self, other: Any) -> Any:
-        return NotImplemented if isinstance(other, _OTHERS) else self + (-_lift(other))
+        return NotImplemented if isinstance(other, _OTHERS) or _is_vector(other) else self + (-_lift(other))
 
     def __rsub__(self, other: Any) -> Any:
         return _lift(other) + (-self)
 
     def __mul__(self, other: Any) -> Any:
         if type(other) is not Dual:
-            if isinstance(other, _OTHERS):
+            if isinstance(other, _OTHERS) or _is_vector(other):
                 return NotImplemented
             other = Dual(other)
         x, y = self.value, other.value
@@ -59,7 +61,7 @@ class Dual:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        if isinstance(other, _OTHERS):
+        if isinstance(other, _OTHERS) or _is_vector(other):
             return NotImplemented
         o = _lift(other)
         quotient = self.value / o.value
@@ -69,29 +71,46 @@ class Dual:
         return _lift(other) / self
 
     def __lt__(self, other: Any) -> Any:
-        return self.value < _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value < _lift(other).value
 
     def __le__(self, other: Any) -> Any:
-        return self.value <= _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value <= _lift(other).value
 
     def __gt__(self, other: Any) -> Any:
-        return self.value > _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value > _lift(other).value
 
     def __ge__(self, other: Any) -> Any:
-        return self.value >= _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value >= _lift(other).value
 
     def __eq__(self, other: object) -> Any:
-        return self.value == _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value == _lift(other).value
 
     def __ne__(self, other: object) -> Any:
-        return self.value != _lift(other).value
+        return NotImplemented if _is_vector(other) else self.value != _lift(other).value
 
     def __hash__(self) -> int:
         return hash(self.value)
 
+    def __abs__(self) -> Any:
+        return elementary.absolute(self)
+
+    def __pow__(self, n: Any) -> Any:
+        return NotImplemented if _is_vector(n) else power(self, n)
+
+    def __rpow__(self, x: Any) -> Any:
+        return power(x, self)
+
+    def __mod__(self, y: Any) -> Any:
+        return NotImplemented if _is_vector(y) else remainder(self, y)
+
     @staticmethod
     def scalar_kind() -> Kind:
         return Kind("dual", 9, {f.name: _carried(f) for f in FUNCTIONS}, _less, _select, _value)
+
+
+def _is_vector(x: Any) -> bool:
+    """Whether `x` computes a mixed expression by itself: a vector, or in the text of a kernel an array of constants."""
+    return getattr(x, "ndim", 0) > 0 and (isinstance(x, MadeOfScalars) or is_of_one_state())
 
 
 def _lift(x: Any) -> Dual:

@@ -54,6 +54,21 @@ def tanh(x: Any) -> Any:
     return ZERO if x is ZERO else _applied("tanh", x)
 
 
+def sinh(x: Any) -> Any:
+    """The hyperbolic sine."""
+    return ZERO if x is ZERO else _applied("sinh", x)
+
+
+def cosh(x: Any) -> Any:
+    """The hyperbolic cosine."""
+    return ONE if x is ZERO else _applied("cosh", x)
+
+
+def floor(x: Any) -> Any:
+    """The largest whole number that is not above x; of a complex number that of its real part."""
+    return x if isinstance(x, _Structural) else _applied("floor", x)
+
+
 def less(x: Any, y: Any) -> Any:
     """Whether x < y: a condition for `select`. Complex numbers compare by their real parts."""
     if type(x) in _NUMBERS and type(y) in _NUMBERS:
@@ -100,8 +115,8 @@ def absolute(x: Any) -> Any:
 
 
 def sign(x: Any) -> Any:
-    """−1, 0 or 1."""
-    return ZERO if x is ZERO else select(less(x, 0), -1, select(less(0, x), 1, 0))
+    """−1, 0 or 1; NaN of NaN, which is neither below nor above anything."""
+    return ZERO if x is ZERO else select(less(x, 0), -1, select(less(0, x), 1, select(less(-1, x), 0, x)))
 
 
 def value_of(x: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,8 +22,8 @@ class Kind:
     the same rank do not mix. `value` gives the plain number that stands for the scalar in comparisons (the real part of
     a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
     of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
-    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), and
-    tables as tables (`grid`).
+    `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), tables
+    as tables (`grid`), and products of large matrices as loops (`arrays.large_products`).
     """
 
     name: str
@@ -31,14 +32,16 @@ class Kind:
     less: Callable[[Any, Any], Any]
     select: Callable[[Any, Any, Any], Any]
     value: Callable[[Any], Any]
+    equal: Callable[[Any, Any], Any] = operator.eq
     absolute: Callable[[Any], Any] | None = None
     minimum: Callable[[Any, Any], Any] | None = None
     maximum: Callable[[Any, Any], Any] | None = None
-    called: Callable[[dict[Any, Any], Any, list[Any], bool], list[Any]] | None = None
+    called: Callable[[dict[Any, Any], Any, list[Any], bool, bool], list[Any]] | None = None
     repeated: Callable[[Any, list[Any], int, bool], list[Any] | None] | None = None
     ruled: Callable[[Any, list[Any], Any], list[Any] | None] | None = None
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
     looked_up: Callable[[Any, Any, Any], Sequence[Any]] | None = None
+    multiplied: Callable[[Sequence[Sequence[Any]], Sequence[Any]], list[Any] | None] | None = None
 
 
 def functions_of(module: Any, **own: Callable[..., Any]) -> dict[str, Callable[..., Any]]:
@@ -63,6 +66,10 @@ def _complex_arctan2(y: Any, x: Any) -> Any:
     y, x = complex(y), complex(x)
     squared = x.real * x.real + y.real * y.real
     return complex(math.atan2(y.real, x.real), (x.real * y.imag - y.real * x.imag) / squared)
+
+
+def _complex_floor(x: Any) -> Any:
+    return complex(math.floor(complex(x).real))
 
 
 def _less(a: Any, b: Any) -> Any:
@@ -97,7 +104,7 @@ def _float() -> Kind:
 @cache
 def _complex() -> Kind:
     return Kind(
-        "complex", 3, functions_of(cmath, arctan2=_complex_arctan2),
+        "complex", 3, functions_of(cmath, arctan2=_complex_arctan2, floor=_complex_floor),
         lambda a, b: a.real < b.real, _choose, lambda x: x.real,
     )  # fmt: skip
 
@@ -113,6 +120,9 @@ def _numpy() -> Kind:
             return np.arctan2(yr, xr) + 1j * slope
         return np.arctan2(y, x)
 
+    def floor(x: Any) -> Any:
+        return np.floor(np.real(x)).astype(np.result_type(x, np.float32), copy=False)
+
     def less(a: Any, b: Any) -> Any:
         return np.real(a) < np.real(b)
 
@@ -124,7 +134,9 @@ def _numpy() -> Kind:
         table = np.reshape(grid.values, (-1, grid.columns))
         return [i, k, *(table[i + r, k + c] for r in range(grid.high) for c in range(grid.wide))]
 
-    return Kind("numpy", 4, functions_of(np, arctan2=arctan2), less, np.where, np.real, looked_up=looked_up)
+    return Kind(
+        "numpy", 4, functions_of(np, arctan2=arctan2, floor=floor), less, np.where, np.real, looked_up=looked_up
+    )
 
 
 @cache
@@ -137,10 +149,13 @@ def _mpmath() -> Kind:
             return mp.mpc(mp.atan2(yr, xr), (xr * mp.im(y) - yr * mp.im(x)) / (xr * xr + yr * yr))
         return mp.atan2(y, x)
 
+    def floor(x: Any) -> Any:
+        return mp.floor(mp.re(x)) + 0 * x
+
     def less(a: Any, b: Any) -> Any:
         return mp.re(a) < mp.re(b)
 
-    return Kind("mpmath", 5, functions_of(mp, arctan2=arctan2), less, _choose, mp.re)
+    return Kind("mpmath", 5, functions_of(mp, arctan2=arctan2, floor=floor), less, _choose, mp.re)
 
 
 @cache
@@ -153,7 +168,7 @@ def _sympy() -> Kind:
     def less(a: Any, b: Any) -> Any:
         return sp.StrictLessThan(a, b)
 
-    return Kind("sympy", 6, functions_of(sp), less, select, _itself)
+    return Kind("sympy", 6, functions_of(sp), less, select, _itself, equal=sp.Eq)
 
 
 @cache

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .elementary import cos, less, select, sin
+from .elementary import cos, cosh, less, select, sin, sinh
 from .structural import ONE, ZERO
 
 Scalars = Sequence[Any]
@@ -91,6 +91,24 @@ def _logarithm(x: float) -> float:
     return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan
 
 
+def _sine_hyperbolic(x: float) -> float:
+    try:
+        return math.sinh(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
+def _cosine_hyperbolic(x: float) -> float:
+    try:
+        return math.cosh(x)
+    except OverflowError:
+        return math.inf
+
+
+def _floor(x: float) -> float:
+    return float(math.floor(x)) if math.isfinite(x) else x
+
+
 def _smaller(x: float, y: float) -> float:
     return x if x < y or x != x else y
 
@@ -120,6 +138,11 @@ def _of_larger(_: Any, args: Scalars, rates: Scalars) -> Any:
     return select(less(y, x), dx, select(less(x, y), dy, (dx + dy) / 2))
 
 
+def _of_step(_: Any, __: Scalars, ___: Scalars) -> Any:
+    """That of a step is zero, also where it jumps."""
+    return ZERO
+
+
 def _of_condition(_: Any, __: Scalars, ___: Scalars) -> Any:
     return ZERO
 
@@ -138,6 +161,9 @@ TABLE = (
     Operation("exp", 1, _exponential, lambda z, x, d: z * d[0], "trig", library="exp"),
     Operation("log", 1, _logarithm, lambda _, x, d: d[0] / x[0], "trig", library="log"),
     Operation("tanh", 1, math.tanh, lambda z, x, d: (1 - z * z) * d[0], "trig", library="tanh"),
+    Operation("sinh", 1, _sine_hyperbolic, lambda _, x, d: cosh(x[0]) * d[0], "trig", library="sinh"),
+    Operation("cosh", 1, _cosine_hyperbolic, lambda _, x, d: sinh(x[0]) * d[0], "trig", library="cosh"),
+    Operation("floor", 1, _floor, _of_step, library="floor"),
     Operation("abs", 1, abs, lambda _, x, d: select(less(x[0], 0), -d[0], d[0]), library="fabs"),
     Operation("min", 2, _smaller, _of_smaller, c="({0} < {1} || {0} != {0}) ? {0} : {1}", commutes=True),
     Operation("max", 2, _larger, _of_larger, c="({1} < {0} || {0} != {0}) ? {0} : {1}", commutes=True),

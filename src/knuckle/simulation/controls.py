@@ -22,7 +22,9 @@ STATE = ("t", "q", "v")
 """The arguments that receive the time and the state."""
 MUSCLES = ("activations", "fiber_lengths")
 """The arguments that receive the states of muscles, where these are excited."""
-TAKEN = ("dt", "model")
+CONTROLS = "applied_controls"
+"""The argument of a step for controls of actuators."""
+TAKEN = ("dt", "model", CONTROLS)
 """Names that a step has for itself."""
 Parameters = Mapping[str, NDArray[Any]]
 
@@ -52,6 +54,11 @@ class Control:
     def parameters(self) -> tuple[str, ...]:
         """The names that are not the state's."""
         return tuple(name for name in self.names if name not in self.state)
+
+    @property
+    def matrices(self) -> frozenset[str]:
+        """The parameters that are matrices."""
+        return self.function.matrices & set(self.parameters) if isinstance(self.function, Function) else frozenset()
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, parameters: Mapping[str, Any], shape: Any) -> Any:
         """The function's value in a state, as an array (*shape), inside a kernel as a vector or matrix.

@@ -10,10 +10,6 @@ from numpy.typing import NDArray
 
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import Integrator, State
-from knuckle.integrators.methods.bdf import BDF1, BDF2
-from knuckle.integrators.methods.collider_steps import ColliderSteps
-from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps
-from knuckle.integrators.methods.implicit_euler import ImplicitEuler
 from knuckle.integrators.methods.newton import Iterative
 from knuckle.model import Model
 from knuckle.warning import warn
@@ -61,7 +57,7 @@ class Divergence(ModeSwitch):
 
 def advice(integrator: Integrator) -> str:
     """What may help against divergence."""
-    if isinstance(integrator, (ImplicitEuler, BDF1, BDF2)):
+    if integrator.is_implicit:
         return "A shorter dt or smaller forces may help"
     return (
         'A shorter dt or smaller forces may help, and integrator="implicit" where springs, damping or gains are stiff'
@@ -75,6 +71,11 @@ def finite(*parts: Array) -> Array:
 
 def warn_of_contacts(model: Model, integrator: Integrator, memory: Callable[[int], Any]) -> None:
     """A warning if contacts were not solved, by the memory at the end of trajectories: which ones, and how often."""
+    if not integrator.solves_contacts:
+        return
+    from knuckle.integrators.methods.collider_steps import ColliderSteps
+    from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps
+
     if not isinstance(integrator, (ContactSteps, ColliderSteps)):
         return
     left, steps = (np.asarray(memory(k), float) for k in (1, 2))

@@ -79,6 +79,11 @@ class Run(Protocol):
     @property
     def state(self) -> State: ...
     @property
+    def stepper(self) -> Stepper:
+        """What takes the steps in the present modes"""
+        ...
+
+    @property
     def interruptions(self) -> int:
         """How often the present step was interrupted"""
         ...

@@ -8,8 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.integrators.base import State
+from knuckle.model import Model
+from knuckle.trajectory.contacts.contact_log import ContactLog
+from knuckle.trajectory.node_rows import NodeRows
 
 from .mode_switch import Step
 from .steps.native_steps import StateRows
@@ -24,6 +26,11 @@ class RowNotes(ABC):
     needs_every_state = False
     """Whether native runs have to give the state before each row"""
 
+    @property
+    def log(self) -> ContactLog | None:
+        """What was noted of contacts, if these are what is noted."""
+        return None
+
     @abstractmethod
     def many(self, row: int, saved: Array, stepper: Stepper, starts: Array, state: State, rows: StateRows) -> None:
         """Rows from number `row` on: those `saved` of states after steps at `starts`, the first of them from `state`.
@@ -34,6 +41,10 @@ class RowNotes(ABC):
     @abstractmethod
     def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
         """A row: q and v at t. `state` is where the run stands, and `step` the one that t lies in or ends."""
+
+    @abstractmethod
+    def of_trajectory(self, model: Model) -> dict[str, Any]:
+        """The fields of the trajectory that hold the notes, by name."""
 
     def settled(self, t: float, state: State) -> None:
         """What holds is known for the first row, which was saved before that."""
@@ -56,7 +67,6 @@ class NodeNotes(RowNotes):
             x, u = (a + part * (b - a) for a, b in zip(step.old.memory, step.new.memory, strict=True))
         self._rows.append((np.array(x), np.array(u)))
 
-    def record(self) -> NodeRows:
-        """All of them."""
+    def of_trajectory(self, model: Model) -> dict[str, Any]:
         x, u = (np.stack(part).reshape(len(self._rows), -1, 3) for part in zip(*self._rows, strict=True))
-        return NodeRows(x, u)
+        return {"node_rows": NodeRows(x, u)}

@@ -52,7 +52,7 @@ class RunSettings:
 
         `states` are those of muscles, where they are known.
         """
-        state = stepper.start(t, q, v, dt)
+        state = stepper.start(t, q, v, dt, since=since)
         state = state if states is None else stepper.with_states(state, states)
         state = state if since is None else stepper.carried(*since, t, state)
         for switch in self.switches:

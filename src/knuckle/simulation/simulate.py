@@ -7,28 +7,24 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
-from knuckle.integrators.base import Integrator
+from knuckle.integrators.base import Integrator, IntegratorName
 from knuckle.integrators.contact_choice import steps_for_one_state
 from knuckle.integrators.default_steps import Steps, default_steps, implicit_instead, is_too_stiff
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
-from knuckle.integrators.methods.muscle_steps import with_muscle_states
 from knuckle.integrators.starting_state import DEFAULT_DURATION, must_be_unit, start_of
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts, RigidContacts
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
-from .contacts.contact_events import contact_events
-from .contacts.contact_notes import ContactNotes, contact_notes
-from .contacts.starting_overlaps import warn_of_overlaps
+from .actuated_control import actuated_rows, control_inputs, with_actuators
 from .controls import forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
@@ -40,8 +36,17 @@ from .long_runs.run_spec import run_spec
 from .long_runs.same_digits import steady_digits
 from .mode_switch import EndOfRun, ModeSwitch
 from .muscle_inputs import muscle_inputs, muscle_rows, must_be_smooth
-from .row_notes import NodeNotes
+from .row_notes import NodeNotes, RowNotes
 from .run_settings import RunSettings
+from .sampled_control import (
+    SampledControl,
+    SampledController,
+    fitting_step,
+    must_be_one,
+    must_fit_steps,
+    must_not_jump,
+    sampled_inputs,
+)
 from .simulator import Simulator
 from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
@@ -60,16 +65,17 @@ def simulate(
     duration: float = DEFAULT_DURATION,
     *,
     dt: float | None = None,
-    controller: Callable[..., Any] | ArrayLike | None = None,
+    controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
-    integrator: str | Integrator | None = None,
+    integrator: IntegratorName | Integrator | None = None,
     contacts: bool | CompliantContacts | RigidContacts | None = None,
     events: Events = None,
-    joint_limits: Stops | str = None,
+    joint_limits: Stops | Literal["rigid"] = None,
     stabilization: Stabilization = "projection",
     save_every: int = 1,
     frames: Iterable[str] = (),
@@ -94,9 +100,12 @@ def simulate(
             given.
         controller: controller(model, …) → τ, a Python function or a `kn.kernel`. Its arguments called t, q and v
             receive time and state, all others the `parameters` of their names. It is a function of these alone: it may
-            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,).
+            be called several times in a step, and again afterwards for the trajectory's `tau`. Or a constant τ (nv,);
+            or a `kn.SampledController` with a period and a state of its own.
         parameters: what controller and external_forces ask for, by name.
         external_forces: external_forces(model, …) → f_ext (nb, 6), one wrench per body, in the same way.
+        controls: inputs u (n,) of the model's actuators, in their order: constant ones, controls(model, …) in the same
+            way, or a `kn.SampledController` that gives u. Without, the actuators do nothing.
         excitations: what muscles are told, from 0 to 1 (m,) in the order of the model's: constant ones, or
             excitations(model, …) in the same way, whose arguments `activations` and `fiber_lengths` receive those of
             the state. Activations follow them and are part of the state; without, they are those of the muscles' laws.
@@ -126,6 +135,10 @@ def simulate(
         resume: whether to go on from what `checkpoint` holds, if it holds something. The result is that of an
             uninterrupted run to the last bit. Everything else must be given as it was.
 
+    Example:
+        motion = kn.simulate(kn.robots.load("arm"), duration=2.0, joint_limits="rigid")
+        motion.plot("motion.png")
+
     Raises:
         ValueError, TypeError: an argument has a wrong shape or kind; the message names it.
     """
@@ -152,7 +165,18 @@ def simulate(
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
     if told.which is not None:
         must_be_smooth(limits, rigid_contacts)
-    control, wrenches, named = forces_of(model, controller, external_forces, parameters, told.excitations.parameters)
+    driven, sampled = control_inputs(model, controls, parameters)
+    acting = controller
+    if isinstance(controller, SampledController):
+        must_be_one(sampled)
+        sampled, acting = sampled_inputs("controller", controller, model.nv, parameters), None
+    used = (*told.excitations.parameters, *sampled.parameters, *(driven.parameters or {}))
+    plain, wrenches, named = forces_of(model, acting, external_forces, parameters, used)
+    control = plain if driven.control is None else with_actuators(plain, driven.control)
+    named = {**named, **(driven.parameters or {})}
+    if sampled.which is not None:
+        steps = _sampled_steps(sampled.which, model, steps, dt, q, integrator, solved)
+        must_not_jump(sampled.which, rigid_contacts)
     pushes = limits is not None or rigid_contacts is not None or told.which is not None
 
     def for_one_state(steps: Steps) -> Steps:
@@ -160,27 +184,36 @@ def simulate(
         return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
 
     def with_muscles(steps: Steps) -> Steps:
-        return steps if told.which is None else replace(steps, integrator=with_muscle_states(steps.integrator))
+        if told.which is None:
+            return steps
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        return replace(steps, integrator=with_muscle_states(steps.integrator))
 
     steps = for_one_state(steps)
-    warn_of_overlaps(model, steps.integrator, q)
+    if steps.integrator.solves_contacts:
+        from .contacts.starting_overlaps import warn_of_overlaps
+
+        warn_of_overlaps(model, steps.integrator, q)
     steps = with_muscles(steps)
     force = with_stops(control, limits) if isinstance(limits, CompliantStops) else control
     length = _positive("duration", duration)
 
     def settings_for(steps: Steps) -> RunSettings:
-        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told)
+        stepper = Stepper(model, steps.integrator, force, wrenches, named, closing, told, sampled)
         switches: list[ModeSwitch] = [StickSlip(stepper)] if stepper.has_friction else []
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))
             must_be_inside(rigid, q)
         if rigid_contacts is not None:
+            from .contacts.contact_events import contact_events
+
             switches.append(contact_events(rigid_contacts, stepper, wrenches, q, steps.dt))
         if watched:
             switches.append(EventMonitor(watched, model, steps.dt or length))
         policy = step_policy(stepper, length, steps.dt)
-        notes = NodeNotes() if model.deformables else contact_notes(steps.integrator, stepper, switches)
+        notes = _notes(stepper, switches, rigid_contacts is not None)
         return RunSettings(model, stepper, policy, save_every * steps.parts, tuple(switches), notes)
 
     settings = settings_for(steps)
@@ -194,7 +227,7 @@ def simulate(
             method = steps.integrator if isinstance(contacts, CompliantContacts) else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
-                limits, frames, closing, rigid_contacts, excitations, told.parameters,
+                limits, frames, closing, rigid_contacts, excitations, told.parameters, controls,
             )  # fmt: skip
             every = float(checkpoint_every)
             run, checkpoints, end = _from_checkpoint(Path(checkpoint), spec, settings, q, v, every, resume)
@@ -202,7 +235,7 @@ def simulate(
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
             acts = any(event.action for event in watched)
-            is_default = integrator is None and dt is None and checkpoints is None and not acts
+            is_default = integrator is None and dt is None and checkpoints is None and not acts and not sampled.which
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
                 steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
@@ -211,7 +244,18 @@ def simulate(
                 reporter = Reporter(progress, f"simulating {model.name} again")
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows, states = run.recorder.rows()
-            tau = forces_along(model, control, named, times, q_rows, v_rows)
+            states, held = _apart(settings.stepper, states)
+            if sampled.which is None or held is None:
+                tau = forces_along(model, control, named, times, q_rows, v_rows)
+            elif sampled.which.law.what == "controls":
+                tau = forces_along(model, plain, named, times, q_rows, v_rows)
+                tau = tau + actuated_rows(model, times, q_rows, v_rows, held)
+            else:
+                tau = (
+                    held
+                    if driven.control is None
+                    else held + forces_along(model, control, named, times, q_rows, v_rows)
+                )
             muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
@@ -219,16 +263,47 @@ def simulate(
         warn(f"the simulation of {model.name} {reason} {message}")
     elif steps.is_coarse and not settings.stepper.is_compiled:
         warn(steps.why)
-    elif is_smooth and integrator is None and settings.stepper.is_compiled and reason == "finished":
+    elif (
+        is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished"
+    ):
         warn_of_error(settings, not acts, times, q_rows, v_rows, states)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
         message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),
         steps.name, steps.dt,
-        contact_record=settings.notes.record(model) if isinstance(settings.notes, ContactNotes) else None,
-        node_rows=settings.notes.record() if isinstance(settings.notes, NodeNotes) else None,
-        muscle_rows=muscles,
+        muscle_rows=muscles, **({} if settings.notes is None else settings.notes.of_trajectory(model)),
     ).with_frames(frames)  # fmt: skip
+
+
+def _sampled_steps(
+    control: SampledControl, model: Model, steps: Steps, dt: float | None, q: Array, integrator: Any, contacts: Any
+) -> Steps:
+    """Steps of which the period of a sampled controller is a whole number: shorter ones, where no dt is given."""
+    if dt is None and steps.dt is not None and steps.parts == 1:
+        steps = default_steps(model, fitting_step(control, steps.dt), q, integrator=integrator, contacts=contacts)
+    elif dt is None and steps.dt is not None:
+        steps = replace(steps, dt=fitting_step(control, steps.dt))
+    must_fit_steps(control, steps.dt or 0.0, steps.integrator)
+    return steps
+
+
+def _apart(stepper: Stepper, rows: Array) -> tuple[Array, Array | None]:
+    """The states of muscles, and the forces that a sampled controller held, in the rows of a motion."""
+    if stepper.sampled is None:
+        return rows, None
+    n = stepper.recorded_size - stepper.sampled.count + 1
+    return rows[:, :n], rows[:, n : n + stepper.sampled.size].copy()
+
+
+def _notes(stepper: Stepper, switches: Iterable[ModeSwitch], has_events: bool) -> RowNotes | None:
+    """What notes the nodes of deformable bodies, or contacts that steps solve or that go from event to event."""
+    if stepper.model.deformables:
+        return NodeNotes()
+    if not (has_events or stepper.integrator.solves_contacts):
+        return None
+    from .contacts.contact_notes import contact_notes
+
+    return contact_notes(stepper, switches)
 
 
 def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
@@ -283,9 +358,10 @@ def _from_checkpoint(
     if different := differences(spec, there):
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
-    saved = checkpoints.read(settings.model, settings.stepper.muscles.count if settings.stepper.muscles else 0)
+    saved = checkpoints.read(settings.model, settings.stepper.recorded_size)
     for notes in saved.contacts:
-        assert isinstance(settings.notes, ContactNotes)
+        assert settings.notes is not None
+        assert settings.notes.log is not None
         settings.notes.log.add(notes)
     if saved.state is None:
         return Simulator.start(settings, q, v), checkpoints, None

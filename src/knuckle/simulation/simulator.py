@@ -55,7 +55,7 @@ class Simulator:
         """At the first state, which is the first row."""
         state = settings.begin(settings.stepper, 0.0, q, v, settings.policy.last_time(0))
         settings.policy.begin(settings.stepper, 0.0, state)
-        z = settings.stepper.states(state)
+        z = settings.stepper.recorded(state)
         recorder = Recorder(settings.model.nq, settings.model.nv, len(z))
         recorder.add(0.0, q, v, z)
         if settings.notes is not None:
@@ -69,6 +69,10 @@ class Simulator:
     @property
     def state(self) -> State:
         return self.at.state
+
+    @property
+    def stepper(self) -> Stepper:
+        return self._stepper()
 
     @property
     def is_done(self) -> bool:
@@ -138,8 +142,7 @@ class Simulator:
         if self.settings.notes is not None:
             ends = starts if every == 1 else np.concatenate([starts[:1], times])
             self.settings.notes.many(self.recorder.count, saved, stepper, ends, at.state, rows)
-        place = stepper.states_place(len(rows.memory))
-        z = np.zeros((len(saved), 0)) if place is None else rows.memory[place][saved]
+        z = stepper.recorded_rows(rows.memory, saved)
         self.recorder.extend(times[saved], rows.q[saved], rows.v[saved], z)
         if good:
             n, t, new = int(done[good - 1]), float(times[good - 1]), rows.state(good - 1)
@@ -239,11 +242,14 @@ class Simulator:
         self.recorder.add(t, q, v, self._states_at(t))
 
     def _states_at(self, t: float) -> Array:
-        """The states of muscles at a time within the last step, or at the present one."""
+        """The states of muscles, and what a sampled controller holds, within the last step or at the present time."""
         stepper, step = self.settings.stepper, self._last
-        if stepper.muscles is not None and step is not None and step.t < t < step.end:
-            return stepper.states(step.stepper.step(step.t, step.old, t - step.t))
-        return stepper.states(step.new if step is not None and t == step.end != self.at.t else self.at.state)
+        if step is None or not step.t < t < step.end:
+            return stepper.recorded(step.new if step is not None and t == step.end != self.at.t else self.at.state)
+        if stepper.muscles is None:
+            return stepper.recorded(step.old if stepper.sampled is not None else self.at.state)
+        within = step.stepper.step(step.t, step.old, t - step.t)
+        return np.concatenate([stepper.states(within), stepper.control_row(step.old)])
 
     # what switches may do
 
@@ -285,10 +291,11 @@ class Simulator:
 
     def end(self, reason: str, message: str, at: tuple[float, Array, Array] | None = None) -> NoReturn:
         if at is not None:
-            z = self._states_at(at[0])
+            z, since, stepper = self._states_at(at[0]), (self.at.t, self.at.state), self.settings.stepper
             self.at.t, self.at.state = at[0], State(*at[1:])
             if len(z):
-                self.at.state = self.settings.stepper.with_states(self.settings.stepper.start(*at, 1.0), z)
+                z = z if stepper.muscles is None else z[: stepper.muscles.count]
+                self.at.state = stepper.with_states(stepper.start(*at, 1.0, since=since), z)
         raise EndOfRun(reason, message)
 
     def stall(self, why: str) -> NoReturn:

@@ -9,6 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.extras import install
+
 Array: TypeAlias = NDArray[Any]
 Solver: TypeAlias = Callable[[Array, Array], "Array | None"]
 """(A, b) → the multipliers of the least |z|² with A z ≥ b, or None where there is no such z."""
@@ -28,7 +30,7 @@ def _need(package: str) -> Any:
         if error.name is not None and error.name.split(".")[0] != package:
             raise
         message = (
-            f"inequality constraints need a solver, and {package} is not installed: pip install 'knuckle[qp]', "
+            f"inequality constraints need a solver, and {package} is not installed: {install('qp')}, "
             f"or take solver= another of {', '.join(SOLVERS)}, or method='iterative', which needs none"
         )
         raise ImportError(message, name=package) from None

@@ -6,12 +6,13 @@ a few rounds. Then M and −ε make the matrix quasi-definite, so that it has fa
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+
+from knuckle.extras import need
 
 Array: TypeAlias = NDArray[Any]
 YIELDING = 1e-10
@@ -99,11 +100,4 @@ def _has(package: str) -> bool:
 
 
 def _need(package: str) -> Any:
-    try:
-        return importlib.import_module(package)
-    except ImportError as error:
-        name = package.split(".")[0]
-        if error.name is not None and error.name.split(".")[0] != name:
-            raise
-        message = f"sparse equations need {name}, which is not installed: pip install 'knuckle[sparse]'"
-        raise ImportError(message, name=name) from None
+    return need(package, "sparse equations need", "sparse")

@@ -1,10 +1,11 @@
 """Spatial vector algebra (RBDA chapter 2 and appendix A) over scalars of any kind, and its planar twin."""
 
+from knuckle.scalar.arrays.dense import Matrix, Vector
+
 from .algebra import PLANAR, SPATIAL, Algebra, project
 from .articulated import ArticulatedInertia
 from .axial import screw_x, screw_y, screw_z
 from .inertia import Inertia, InverseInertia
-from .linear.dense import Matrix, Vector
 from .pieces import called, repeated, with_rule
 from .planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia, PlanarInverseInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform

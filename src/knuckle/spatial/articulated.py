@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ZERO, MadeOfScalars
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 from .inertia import Inertia
-from .linear.dense import Matrix, Vector
 from .three import (
     Mat3,
     Sym3,

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
+from knuckle.scalar.arrays.dense import Matrix
 
 from .forms import Applied
-from .linear.dense import Matrix
 from .three import (
     ZERO3,
     Mat3,

@@ -12,18 +12,18 @@ from typing import Any
 import numpy as np
 
 from knuckle.scalar import ZERO, Dual, Kind, kind_of, less, parts, select
-
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 Layout = Callable[[Iterator[Any]], Any]
 """Puts scalars together to what they were taken from."""
 
 
-def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..., Any]:
+def called(text: Callable[..., Any], *, is_general: bool = False, is_single: bool = False) -> Callable[..., Any]:
     """The text of scalars, vectors and matrices as a piece that is printed once, however often it is called.
 
     What it takes from around it must stay what it is. Where arguments are known numbers, a piece of its own is made for
-    these, unless it is to be a general one.
+    these, unless it is to be a general one. A single one is called from one place: it is a piece only where loops over
+    bodies are kept.
     """
     memory: dict[Any, Any] = {}
 
@@ -39,7 +39,7 @@ def called(text: Callable[..., Any], *, is_general: bool = False) -> Callable[..
             together[:] = [result_layout]
             return results
 
-        results = kind.called(memory, flat, leaves, is_general)
+        results = kind.called(memory, flat, leaves, is_general, is_single)
         return together[0](iter(results))
 
     return call

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from knuckle.scalar import MadeOfScalars
-
-from .linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 
 class Subspace(MadeOfScalars):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
+from knuckle.scalar.arrays.dense import Matrix
 
 from . import forms
-from .linear.dense import Matrix
 from .three import (
     IDENTITY3,
     ZERO3,

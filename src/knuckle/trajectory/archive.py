@@ -24,7 +24,10 @@ def written_aside(path: Path, mode: int = 0o666) -> Generator[Path]:
     if not path.parent.is_dir():
         raise FileNotFoundError(f"{path} cannot be written: there is no folder {path.parent}")
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.part")
-    os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    try:
+        os.close(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode))
+    except OSError as error:
+        raise type(error)(error.errno, error.strerror, str(path)) from None
     try:
         yield aside
         _sync(aside, os.O_RDWR)

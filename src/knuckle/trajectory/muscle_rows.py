@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements import fiber_equilibrium, tensions
-from knuckle.elements.muscle_terms import stored_energy
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates, law_of, muscles_of
 
@@ -81,14 +79,20 @@ class WithMuscles:
         rows: MuscleRows = self.muscle_rows or MuscleRows()
         if rows.fiber_lengths is not None:
             return rows.fiber_lengths
+        from knuckle.elements import fiber_equilibrium
+
         return fiber_equilibrium(self.model, self.q, self.activations)
 
     @property
     def tensions(self) -> Array:
         """(..., n, l) in newtons: the tension of every line of the model, muscles and others."""
+        from knuckle.elements import tensions
+
         return tensions(self.model, self.q, self.v, self.activations, self.fiber_lengths)
 
 
 def potential_energy_with(model: Model, q: Array, rows: MuscleRows) -> Array:
     """What is stored along a motion with states of muscles."""
+    from knuckle.elements.muscle_terms import stored_energy
+
     return stored_energy(model, q, rows.fiber_lengths, passive=rows.activations is not None)

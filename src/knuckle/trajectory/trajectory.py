@@ -12,21 +12,27 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
+from knuckle.trajectory.node_rows import NodeRows
 
 from .contacts.contact_changes import KINDS, contact_changes
-from .contacts.contact_record import ContactRecord, KnownContacts, known_rows, read_contacts
 from .contacts.contact_sums import Axes, contact_force
+from .contacts.known_contacts import KnownContacts, NotedContacts, known_rows, read_contacts
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
 from .muscle_rows import MuscleRows, WithMuscles, potential_energy_with
+from .trajectory_plot import WHAT, Quantity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
+    from typing import Unpack
+
+    from knuckle.viewer.offscreen.video import VideoOptions
+    from knuckle.viewer.replay_page import Replay, ReplayOptions
+    from knuckle.viewer.viewer import Viewer
 
 Array = NDArray[Any]
 Reason = Literal["finished", "event", "interrupted", "diverged", "stalled"]
@@ -199,7 +205,7 @@ class Trajectory(WithMuscles):
         From event to event they are those of `events`, at their instants. Else they are the changes between rows, at
         the time of the later row; a touch is an impact if it is faster than twice what gravity gives in a step.
         """
-        if isinstance(self.contact_record, ContactRecord) and isinstance(self.contact_record.method, RigidContacts):
+        if isinstance(self.contact_record, NotedContacts) and self.contact_record.has_events:
             return tuple(o for o in self.events if o.kind in KINDS and " on " in o.name)
         gravity = float(np.linalg.norm([float(x) for x in self.model.gravity]))
         return contact_changes(self.contacts, self.q, self.v, self.dt, gravity)
@@ -312,7 +318,7 @@ class Trajectory(WithMuscles):
     # files
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes it to a file: .npz, or .nc for NetCDF through xarray. The model goes with it."""
+        """Writes it to a file: .npz, or .nc for NetCDF through xarray, with the model; .csv is a table of numbers."""
         from .trajectory_files import save
 
         save(self, path)
@@ -324,6 +330,12 @@ class Trajectory(WithMuscles):
 
         return load(path, model)
 
+    def to_pandas(self) -> Any:
+        """A `pandas.DataFrame` with a row for each state and a column for each variable and unit; needs pandas."""
+        from .trajectory_files import to_pandas
+
+        return to_pandas(self)
+
     def to_xarray(self) -> Any:
         """An `xarray.Dataset` with named variables and units; needs xarray."""
         from .trajectory_files import to_xarray
@@ -332,20 +344,66 @@ class Trajectory(WithMuscles):
 
     # to look at
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        what: Quantity | Sequence[Quantity] = WHAT,
+        joints: Iterable[str] | None = None,
+        title: str | None = None,
+        size: tuple[float, float] | None = None,
+    ) -> Any:
         """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
 
-        With a path the figure goes to that file (.png, .pdf, .svg) and no window is opened. `what` names the panels:
-        some of "q", "v", "tau", "activation", "energy" and "contact"; `joints` the joints; `title` and `size` (inches)
-        do what they say.
+        In a notebook it is shown once, at the end of the cell.
+
+        Args:
+            path: the file that it goes to (.png, .pdf, .svg), without a window; a figure of pyplot's, if not given.
+            what: the panels, one or several.
+            joints: the names of the joints that are shown; all, if not given.
+            title: what is written above; the model's name, if not given.
+            size: width and height in inches.
+
+        Example:
+            motion.plot("motion.png", what=["q", "tau"], joints=["elbow_pitch"])
         """
         from .trajectory_plot import plot
 
-        return plot(self, path, **options)
+        return plot(self, path, what=what, joints=joints, title=title, size=size)
 
-    def play(self, **options: Any) -> Any:
-        """Plays it in the viewer; see `knuckle.viewer.play`."""
-        return played(self, **options)
+    def play(
+        self,
+        *,
+        port: int = 8080,
+        host: str = "127.0.0.1",
+        block: bool | None = None,
+        speed: float = 1.0,
+        loop: bool = True,
+        spacing: float | None = None,
+        contacts: bool = True,
+    ) -> Viewer:
+        """Plays it in the viewer; see `knuckle.viewer.play` for the options."""
+        return played(
+            self, port=port, host=host, block=block, speed=speed, loop=loop, spacing=spacing, contacts=contacts
+        )
+
+    def replay(self, **options: Unpack[ReplayOptions]) -> Replay:
+        """Its replay, which a notebook shows in place; `kn.viewer.replay_html` writes it to a file.
+
+        The options are those of `kn.viewer.replay`.
+        """
+        return replayed(self, **options)
+
+    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
+        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
+
+        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
+        """
+        return filmed(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what it is, and its plot."""
+        return shown_in_notebook(self)
 
     def __len__(self) -> int:
         return len(self.times)
@@ -364,11 +422,32 @@ class Trajectory(WithMuscles):
         return "\n".join(lines) + ">"
 
 
-def played(motion: Any, **options: Any) -> Any:
+def played(motion: Any, **options: Any) -> Viewer:
     """Motions in the viewer."""
     from knuckle.viewer import play
 
     return play(motion, **options)
+
+
+def replayed(motion: Any, **options: Any) -> Replay:
+    """Motions as a page that a notebook shows."""
+    from knuckle.viewer import replay
+
+    return replay(motion, **options)
+
+
+def filmed(motion: Any, path: str | os.PathLike[str], **options: Any) -> Path:
+    """Motions as a video."""
+    from knuckle.viewer import video
+
+    return video(motion, os.fspath(path), **options)
+
+
+def shown_in_notebook(motion: Any) -> str:
+    """Motions as HTML for a notebook."""
+    from knuckle.viewer.notebook.motion_html import motion_html
+
+    return motion_html(motion)
 
 
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.errors import ModelError
 from knuckle.model import Model
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels, velocity_units
+from knuckle.trajectory.node_rows import NodeRows
 
 from .archive import read_archive, write_archive, written_aside
 from .contacts.motion_contacts import PER_CONTACT, SLIP, STICK, MotionContacts
 from .event_record import EventRecord
-from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 from .muscle_rows import MuscleRows
 
 if TYPE_CHECKING:
@@ -34,11 +34,43 @@ _FRAME, _CONTACT, _NODES = "frame:", "contact:", "nodes:"
 
 def save(trajectory: Trajectory, path: str | os.PathLike[str]) -> None:
     """Writes a trajectory; the suffix says how."""
-    write(path, "trajectory", lambda: parts(trajectory), lambda: to_xarray(trajectory))
+    if Path(path).suffix.lower() == ".csv":
+        write_csv(trajectory, Path(path))
+    else:
+        write(path, "trajectory", lambda: parts(trajectory), lambda: to_xarray(trajectory))
+
+
+def columns(trajectory: Trajectory) -> dict[str, NDArray[Any]]:
+    """Time, positions, velocities, forces and energies by name and unit: a column each."""
+    model = trajectory.model
+    found: dict[str, NDArray[Any]] = {"time [s]": trajectory.times}
+    for what, rows, labels, units in (
+        ("q", trajectory.q, position_labels(model), position_units(model)),
+        ("v", trajectory.v, velocity_labels(model), velocity_units(model)),
+        ("tau", trajectory.tau, velocity_labels(model), force_units(model)),
+    ):
+        found |= {f"{what} {x} [{unit}]": rows[:, k] for k, (x, unit) in enumerate(zip(labels, units, strict=True))}
+    return found | {
+        "kinetic energy [J]": trajectory.kinetic_energy,
+        "potential energy [J]": trajectory.potential_energy,
+    }
+
+
+def write_csv(trajectory: Trajectory, path: Path) -> None:
+    """A table with a row for each state, for spreadsheets: every digit, but neither the model nor events."""
+    import csv
+
+    table = columns(trajectory)
+    with written_aside(path) as aside, aside.open("w", newline="", encoding="utf-8") as file:
+        out = csv.writer(file)
+        out.writerow(table)
+        out.writerows([repr(float(x)) for x in row] for row in zip(*table.values(), strict=True))
 
 
 def load(path: str | os.PathLike[str], model: Model | None) -> Trajectory:
     """Reads what `save` wrote."""
+    if Path(path).suffix.lower() == ".csv":
+        raise ValueError(f"{path}: a .csv file holds numbers for other programs, and no model; save a motion as .npz")
     arrays, facts = read(path, FORMAT)
     return together(arrays, facts, model, str(path))
 
@@ -59,7 +91,8 @@ def write(
         with written_aside(target) as aside:
             data.to_netcdf(aside, engine="netcdf4")
     else:
-        raise ValueError(f"{target}: a {what} is saved as .npz or, through xarray, as .nc")
+        besides = "; one as .csv too" if what == "trajectory" else ""
+        raise ValueError(f"{target}: a {what} is saved as .npz or, through xarray, as .nc{besides}")
 
 
 def read(path: str | os.PathLike[str], form: str) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -170,6 +203,16 @@ def model_from(facts: Mapping[str, Any], model: Model | None, file: str) -> Mode
     if model.content_hash != facts["content"]:
         raise ValueError(f"{file} was computed with another model than the one given, {model.name!r}")
     return model
+
+
+def to_pandas(trajectory: Trajectory) -> Any:
+    """A trajectory as a table of pandas, by time."""
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        raise ImportError("to_pandas needs pandas: pip install pandas") from None
+    time, *_ = table = columns(trajectory)
+    return pandas.DataFrame(table).set_index(time)
 
 
 def to_xarray(trajectory: Trajectory) -> Any:

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.extras import install
 from knuckle.model.elements.muscles.muscle_states import muscles_of
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 from .contacts.contact_changes import pair_name
-from .labels import force_units, position_labels, position_units, velocity_labels, velocity_units
 
 if TYPE_CHECKING:
     from knuckle.simulation.rollout.rollout_result import Rollout
 
     from .trajectory import Trajectory
 
-INSTALL = "pip install 'knuckle[plot]'"
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7A5C3E")  # told apart by everyone
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)))
 _INK, _GRID = "#2b2f36", "#d9dce1"
@@ -29,7 +29,8 @@ _STYLE: dict[str, Any] = {
     "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": _GRID, "grid.linewidth": 0.7, "lines.linewidth": 1.6,
 }  # fmt: skip
-WHAT = ("q", "v", "tau", "activation", "energy", "contact")
+Quantity: TypeAlias = Literal["q", "v", "tau", "activation", "energy", "contact"]
+WHAT: tuple[Quantity, ...] = get_args(Quantity)
 _PAIRS = 14
 """Pairs of bodies whose forces are shown at most: those with the largest."""
 _LONGEST_LEGEND = 14
@@ -52,35 +53,48 @@ def plot(
     trajectory: Trajectory | Rollout,
     path: str | os.PathLike[str] | None = None,
     *,
-    what: Sequence[str] = WHAT,
+    what: Quantity | Sequence[Quantity] = WHAT,
     joints: Iterable[str] | None = None,
     title: str | None = None,
     size: tuple[float, float] | None = None,
 ) -> Any:
     """Draws a trajectory, or many; see `Trajectory.plot` and `Rollout.plot`."""
     try:
-        from matplotlib import rc_context
         from matplotlib.figure import Figure
     except ImportError:
-        raise ImportError(f"plots need matplotlib, which is not installed: {INSTALL}") from None
+        raise ImportError(f"plots need matplotlib, which is not installed: {install('plot')}") from None
     shown = panels(trajectory, what, None if joints is None else tuple(joints))
-    with rc_context(_STYLE):  # pyright: ignore[reportArgumentType]
-        options: dict[str, Any] = {"figsize": size or (9.0, 1.2 + 2.1 * len(shown)), "layout": "constrained"}
-        if path is None:
-            from matplotlib import pyplot
+    if path is None:
+        from .shown_figure import shown_figure
 
-            figure = pyplot.figure(**options)
-        else:
-            figure = Figure(**options)
+        figure: Any = shown_figure()
+    else:
+        figure = Figure()
+    draw_on(figure, trajectory, shown, title, size)
+    if path is not None:
+        figure.savefig(os.fspath(path), dpi=150)
+    return figure
+
+
+def draw_on(
+    figure: Any,
+    trajectory: Trajectory | Rollout,
+    shown: Sequence[Panel],
+    title: str | None = None,
+    size: tuple[float, float] | None = None,
+) -> None:
+    """Draws panels of a trajectory, or of many, on an empty figure of matplotlib's."""
+    from matplotlib import rc_context
+
+    with rc_context(_STYLE):  # pyright: ignore[reportArgumentType]
+        figure.set_layout_engine("constrained")
+        figure.set_size_inches(size or (9.0, 1.2 + 2.1 * len(shown)))
         axes = figure.subplots(len(shown), 1, sharex=True, squeeze=False)[:, 0]
         for panel, axis in zip(shown, axes, strict=True):
             _draw(trajectory, panel, axis)
         axes[-1].set_xlabel("time [s]")
         figure.suptitle(title or _title(trajectory), fontsize=13, fontweight="bold", x=0.02, ha="left")
         figure.align_ylabels()
-        if path is not None:
-            figure.savefig(os.fspath(path), dpi=150)
-    return figure
 
 
 def _title(trajectory: Trajectory | Rollout) -> str:
@@ -88,7 +102,9 @@ def _title(trajectory: Trajectory | Rollout) -> str:
     return f"{name}: {math.prod(batch)} trajectories" if batch else name
 
 
-def panels(trajectory: Trajectory | Rollout, what: Sequence[str], joints: tuple[str, ...] | None) -> list[Panel]:
+def panels(
+    trajectory: Trajectory | Rollout, what: Quantity | Sequence[Quantity], joints: tuple[str, ...] | None
+) -> list[Panel]:
     """The diagrams: one for each quantity and unit, one of the energies, and one of forces of contact."""
     model = trajectory.model
     strange = [name for name in ((what,) if isinstance(what, str) else what) if name not in WHAT]

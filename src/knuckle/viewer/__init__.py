@@ -1,7 +1,8 @@
 """To look at: the viewer in the browser, and replays in one HTML file."""
 
+from .offscreen.video import picture, video
 from .recording import Recording
-from .replay import replay_html
+from .replay_page import Replay, replay, replay_html
 from .viewer import Viewer, play, view
 
-__all__ = ["Recording", "Viewer", "play", "replay_html", "view"]
+__all__ = ["Recording", "Replay", "Viewer", "picture", "play", "replay", "replay_html", "video", "view"]

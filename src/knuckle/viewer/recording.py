@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.functions import difference, integrate, kinetic_energy, potential_energy
 from knuckle.model import Model
+from knuckle.model.labels import position_labels, position_units
 from knuckle.simulation.rollout.rollout_result import Rollout
-from knuckle.trajectory.contacts.contact_record import KnownContacts, known_rows, read_contacts
+from knuckle.trajectory.contacts.known_contacts import KnownContacts, known_rows, read_contacts
 from knuckle.trajectory.muscle_rows import MuscleRows, potential_energy_with
+from knuckle.trajectory.node_rows import NodeRows
 from knuckle.trajectory.trajectory import over_time
 
 from .scene.element_lines import ElementLines, element_lines
@@ -41,6 +42,8 @@ class Recording:
     muscles: MuscleRows | None = None
     nodes: NodeRows | None = None
     """Where the nodes of deformable bodies are"""
+    tau: Array | None = None
+    """(n, nv): joint forces"""
 
     def __post_init__(self) -> None:
         times, q = np.asarray(self.times, float), np.asarray(self.q, float)
@@ -49,7 +52,8 @@ class Recording:
             raise ValueError(f"times has shape {times.shape}; it needs one axis with at least one moment")
         if not np.all(np.isfinite(times)) or np.any(np.diff(times) < 0):
             raise ValueError("times are finite and never decrease; these do not keep to it")
-        for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv)):
+        tau = None if self.tau is None else np.asarray(self.tau, float)
+        for name, x, size in (("q", q, self.model.nq), ("v", v, self.model.nv), ("tau", tau, self.model.nv)):
             if x is not None and x.shape != (len(times), size):
                 raise ValueError(
                     f"{name} has shape {x.shape}; {self.model.name} over these times needs {(len(times), size)}"
@@ -57,7 +61,7 @@ class Recording:
             if x is not None and not np.all(np.isfinite(x)):
                 first = times[int(np.argmin(np.all(np.isfinite(x), axis=-1)))]
                 raise ValueError(f"{name} is not finite at t = {first:g} s: show the part before that")
-        for name, value in (("times", times), ("q", q), ("v", v)):
+        for name, value in (("times", times), ("q", q), ("v", v), ("tau", tau)):
             object.__setattr__(self, name, value)
 
     @property
@@ -69,7 +73,7 @@ class Recording:
         """The motion at other times: between two moments each joint moves evenly, as `integrate` goes."""
         when = np.clip(np.asarray(times, float), self.times[0], self.times[-1])
         if len(self.times) == 1:
-            return Recording(self.model, when[:1], self.q, self.v, self.contacts, self.muscles, self.nodes)
+            return replace(self, times=when[:1])
         i = np.clip(np.searchsorted(self.times, when, side="right") - 1, 0, len(self.times) - 2)
         h = self.times[i + 1] - self.times[i]
         s = np.where(h > 0, (when - self.times[i]) / np.where(h > 0, h, 1.0), 1.0)[:, None]
@@ -79,7 +83,8 @@ class Recording:
         muscles = self.muscles and self.muscles.each(lambda x: (1 - s) * x[i] + s * x[i + 1])
         nodes = None if self.nodes is None else self.nodes.at(self.times, when)
         contacts = known_rows(self.contacts, next_rows, len(self.times))
-        return Recording(self.model, when, q, v, contacts, muscles, nodes)
+        tau = None if self.tau is None else (1 - s) * self.tau[i] + s * self.tau[i + 1]
+        return Recording(self.model, when, q, v, contacts, muscles, nodes, tau)
 
     def thinned(self, rate: float) -> Recording:
         """At most `rate` moments per second: the motion as it is, or at evenly spread times."""
@@ -127,12 +132,8 @@ class Recording:
 
 
 def variable_names(model: Model) -> list[tuple[str, str]]:
-    """(name, unit) of every position variable: the joint's name, numbered where a joint has several."""
-    names: list[tuple[str, str]] = []
-    for i, joint in enumerate(model.joints):
-        units = () if i in model.coupled else joint.type.q_units
-        names += [(f"{joint.name}[{k}]" if len(units) > 1 else joint.name, unit) for k, unit in enumerate(units)]
-    return names
+    """(name, unit) of every position variable, as plots and files name them."""
+    return list(zip(position_labels(model), position_units(model), strict=True))
 
 
 def recording(source: Any) -> Recording:
@@ -144,7 +145,8 @@ def recording(source: Any) -> Recording:
     if not isinstance(source, tuple) and all(hasattr(source, name) for name in ("model", "times", "q")):
         contacts = getattr(source, "contact_record", None)
         muscles, nodes = getattr(source, "muscle_rows", None), getattr(source, "node_rows", None)
-        return Recording(source.model, source.times, source.q, getattr(source, "v", None), contacts, muscles, nodes)
+        v, tau = getattr(source, "v", None), getattr(source, "tau", None)
+        return Recording(source.model, source.times, source.q, v, contacts, muscles, nodes, tau)
     raise TypeError(f"a trajectory or a tuple (model, times, q) is needed, not {type(source).__name__}")
 
 

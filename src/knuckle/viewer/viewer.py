@@ -16,14 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from knuckle.extras import need
 from knuckle.functions import neutral
 from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.model import Model
 
 from .controls.panel import RobotPanel
 from .controls.player import Player
-from .extras import need
 from .live.live_steps import standing
+from .notebook.html_pieces import linked
 from .recording import Recording, recordings
 from .scene.figure import figure
 from .scene.robot_view import RobotView
@@ -35,6 +36,8 @@ from .scene.triangles import Array
 LOCAL = "127.0.0.1"
 _FRAMES, _SLOW = 50.0, 6.0
 """Moments per second, and how many of them also renew plots and sliders."""
+PATIENCE, _NAP = 20.0, 0.25
+"""Seconds after which a viewer that nobody looks at sleeps, and between looks whether somebody does."""
 _MOST_FACES = 400_000
 """Triangles of a scene; meshes are made coarser until there are about so many."""
 _INK = (150, 160, 172)
@@ -51,6 +54,7 @@ class Viewer:
     def __init__(self, server: Any, on: Stage, panels: Sequence[RobotPanel], player: Player | None) -> None:
         self.server, self.stage, self.panels, self.player = server, on, tuple(panels), player
         self._closed = threading.Event()
+        self._seen = time.monotonic()
         self._clock = threading.Thread(target=self._run, name="knuckle-viewer", daemon=True)
         self._clock.start()
 
@@ -93,12 +97,23 @@ class Viewer:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    @property
+    def sleeps(self) -> bool:
+        """Whether nobody has looked for a while: then nothing moves, until somebody looks again."""
+        return time.monotonic() - self._seen > PATIENCE
+
     def _run(self) -> None:
         last = start = time.monotonic()
         beat = 0
         while not self._closed.wait(max(0.0, 1 / _FRAMES - (time.monotonic() - last))):
             now = time.monotonic()
             passed, last = now - last, now
+            if self.server.get_clients():
+                self._seen = now
+            if self.sleeps:
+                self._closed.wait(_NAP)
+                last = time.monotonic()
+                continue
             slow = int((now - start) * _SLOW) != beat
             beat = int((now - start) * _SLOW)
             for part in (*self.panels, *([self.player] if self.player else [])):
@@ -110,6 +125,10 @@ class Viewer:
 
     def __repr__(self) -> str:
         return f"<knuckle viewer at {self.url}>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the viewer in place, and a link to it."""
+        return linked(self.url, 520)
 
 
 def view(
@@ -140,6 +159,11 @@ def view(
         parameters: what the controller asks for besides t, q and v, by name; for several models a list.
         contacts: whether the live simulation solves contacts; if not given, where something may touch the ground.
         run: whether the simulation runs from the beginning.
+
+    Example:
+        viewer = kn.view(kn.robots.load("arm"), block=False)
+        viewer.show([0.3, 0.8, 0.0, 1.2, 0.0, -0.5, 0.0])
+        viewer.close()
     """
     models = [model] if isinstance(model, Model) else list(model)
     if not models:
@@ -274,7 +298,7 @@ def _panels(
 
 
 def _server(port: int, host: str) -> Any:
-    viser = need("viser", "the viewer")
+    viser = need("viser", "the viewer needs", "view")
     if not 0 <= port < 65536:
         raise ValueError(f"port is a number from 0 to 65535, not {port!r}")
     try:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
+from knuckle.actuators import Actuator, AtFrame, position_servo
 from knuckle.elements import Bushing, CubicMuscle, Drag, HillMuscle, JointLine, Line, LinePoint, Spring, Winding
 from knuckle.model import Model
 
@@ -39,6 +40,45 @@ def _stretched(model: Model) -> Model:
     return model.replace(elements=(Line("muscle", points, HillMuscle(50.0, 0.6, 0.3)), *wound))
 
 
+def _actuated(model: Model) -> Model:
+    """With a motor at every joint of one variable, also at those that follow others, and a push on the last body."""
+    servos = tuple(
+        position_servo(f"servo {joint.name}", joint.name, kp=3.0, kv=0.2)
+        for joint in model.joints
+        if joint.type.nv == 1
+    )
+    push = Actuator("push", AtFrame(model.body_names[-1], (0.1, 0.2, 0.3), (1.0, 2.0, 3.0)))
+    return model.replace(actuators=(*servos, push))
+
+
+def _controls(model: Model) -> Any:
+    return np.linspace(-1.0, 1.0, len(_actuated(model).actuators))
+
+
+simple(
+    "actuators.forces",
+    lambda c: kn.actuators.forces(_actuated(c.model), c.q, c.v, _controls(c.model)),
+    lambda c: kn.actuators.forces(_actuated(c.tree), c.Q, c.V, _controls(c.tree)),
+)
+simple(
+    "actuators.joint_forces",
+    lambda c: kn.actuators.joint_forces(_actuated(c.model), c.q, c.v, _controls(c.model)),
+    lambda c: c.G.T @ kn.actuators.joint_forces(_actuated(c.tree), c.Q, c.V, _controls(c.tree)),
+)
+simple(
+    "actuators.with_motors",
+    lambda c: (lambda m: kn.actuators.joint_forces(m, c.q, c.v, np.ones(len(m.actuators))))(
+        kn.actuators.with_motors(c.model)
+    ),
+    lambda c: np.array(
+        [
+            1.0 if joint.type.nv == 1 else 0.0
+            for i, joint in enumerate(c.model.joints)
+            if i not in c.model.coupled
+            for _ in range(joint.type.nv)
+        ]
+    ),
+)
 simple(
     "elements.fiber_equilibrium",
     lambda c: kn.elements.fiber_equilibrium(_stretched(c.model), c.q, [0.6]),

@@ -73,6 +73,22 @@ def ode_right_hand_side(c: Case) -> Iterator[Pair]:
     yield f(0.0, f.join(c.q, c.v)), np.concatenate(wanted)
 
 
+def _one_step(c: Case) -> tuple[Any, Any]:
+    motion = kn.simulate(c.model, c.q, c.v, 1e-4, dt=1e-4, controller=c.tau, integrator="rk4", contacts=False)
+    return motion.q[-1], motion.v[-1]
+
+
+@row("step")
+def step(c: Case) -> Iterator[Pair]:
+    yield from zip(kn.step(c.model, c.q, c.v, c.tau, 1e-4, contacts=False), _one_step(c), strict=True)
+
+
+@row("Stepping")
+def stepping(c: Case) -> Iterator[Pair]:
+    world = kn.Stepping(c.model, c.q, c.v, dt=1e-4, integrator="rk4", contacts=False)
+    yield from zip(world.step(c.tau), _one_step(c), strict=True)
+
+
 @row("simulate")
 def simulate(c: Case) -> Iterator[Pair]:
     motion = kn.simulate(c.model, c.q, c.v, 4e-4, dt=1e-4, controller=c.tau)

@@ -389,6 +389,10 @@ def test_every_public_function_has_a_program(name: str):
         place = elements.LinePoint(ARM.base.name, (0.3, 0.2, 0.1))
         line = elements.Line("muscle", (place, elements.LinePoint(ARM.body_names[-1])), law)
         models = (ARM.replace(elements=(line, elements.Drag("drag", ARM.body_names[0], (1.0, 1.0, 1.0)))),)
+    if name.startswith("actuators."):
+        models = (ARM.replace(actuators=(kn.actuators.position_servo("p", ARM.joint_names[0], kp=3.0),)),)
+    if name == "step":
+        models, options["integrator"] = (ARM,), "euler"
     if name.startswith("loops."):
         made = bennett()
         models = (made.model,)

@@ -88,7 +88,29 @@ def slopes(x: Any, y: Any) -> Any:
     return Vector([a.derivative, b.value, b.derivative])
 
 
-TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table}
+def shared(x: Any, y: Any) -> Any:
+    """Loops that read numbers where they lie: of loops before, of the loop around, and of the same one."""
+
+    def grown(left: Any, a: Any, b: Any) -> Any:
+        return left - 1, 0.5 * a + y[0] * b, b + 0.1 * a
+
+    _, a, b = repeated(grown, (3, x[1], x[2]), 5)
+
+    def around(left: Any, total: Any, last: Any) -> Any:
+        def within(n: Any, part: Any) -> Any:
+            return n - 1, 0.3 * part + a * total - b * y[1] + 0.01 * left
+
+        _, more = repeated(within, (2, last), 4)
+        _, again = repeated(within, (1, more), 4)
+        return left - 1, 0.1 * more + cos(a) * again, again - 0.2 * total
+
+    _, total, last = repeated(around, (x[0], a, b), 6)
+    _, c, d = repeated(grown, (2, total, a), 5)
+    _, last = repeated(lambda n, z: (n - 1, 0.5 * z + a * c - b), (2, last), 3)
+    return Vector([c, d, last])
+
+
+TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table, "shared": shared}
 PROGRAMS = {name: record(text, x=(3,), y=(2,)) for name, text in TEXTS.items()}
 each = pytest.mark.parametrize("name", sorted(TEXTS))
 

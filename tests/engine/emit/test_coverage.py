@@ -16,7 +16,23 @@ from knuckle.engine.native import machine_code
 from knuckle.engine.native.rolled_code import compile_rolled, rolled_entry
 from knuckle.engine.trace import OPERATIONS
 from knuckle.engine.trace.regions import trace_rolled
-from knuckle.scalar import absolute, arctan2, cos, exp, less, log, maximum, minimum, select, sin, sqrt, tanh
+from knuckle.scalar import (
+    absolute,
+    arctan2,
+    cos,
+    cosh,
+    exp,
+    floor,
+    less,
+    log,
+    maximum,
+    minimum,
+    select,
+    sin,
+    sinh,
+    sqrt,
+    tanh,
+)
 from knuckle.testing import auto_tree
 
 from .compiled import DTYPES, C, Vectors, record
@@ -29,6 +45,7 @@ def every_operation(x: Any, y: Any) -> list[Any]:
         a + b, a - b, a * b, a / b, -a, sqrt(a), sin(a), cos(a), arctan2(a, b), exp(a), log(a), tanh(a),
         absolute(a), minimum(a, b), maximum(a, b), select(less(a, b), a, b), select(less(b, a), 2.0, b),
         select(a <= b, a, b), select(a == b, 2.0, 3.0), select(a != b, 2.0, 3.0), select(a >= b, 2.0, 3.0),
+        sinh(a), cosh(a), floor(a),
     ]  # fmt: skip
     together = [
         minimum(a, 0.25) * maximum(b, -0.25) + absolute(a - b),

@@ -45,7 +45,7 @@ class Loop:
             size += n
         kind = ctypes.CFUNCTYPE(
             None, *[number] * 8, pointer, *[pointer, number, number] * others,
-            *[pointer, number] * len(feedback.kept),
+            *[pointer, number, number] * len(feedback.kept),
         )  # fmt: skip
         self._call = kind(self._loaded.address("loop"))
 
@@ -56,7 +56,7 @@ class Loop:
         first, stop, total = steps
         row = -(-(first + 1) // keep)
         flow = [n for array, stride, pace in inputs for n in (array.ctypes.data, stride, pace)]
-        flow += [n for array in kept for n in (array.ctypes.data, array[0].size)]
+        flow += [n for array in kept for n in (array.ctypes.data, *(k // array.itemsize for k in array.strides[:2]))]
         due = min(row * keep, total)
         self._call(0, len(state) - 1, first, stop, row, due, keep, total, state.ctypes.data, *flow)
 
@@ -148,6 +148,14 @@ def test_outputs_that_are_inputs_change_places():
     state, kept = np.array([[1.0, 2.0, 3.0], [MARK] * 3]), np.empty((2, 5, 3))
     Loop(program, Feedback(3, (3,), frozenset()))(state, [], [kept], 1, 0, 4, 4)
     np.testing.assert_array_equal(kept[0, 1:], [[2, 3, 1], [3, 1, 2], [1, 2, 3], [2, 3, 1]])
+
+
+def test_rows_may_be_read_and_written_backward():
+    """A negative pace begins with the last row of an argument, and a negative gap with that of what is kept."""
+    program = record(lambda x, u: Vector([x[0] + u[0]]), x=(1,), u=(1,))
+    state, u, kept = np.array([[0.0], [MARK]]), np.array([[1.0, 10.0, 100.0]] * 2), np.zeros((2, 4, 1))
+    Loop(program, Feedback(1, (1,), frozenset(["u"])))(state, [(u[:, 2:], 3, -1)], [kept[:, ::-1]], 1, 0, 3, 3)
+    np.testing.assert_array_equal(kept[0, :3, 0], [111.0, 110.0, 100.0])
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -103,6 +103,19 @@ class Terminal(io.StringIO):
         return True
 
 
+def test_a_notebook_is_watched_too(monkeypatch: pytest.MonkeyPatch):
+    assert CompileNotice.DELAY == 0.5
+    stream = type("OutStream", (io.StringIO,), {"__module__": "ipykernel.iostream"})()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(CompileNotice, "DELAY", 0.0)
+    with CompileNotice("_steps for a robot") as _:
+        for _ in range(200):
+            if stream.getvalue():
+                break
+            time.sleep(0.01)
+    assert "compiling steps for a robot" in stream.getvalue()
+
+
 @pytest.mark.sampled
 @pytest.mark.parametrize("terminal", [True, False])
 @pytest.mark.parametrize("slow", [True, False])
@@ -121,7 +134,7 @@ def test_slow_compilation_is_announced_in_a_terminal(terminal: bool, slow: bool,
     kn.gravity_force(model, np.zeros(2))
     said = screen.getvalue().splitlines()
     if terminal and slow:
-        assert said[0] == "knuckle: compiling gravity_force for chain of 2 …"
+        assert said[0] == "knuckle: compiling gravity_force for chain of 2, which is kept for the next time …"
         assert re.fullmatch(r"knuckle: compiled gravity_force for chain of 2 in \d+\.\d s", said[1])
     else:
         assert said == []

@@ -61,7 +61,7 @@ def orthogonal_ties(
 
 
 def _squared(roots: Roots, sizes: Mapping[tuple[int, int], Any]) -> Any:
-    scaled = (x / roots.root[i][k] for (i, k), x in sizes.items())
+    scaled = (x * roots.inverse[i][k] for (i, k), x in sizes.items())
     return sum((x * x for x in scaled), ZERO)
 
 

@@ -14,7 +14,7 @@ from knuckle.spatial import Vector
 
 def lone_body(model: Model, i: int) -> Any:
     """The inertia of a body that moves as if there were no other; None where others hang on it."""
-    is_alone = model.parents[i] == ROOT and not model.children(i) and not model.loops and not model.couplings
+    is_alone = model.parents[i] == ROOT and not model.children(i) and not model.loops and not model.ties_branches
     return model.I[i] if is_alone else None
 
 

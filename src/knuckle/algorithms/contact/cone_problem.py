@@ -45,7 +45,8 @@ class ConeProblem:
     """A = J G Jᵀ (n, n), b (n) and the blocks of its contacts.
 
     G is the response along axes, and J the parts of rows along them. Where each row is an axis of its own, G is A.
-    `groups` are blocks that act along the same axes. `inertia` is G⁻¹, where there are fewer axes than rows.
+    `groups` are blocks that act along the same axes. `inertia` is G⁻¹, where there are fewer axes than rows. `looped`
+    is G in loops, where all rows are axes of contacts with friction, and many.
     """
 
     G: Sequence[SparseRow]
@@ -54,6 +55,7 @@ class ConeProblem:
     blocks: tuple[ImpulseBlock, ...]
     groups: tuple[tuple[ImpulseBlock, ...], ...]
     inertia: Matrix | None = None
+    looped: LoopedResponse | None = None
 
     @classmethod
     def of(cls, A: Sequence[Sequence[Any]], b: Sequence[Any], laws: Sequence[Cone | Bounds]) -> ConeProblem:
@@ -76,13 +78,10 @@ class ConeProblem:
         for block in blocks:
             groups.setdefault(min(J[block.rows.start]), []).append(block)
         inertia = semidefinite_inverse(G) if len(G) < len(J) else None
-        return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), inertia)
-
-    @property
-    def looped(self) -> LoopedResponse | None:
-        """G in loops, where all rows are axes of contacts with friction, and many."""
-        is_square = self.inertia is None and all(block.law.rows == BLOCK for block in self.blocks)
-        return LoopedResponse.of(self.G) if is_square and len(self.G) >= LOOPED else None
+        is_square = inertia is None and all(law.rows == BLOCK for law in laws)
+        looped = LoopedResponse.of(response) if is_square and len(G) >= LOOPED else None
+        response = response if looped is None else looped.rows
+        return cls(response, J, b, tuple(blocks), tuple(map(tuple, groups.values())), inertia, looped)
 
     def forces(self, impulses: Scalars) -> Scalars:
         """Jᵀλ: what impulses are along axes."""

@@ -1,15 +1,15 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
-Where a few rounds fail, as with many contacts of one body that are about to slide, contacts are compliant for a while,
-u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance is taken back, at first in haste, later
-step by step. Where it does not, there is more of it, after sweeps from the best impulses so far. Late rounds begin once
-more, without the guess.
+The first round trusts the guess, and has no sweep. Where a few rounds neither solve the problem nor converge, as with
+many contacts of one body that are about to slide, contacts are compliant for a while, u = A λ + b + ε λ/ρ: Newton's
+method finds impulses then, and the compliance is taken back, at first in haste, later step by step. Where it does not,
+there is more of it, after sweeps from the best impulses so far. Late rounds begin once more, without the guess.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from knuckle.scalar import ZERO, absolute, less, maximum, minimum, select
@@ -22,6 +22,10 @@ from .impulse_newton import newton
 
 RIGID, ANEW = 4, 24
 """Rounds before there is compliance, and before they begin anew."""
+CONVERGES = 0.1
+"""The part of the residual that a round leaves while Newton's method converges: such rounds do not count."""
+ROUNDED = 30.0
+"""A residual of so many times what is enough is left to rounding, where rounds do not converge any more."""
 MANY_SWEEPS = 10
 """Sweeps before the first compliance, and before more of it."""
 TRIES = 8
@@ -58,44 +62,46 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
     enough = select(less(0.0, touched), tolerance, COLD * tolerance) * problem.largest
     strikes = problem.largest_push
     is_open = select(less(enough, strikes), 1.0, select(less(0.0, touched), 1.0, 0.0))
-    n, without = len(start), residual(problem, [ZERO] * len(start))
+    n = len(start)
+
+    def zero(asked: Any, _: Any) -> tuple[Any, Any]:
+        return 0.0 * asked, residual(problem, [ZERO] * n)
 
     def round_(_: Any, count: Any, tries: Any, softness: Any, left: Any, *x: Any) -> tuple[Any, ...]:
         is_rigid, softens = less(count, RIGID - 0.5), less(absolute(count - RIGID), 0.5)
         begins_anew = less(absolute(count - ANEW), 0.5)
         impulses = [select(begins_anew, 0.0, y) for y in x[n:]]
-        forgets = less(select(begins_anew, without, UNKNOWN), left)  # a guess that is worse than none
+        without = repeated(zero, (select(begins_anew, 1.0, 0.0), UNKNOWN), 1)[1]
+        forgets = less(without, left)  # a guess that is worse than none
         best, left = [select(forgets, 0.0, y) for y in x[:n]], select(forgets, without, left)
         tries = select(is_rigid, 0.0, select(softens, -1.0, tries))
         softness = select(softens, SOFT, softness)
         is_late = less(min(LATE, rounds) - 1.5, count)
         harder = select(is_late, HARDER, HASTY)
         is_early = less(count, RIGID + 0.5)
-        tries, softness, left, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
-        return left - select(is_late, maximum(enough, ENOUGH), enough), count + 1, tries, softness, left, *both
+        tries, softness, now, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
+        converges = less(now, CONVERGES * left)  # as long as it does, nothing else is tried
+        ends = select(converges, enough, ROUNDED * enough)
+        goes_on = now - select(is_late, maximum(ends, ENOUGH), ends)
+        count = count + select(converges, select(is_rigid, 0.0, 1.0), 1.0)
+        return goes_on, count, tries, softness, now, *both
 
     begin = (is_open, 0.0, 0.0, 0.0, UNKNOWN * is_open, *start, *start)
     state = repeated(round_, begin, (1 + PATIENCE) * rounds)
-    return problem.projected(state[5 : 5 + n]), state[4]
+    return list(state[5 : 5 + n]), state[4]
 
 
 def _round(
-    problem: ConeProblem,
-    is_early: Any,
-    tries: Any,
-    softness: Any,
-    harder: Any,
-    left: Any,
-    best: Sequence[Any],
-    impulses: Scalars,
+    problem: ConeProblem, is_early: Any, tries: Any, softness: Any, harder: Any, left: Any, best: Scalars, x: Scalars
 ) -> tuple[Any, ...]:
     """Sweeps and a step of Newton's method. `tries` counts those with this compliance; `harder` makes it less.
 
     `tries` is −1 where there is more of it than before: many sweeps from the best come first.
     """
     is_softer = less(tries, -0.5)
-    impulses = [select(is_softer, a, b) for a, b in zip(best, impulses, strict=True)]
-    sweeps = select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0))
+    impulses = [select(is_softer, a, b) for a, b in zip(best, x, strict=True)]
+    is_first = less(UNKNOWN / 2, left)
+    sweeps = select(is_first, 0.0, select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0)))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
     allowed = problem.projected(impulses)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from knuckle.algorithms.dynamics.inertia_inverse import Factors
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.model import ROOT, Model
-from knuckle.scalar import ZERO, sqrt
+from knuckle.scalar import ONE, ZERO, sqrt
 from knuckle.spatial import Force, Matrix, Vector
 from knuckle.spatial.three import Vec3, cross
 
@@ -33,10 +33,10 @@ class UnitImpulse(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """L and D^½ of the inertia that each joint feels, H = LᵀDL of its own variables."""
+    """L and D^−½ of the inertia that each joint feels, H = LᵀDL of its own variables."""
 
     L: PerBody
-    root: PerBody
+    inverse: PerBody
 
 
 def row(model: Model, X0: PerBody, first: int, second: int, point: Vec3, direction: Vec3) -> UnitImpulse:
@@ -63,11 +63,11 @@ def rate(V: PerBody, v: PerJoint, row: UnitImpulse) -> Any:
 
 def roots(model: Model, factors: Factors) -> Roots:
     """The square roots that all rows share."""
-    L, root = {}, {}
+    L, inverse = {}, {}
     for i, _, _ in model.outward():
         L[i], D = (factors.S[i].T @ factors.U[i] + Matrix.diagonal(model.rotor[i])).ldl()
-        root[i] = [sqrt(d) for d in D]
-    return Roots(L, root)
+        inverse[i] = [sqrt(ONE / d) for d in D]
+    return Roots(L, inverse)
 
 
 def whitened_row(model: Model, factors: Factors, roots: Roots, row: UnitImpulse) -> dict[int, Vector]:
@@ -81,7 +81,7 @@ def whitened_row(model: Model, factors: Factors, roots: Roots, row: UnitImpulse)
         z: list[Any] = []
         for line, value in zip(roots.L[i].rows, left, strict=True):
             z.append(value - sum((a * b for a, b in zip(line, z, strict=False)), ZERO))
-        y[i] = Vector(value / d for value, d in zip(z, roots.root[i], strict=True))
+        y[i] = Vector(value * d for value, d in zip(z, roots.inverse[i], strict=True))
     return y
 
 
@@ -104,7 +104,7 @@ def velocity_change(model: Model, factors: Factors, roots: Roots, z: Mapping[int
     A: dict[int, Any] = {ROOT: model.zero_motion}
     change: dict[int, Vector] = {}
     for i, p, joint in model.outward():
-        u: list[Any] = [value / d for value, d in zip(z[i], roots.root[i], strict=True)]
+        u: list[Any] = [value * d for value, d in zip(z[i], roots.inverse[i], strict=True)]
         for k in reversed(range(joint.nv)):
             for m in range(k):
                 u[m] = u[m] - roots.L[i].rows[k][m] * u[k]

@@ -8,7 +8,7 @@ from rich.markup import escape
 
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.output.tables import console
-from knuckle.errors import printable
+from knuckle.errors import ModelError, printable
 from knuckle.formats import save
 from knuckle.formats.mjcf.mjcf_losses import unsayable as lost_in_mjcf
 from knuckle.formats.urdf.urdf_losses import unsayable as lost_in_urdf
@@ -22,8 +22,19 @@ def converted(model: Model, out: Path, *, lossy: bool) -> Lost:
     losses = {".urdf": lost_in_urdf, ".xml": lost_in_mjcf, ".json": lambda model: ()}
     if out.suffix.lower() not in losses:
         raise UnusableError(f"{out}: models are written as {', '.join(losses)}, by the suffix of the file")
-    save(model, out, lossy=lossy)
-    return list(losses[out.suffix.lower()](model))
+    if not out.absolute().parent.is_dir():
+        raise UnusableError(f"{out}: there is no folder {out.parent}")
+    lost = list(losses[out.suffix.lower()](model))
+    if lost and not lossy:
+        (where, what), more = lost[0], f" (and {len(lost) - 1} more)" if len(lost) > 1 else ""
+        text = f"it cannot say: {what}{more}; without --strict that is left out, and .json holds everything"
+        raise ModelError(text, file=str(out), element=where)
+    try:
+        save(model, out, lossy=lossy)
+    except ModelError as error:
+        text, _, _ = error.message.partition(";")
+        raise ModelError(f"{text}; .json holds everything", file=str(out), element=error.element) from None
+    return lost
 
 
 def report(out: Path, lost: Lost) -> None:

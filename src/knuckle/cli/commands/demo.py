@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,11 @@ import knuckle as kn
 from knuckle import robots
 from knuckle.cli.controllers import towards
 from knuckle.cli.failures import fail
-from knuckle.cli.output.demo_plot import INSTALL_PLOT, can_plot, save_plot
+from knuckle.cli.output.demo_plot import can_plot, save_plot
 from knuckle.cli.output.describe import describe
 from knuckle.cli.output.motion_report import energy_report
 from knuckle.cli.output.tables import joint_table
+from knuckle.extras import install, program
 from knuckle.trajectory.trajectory import Trajectory
 
 GOAL = (0.9, 1.2, -0.4, 1.1, 0.5, -0.8, 0.6)
@@ -42,7 +44,7 @@ class Timed(NamedTuple):
 def run_demo(plot: Path | None, html: Path | None, console: Console) -> bool:
     """Prints the report and writes the files; true if the arm arrived and the swing kept its energy."""
     if plot is not None and not can_plot():
-        raise fail(f"--plot needs matplotlib, which is not installed: {INSTALL_PLOT}")
+        raise fail(f"--plot needs matplotlib, which is not installed: {install('plot')}")
     model = robots.load("arm")
     _heading(console, f"knuckle {kn.__version__}: an arm of seven joints", 'model = kn.robots.load("arm")')
     console.print(joint_table(describe(model)["joints"], full=False))
@@ -51,11 +53,25 @@ def run_demo(plot: Path | None, html: Path | None, console: Console) -> bool:
     console.print()
     _picture(reach.motion, swing.motion, plot, console)
     _replay(reach.motion, swing.motion, html or DEFAULT_REPLAY, console)
-    console.print("Viewer  [bold]knuckle view arm[/] [dim](pip install 'knuckle\\[view]')[/]", highlight=False)
-    console.print(
-        "Next    [bold]knuckle info arm[/], [bold]knuckle check[/] on a file of yours, [bold]knuckle --help[/]"
-    )
+    for what, command in next_commands():
+        console.print(f"{what:<8}[bold]{escape(command)}[/]", highlight=False, soft_wrap=True)
     return _missed(reach.motion) < ARRIVED and energy_report(swing.motion)["drift"] < KEPT
+
+
+def next_commands() -> list[tuple[str, str]]:
+    """What to type next, as it works in this shell and in this folder."""
+    knuckle = program()
+    if importlib.util.find_spec("viser") is not None:
+        viewer = f"{knuckle} view arm"
+    else:
+        viewer = "make view" if _is_clone(Path.cwd()) else f"{install('view')} && {knuckle} view arm"
+    return [("Viewer", viewer), ("Model", f"{knuckle} info arm"), ("Help", f"{knuckle} --help")]
+
+
+def _is_clone(folder: Path) -> bool:
+    """Whether a folder has knuckle's own Makefile."""
+    makefile = folder / "Makefile"
+    return makefile.is_file() and (folder / "src" / "knuckle").is_dir() and "\nview:" in makefile.read_text("utf-8")
 
 
 def _reached(model: kn.Model, console: Console) -> Timed:
@@ -126,7 +142,7 @@ def _line(console: Console, what: str, text: str) -> None:
 
 def _picture(reach: Trajectory, swing: Trajectory, plot: Path | None, console: Console) -> None:
     if not can_plot():
-        console.print(f"[yellow]No plot: matplotlib is not installed.[/] {escape(INSTALL_PLOT)}", highlight=False)
+        console.print(f"[yellow]No plot: matplotlib is not installed.[/] {escape(install('plot'))}", highlight=False)
         return
     target = plot or DEFAULT_PLOT
     save_plot(reach, swing, np.array(GOAL), target)
@@ -135,7 +151,7 @@ def _picture(reach: Trajectory, swing: Trajectory, plot: Path | None, console: C
 
 def _replay(reach: Trajectory, swing: Trajectory, html: Path, console: Console) -> None:
     """Both motions one after the other."""
-    from knuckle.viewer.replay import replay_html
+    from knuckle.viewer.replay_page import replay_html
 
     times = np.concatenate([reach.times, reach.times[-1] + swing.times[1:]])
     q, v = (np.concatenate([getattr(reach, x), getattr(swing, x)[1:]]) for x in ("q", "v"))

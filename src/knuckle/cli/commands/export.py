@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from typing import Any, Literal
 
 import knuckle as kn
@@ -25,8 +26,9 @@ def written(
     dtype: Literal["float64", "float32"],
     frame: str | None = None,
     external: bool = False,
-) -> str:
-    """The source of a function for a model. Says what is missing and what there is where the words are wrong."""
+    prefix: str = "",
+) -> tuple[str, str]:
+    """The source of a function for a model, and the header of its C. Says what is missing where the words are wrong."""
     known = functions()
     if name not in known:
         close = difflib.get_close_matches(name.replace("-", "_"), known, n=2)
@@ -48,4 +50,7 @@ def written(
         if "f_ext" not in parameters:
             raise UnusableError(f"--external-forces: {name} takes none")
         options["f_ext"] = True
-    return known[name].source(model, language=language, dtype=dtype, **options)
+    if prefix and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", prefix):
+        raise UnusableError(f"--prefix {prefix}: letters, digits and underscores begin the name of a C function")
+    source = known[name].source(model, language=language, dtype=dtype, prefix=prefix, **options)
+    return source, known[name].header(model, dtype=dtype, prefix=prefix, **options) if language == "c" else ""

@@ -10,6 +10,7 @@ import numpy as np
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.model_argument import open_model
 from knuckle.cli.state_arguments import position
+from knuckle.formats.base_link import Base
 from knuckle.trajectory.trajectory import Trajectory
 from knuckle.viewer import Viewer, play, view
 
@@ -23,7 +24,7 @@ def show(
     host: str,
     speed: float,
     open_browser: bool,
-    base: str,
+    base: Base,
     mimic: bool,
 ) -> None:
     """Opens a viewer and waits until it is closed."""

@@ -8,6 +8,7 @@ import typer
 
 from knuckle.cli.failures import UnusableError, clean_errors
 from knuckle.cli.options import Base, BaseOption, JsonOption, MimicOption, complete_model
+from knuckle.errors import printable
 
 
 def bench(
@@ -49,10 +50,18 @@ def bench(
 
 
 def cache(
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[warm FILE…]", help="Compiles what is mostly needed of robots.", autocompletion=complete_model
+        ),
+    ] = None,
     clear: Annotated[bool, typer.Option("--clear", help="Throw all of them away.")] = False,
     limit: Annotated[
         str | None, typer.Option("--limit", help="Keep so much from now on, such as 500MB.", show_default=False)
     ] = None,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
     json: JsonOption = False,
 ) -> None:
     """The compiled kernels that are kept on disk: for which model and function, how large, how old.
@@ -61,15 +70,24 @@ def cache(
     longest are removed. The environment variables KNUCKLE_CACHE_DIR and KNUCKLE_CACHE_LIMIT say where they are and how
     much is kept.
 
-    Examples: `knuckle cache`, `knuckle cache --limit 500MB`, `knuckle cache --clear`
+    `warm` makes the code of a robot beforehand: of the dynamics, of simulations, rollouts and the viewer.
+
+    Examples: `knuckle cache`, `knuckle cache warm robot.urdf`, `knuckle cache --limit 500MB`, `knuckle cache --clear`
     """
     from knuckle.cli.output.tables import console, print_json
     from knuckle.engine.native import disk_cache
     from knuckle.engine.native.byte_sizes import parsed_size
 
     from .cache import kept, kernel_table, size
+    from .warm_cache import files_of, warmed
 
     with clean_errors():
+        for file in (files := files_of(arguments or [])):
+            from knuckle.cli.model_argument import open_model
+
+            for what, seconds in warmed(open_model(file, base.value, mimic)):
+                if not json:
+                    print(printable(f"{file}: {what}, {seconds:.2f} s"), flush=True)
         if clear:
             cleared = disk_cache.clear()
             if json:
@@ -90,7 +108,7 @@ def cache(
         if json:
             print_json(about)
             return
-        if about["kernels"]:
+        if about["kernels"] and not files:
             console().print(kernel_table(about))
         used = f"{size(about['bytes'])} of {size(about['limit_bytes'])}"
         print(f"{len(about['kernels'])} kernels, {used}, in {about['folder']}")

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from knuckle.cli.failures import FAILED, clean_errors
-from knuckle.cli.options import Base, BaseOption, File, JsonOption, MimicOption
+from knuckle.cli.failures import FAILED, UnusableError, clean_errors
+from knuckle.cli.options import Base, BaseOption, DegreesOption, File, JsonOption, MimicOption
 from knuckle.errors import printable
 
 
@@ -27,10 +27,16 @@ class Precision(StrEnum):
     float32 = "float32"
 
 
-def info(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, json: JsonOption = False) -> None:
-    """What is in a model: its size, its joints with their limits, its frames.
+def info(
+    file: File,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+    degrees: DegreesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """What is in a model: its size, its joints with their limits, its actuators, its frames.
 
-    Examples: `knuckle info robot.urdf`, `knuckle info arm --json`
+    Examples: `knuckle info robot.urdf`, `knuckle info arm --degrees`, `knuckle info arm --json` (always in radians)
     """
     from knuckle.cli.model_argument import open_model
     from knuckle.cli.output.describe import describe
@@ -42,7 +48,7 @@ def info(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, j
             print_json(about)
             return
         out = console()
-        out.print(summary(about), joint_table(about["joints"]))
+        out.print(summary(about), joint_table(about["joints"], degrees=degrees))
         for line in extras(about):
             out.print(line, highlight=False, markup=False)
 
@@ -62,7 +68,7 @@ def check(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, 
     from .check import as_json, as_text
 
     with clean_errors():
-        found = audit(open_model(file, base.value, mimic))
+        found = audit(open_model(file, base.value, mimic, tells=False))
         if json:
             print_json(as_json(found))
         else:
@@ -92,22 +98,31 @@ def export(
         str | None, typer.Option("--frame", help="The frame, for functions of one.", show_default=False)
     ] = None,
     external: Annotated[bool, typer.Option("--external-forces", help="Take a force on every body as well.")] = False,
+    prefix: Annotated[str, typer.Option("--prefix", help="Before the function's name.", show_default=False)] = "",
+    header: Annotated[
+        Path | None, typer.Option("--header", help="Where to write the header of the C.", show_default=False)
+    ] = None,
     base: BaseOption = Base.fixed,
     mimic: MimicOption = True,
 ) -> None:
     """A function of the library for this model, as source code: C99 without dependencies, or LLVM.
 
-    Examples: `knuckle export arm -o arm.c`, `knuckle export arm -f jacobian --frame tool0 --dtype float32`,
-    `knuckle export robot.urdf -f forward_dynamics --language llvm`
+    The comment at its head says in which order the joints come, and in which frame and units everything is.
+
+    Examples: `knuckle export arm -o arm.c --prefix arm_ --header arm.h`, `knuckle export arm -f jacobian --frame tool0
+    --dtype float32`, `knuckle export robot.urdf -f forward_dynamics --language llvm`
     """
     from knuckle.cli.model_argument import open_model
 
     from .export import written
 
     with clean_errors():
-        text = written(
-            open_model(file, base.value, mimic), function, language.value, dtype.value, frame, external
-        )  # fmt: skip
+        if header is not None and language is not Language.c:
+            raise UnusableError(f"--header {header}: {language.value} has no headers; --language c has")
+        model = open_model(file, base.value, mimic)
+        text, declared = written(model, function, language.value, dtype.value, frame, external, prefix)
+        if header is not None:
+            header.write_text(declared, encoding="utf-8")
         if out is None:
             print(text, end="")
         else:

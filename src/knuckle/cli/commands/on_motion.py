@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from knuckle.cli.failures import FAILED, INTERRUPTED, UnusableError, clean_errors
-from knuckle.cli.options import Base, BaseOption, File, JsonOption, MimicOption, complete_model
+from knuckle.cli.options import Base, BaseOption, DegreesOption, File, JsonOption, MimicOption, complete_model
 from knuckle.errors import printable
 
 
@@ -41,6 +41,7 @@ class AtLimits(StrEnum):
 
     none = "none"
     rigid = "rigid"
+    compliant = "compliant"
 
 
 def simulate(
@@ -71,6 +72,9 @@ def simulate(
         float, typer.Option("--bandwidth", help="How stiff hold and pd are, in Hz.", min=0.0, max=1e4)
     ] = 2.0,
     joint_limits: Annotated[AtLimits, typer.Option("--joint-limits", help="What joint limits do.")] = AtLimits.none,
+    stop_bandwidth: Annotated[
+        float, typer.Option("--stop-bandwidth", help="How stiff compliant limits are, in Hz.", min=0.0, max=1e4)
+    ] = 20.0,
     joint_friction: Annotated[
         bool,
         typer.Option(
@@ -88,9 +92,10 @@ def simulate(
         bool | None,
         typer.Option("--contacts/--no-contacts", help="Whether bodies touch.", show_default="if there is a floor"),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The trajectory, as .npz (or .nc).")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The trajectory, as .npz, .csv or .nc.")] = None,
     plot: Annotated[Path | None, typer.Option("--plot", "-p", help="A picture of it: .png, .pdf, .svg.")] = None,
     html: Annotated[Path | None, typer.Option("--html", help="A replay that any browser opens.")] = None,
+    degrees: DegreesOption = False,
     base: BaseOption = Base.fixed,
     mimic: MimicOption = True,
     json: JsonOption = False,
@@ -103,7 +108,9 @@ def simulate(
 
     - `knuckle simulate double_pendulum -t 5 --start upper_pivot=2 --plot swing.png`
 
-    - `knuckle simulate arm -c pd --goal elbow_pitch=1.5,shoulder_pitch=0.5 --html arm.html`
+    - `knuckle simulate arm -c pd --goal elbow_pitch=90,shoulder_pitch=30 --degrees --html arm.html`
+
+    - `knuckle simulate arm -t 3 --joint-limits compliant --out swing.csv`
 
     - `knuckle simulate robot.urdf --base floating -c hold --integrator variational --json`
 
@@ -120,13 +127,13 @@ def simulate(
         model = open_model(file, base.value, mimic)
         model = model if joint_friction else model.without_friction()
         if ground or ground_height is not None:
-            model = on_ground(model, start or (), ground_height, friction)
+            model = on_ground(model, start or (), ground_height, friction, degrees)
         elif friction is not None:
             raise UnusableError("--friction is that of a floor: it goes with --ground")
         done = run(
             model, duration, dt, controller.value, integrator.value if integrator else None, contacts,
             start or (), speed or (), goal or (), bandwidth,
-            None if joint_limits is AtLimits.none else joint_limits.value,
+            None if joint_limits is AtLimits.none else joint_limits.value, stop_bandwidth, degrees,
         )  # fmt: skip
         for warning in done.warnings:
             typer.echo(f"warning: {printable(warning)}", err=True)
@@ -135,7 +142,7 @@ def simulate(
             print_json(motion_report.as_json(done.trajectory, done.wall, files))
         else:
             screen = console()
-            motion_report.show(done.trajectory, done.wall, screen, done.is_conserved)
+            motion_report.show(done.trajectory, done.wall, screen, done.is_conserved, degrees)
             for what, path in files.items():
                 screen.print(printable(f"{what}: {path}"), highlight=False, markup=False, soft_wrap=True)
         code = {"diverged": FAILED, "stalled": FAILED, "interrupted": INTERRUPTED}.get(done.trajectory.reason, 0)

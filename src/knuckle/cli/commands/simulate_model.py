@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.cli.controllers import ControllerChoice, towards
+from knuckle.cli.controllers import ControllerChoice, soft_stops, towards
 from knuckle.cli.failures import UnusableError
 from knuckle.cli.state_arguments import position, velocity
 from knuckle.contact import ShapeCollider, with_hulls
+from knuckle.errors import ModelError
 from knuckle.integrators.starting_state import DEFAULT_STEP
 from knuckle.model import ROOT, Model
 from knuckle.model.edit import with_ground
@@ -22,7 +23,7 @@ from knuckle.simulation.simulate import simulate
 from knuckle.trajectory.trajectory import Trajectory
 
 SUFFIXES = {
-    "--out": (".npz", ".nc"),
+    "--out": (".npz", ".nc", ".csv"),
     "--plot": (".png", ".pdf", ".svg"),
     "--html": (".html", ".htm"),
 }
@@ -40,10 +41,12 @@ class TimedRun:
     """What to know about it that the report does not say."""
 
 
-def on_ground(model: Model, start: Sequence[str], height: float | None, friction: float | None) -> Model:
+def on_ground(
+    model: Model, start: Sequence[str], height: float | None, friction: float | None, degrees: bool = False
+) -> Model:
     """The model on a floor: at a height, or just below where it begins."""
     if height is None:
-        height = _lowest(model, position(model, "--start", start))
+        height = _lowest(model, position(model, "--start", start, degrees))
     return with_ground(model, height, friction=friction)
 
 
@@ -69,20 +72,24 @@ def run(
     goal: Sequence[str],
     bandwidth: float,
     joint_limits: str | None,
+    stop_bandwidth: float = 20.0,
+    degrees: bool = False,
 ) -> TimedRun:
     """The motion that the words of the command line ask for."""
-    q0, v0 = position(model, "--start", start), velocity(model, "--speed", speed)
+    if dt is not None and dt > duration:
+        raise UnusableError(f"--dt {dt:g} is longer than --duration {duration:g}: a step is a part of the motion")
+    q0, v0 = position(model, "--start", start, degrees), velocity(model, "--speed", speed, degrees)
     if goal and controller != "pd":
         raise UnusableError(f"--goal is for --controller pd, not for {controller}")
     control = ControllerChoice()
     if controller != "none":
-        wanted = q0 if controller == "hold" else position(model, "--goal", goal)
+        wanted = q0 if controller == "hold" else position(model, "--goal", goal, degrees)
         control = towards(model, q0, wanted, bandwidth)
     options: dict[str, Any] = {
         "dt": dt,
         "integrator": integrator,
         "contacts": contacts,
-        "joint_limits": joint_limits,
+        "joint_limits": soft_stops(model, q0, stop_bandwidth) if joint_limits == "compliant" else joint_limits,
         "controller": control.controller,
         "parameters": control.parameters,
     }
@@ -94,6 +101,8 @@ def run(
             began = time.perf_counter()
             trajectory = simulate(model, q0, v0, duration, **options)
             wall = time.perf_counter() - began
+    except ModelError:
+        raise
     except (ValueError, TypeError) as error:
         raise UnusableError(str(error)) from None
     resists = any(any((*joint.damping, *joint.friction)) for joint in model.joints)
@@ -124,7 +133,7 @@ def write_files(trajectory: Trajectory, out: Path | None, plot: Path | None, htm
     if plot is not None:
         trajectory.plot(plot)
     if html is not None:
-        from knuckle.viewer.replay import replay_html
+        from knuckle.viewer.replay_page import replay_html
 
         replay_html(trajectory, html)
     named = {"trajectory": out, "plot": plot, "replay": html}

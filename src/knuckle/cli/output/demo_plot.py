@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from knuckle.trajectory.trajectory import Trajectory
 
-INSTALL_PLOT = "pip install 'knuckle[plot]'"
 _COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#56B4E9", "#CC79A7", "#7A5C3E")  # told apart by everyone
 _INK, _GRID = "#2b2f36", "#d9dce1"
 _STYLE: dict[Any, Any] = {

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import knuckle as kn
+from knuckle.functions.loops.freedoms_at_start import freedoms_at_start
 from knuckle.joints import Joint, Reversed
 from knuckle.model import ROOT, Mesh, Model
 
@@ -28,6 +29,7 @@ def describe(model: Model) -> dict[str, Any]:
     """Everything `info` says, made of dicts, lists, strings and finite numbers; null where there is no limit."""
     shapes = [geometry.shape for body in (model.base, *model.bodies) for geometry in (*body.visuals, *body.collisions)]
     meshes = {shape.uri: shape.path for shape in shapes if isinstance(shape, Mesh)}
+    found = freedoms_at_start(model)
     return {
         "name": model.name,
         "file": model.provenance.file,
@@ -39,7 +41,10 @@ def describe(model: Model) -> dict[str, Any]:
         "mass": kn.total_mass(model),
         "gravity": list(model.gravity),
         "joints": [_joint(model, i) for i in range(model.nb)],
+        "actuators": [_actuator(x) for x in model.actuators],
         "loops": [_loop(model, loop) for loop in model.loops],
+        "freedoms": model.nv if found is None else found.freedoms,
+        "mobility": None if found is None else str(found),
         "elements": [{"name": x.name, "type": type(x).__name__, "frames": list(x.frames)} for x in model.elements],
         "deformables": [
             {"name": x.name, "nodes": len(x.mesh.nodes), "cells": len(x.mesh.cells), "frames": list(x.frames)}
@@ -82,6 +87,18 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
             "law": coupling.law.said([model.joint_names[s] for s in coupling.sources]),
         },
     }  # fmt: skip
+
+
+def _actuator(x: kn.actuators.Actuator) -> dict[str, Any]:
+    ranges = {"control": x.control_range, "force": x.force_range}
+    return {
+        "name": x.name,
+        "type": x.kind,
+        "at": x.transmission.said,
+        "gain": list(x.gain),
+        "bias": list(x.bias),
+        "ranges": {what: list(ends) for what, ends in ranges.items() if ends is not None},
+    }
 
 
 def _loop(model: Model, loop: kn.model.LoopJoint) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from knuckle.trajectory.labels import force_units, position_labels, position_units, velocity_labels
+from knuckle.model.labels import force_units, position_labels, position_units, velocity_labels
 from knuckle.trajectory.trajectory import Trajectory
 
 MOST_ROWS, MOST_PAIRS = 40, 2
@@ -90,7 +90,7 @@ def as_json(trajectory: Trajectory, wall: float, files: dict[str, str]) -> dict[
     }
 
 
-def show(trajectory: Trajectory, wall: float, console: Console, is_conserved: bool) -> None:
+def show(trajectory: Trajectory, wall: float, console: Console, is_conserved: bool, degrees: bool = False) -> None:
     """A few lines and a table: how long it took, energies, where every variable went."""
     steps = f"steps of {1e3 * trajectory.dt:g} ms" if trajectory.dt else "steps of its own"
     console.print(
@@ -109,7 +109,7 @@ def show(trajectory: Trajectory, wall: float, console: Console, is_conserved: bo
     if impacts:
         names = ", ".join(dict.fromkeys(o.name for o in impacts))
         console.print(f"at their stops: {escape(names)} ({len(impacts)} times)", highlight=False)
-    console.print(variable_table(trajectory))
+    console.print(variable_table(trajectory, degrees))
 
 
 def energy_line(trajectory: Trajectory, is_conserved: bool) -> str:
@@ -121,7 +121,7 @@ def energy_line(trajectory: Trajectory, is_conserved: bool) -> str:
     return f"{line}; the joint forces did {said['work']:.4g} J of work" if np.any(trajectory.tau) else line
 
 
-def variable_table(trajectory: Trajectory) -> Table:
+def variable_table(trajectory: Trajectory, degrees: bool = False) -> Table:
     """Where each position variable began, ended and went, and the greatest force on those that have one."""
     model, q = trajectory.model, trajectory.q
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 1))
@@ -135,7 +135,7 @@ def variable_table(trajectory: Trajectory) -> Table:
     forces = dict(zip(velocity_labels(model), zip(trajectory.tau.T, force_units(model), strict=True), strict=True))
     labels = position_labels(model)
     for k, (name, unit) in enumerate(zip(labels[:MOST_ROWS], position_units(model), strict=False)):
-        column = q[:, k]
+        column, unit = (np.degrees(q[:, k]), "°") if degrees and unit == "rad" else (q[:, k], unit)
         row = [_number(x) for x in (column[0], column[-1], column.min(), column.max())]
         if driven:
             tau, force_unit = forces.get(name, (None, ""))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -34,6 +35,7 @@ def summary(about: dict[str, Any]) -> RenderableType:
         ("file", about["file"] and printable(f"{about['file']} ({about['format']})")),
         ("bodies", f"{about['bodies']} on {about['base']}, {about['mass']:.4g} kg in motion"),
         ("variables", f"nq = {about['nq']} positions, nv = {about['nv']} velocities"),
+        ("mobility", about["mobility"]),
         ("gravity", "({:g}, {:g}, {:g}) m/s²".format(*about["gravity"])),
         ("frames", ", ".join(frames[:12]) + (f" and {len(frames) - 12} more" if len(frames) > 12 else "")),
         ("shapes", pictures if shapes["visual"] or shapes["collision"] else ""),
@@ -47,7 +49,7 @@ def summary(about: dict[str, Any]) -> RenderableType:
     return Group(Text(about["name"], style="bold"), grid)
 
 
-def joint_table(joints: Sequence[dict[str, Any]], full: bool = True) -> Table:
+def joint_table(joints: Sequence[dict[str, Any]], full: bool = True, degrees: bool = False) -> Table:
     """The joints in order; with `full`, also where they hang, and their limits of force and their resistance."""
     table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold", padding=(0, 0))
     table.add_column("q", justify="right", style="dim", no_wrap=True)
@@ -66,7 +68,7 @@ def joint_table(joints: Sequence[dict[str, Any]], full: bool = True) -> Table:
         row = [place, escape(joint["name"]), kind]
         if full:
             row.append(escape(f"{joint['parent']} → {joint['body']}"))
-        row.append(escape(_range(joint)))
+        row.append(escape(_range(joint, degrees)))
         if full:
             row.append(_each(joint["effort"]))
         table.add_row(*row, _each(joint["damping"]))
@@ -82,6 +84,9 @@ def extras(about: dict[str, Any]) -> Iterable[str]:
         for key in ("friction", "rotor_inertia", "stiffness"):
             if any(joint[key]):
                 yield f"{name}: {key.replace('_', ' ')} {_each(joint[key])}"
+    for x in about["actuators"]:
+        ranges = (f"{what} {low:g} … {high:g}".replace("-", "−") for what, (low, high) in x["ranges"].items())
+        yield f"{x['name']}: {', '.join((x['type'] + ' actuator ' + x['at'], *ranges))}"
     for loop in about["loops"]:
         yield f"{loop['name']}: {loop['type']} loop joint from {loop['predecessor']} to {loop['successor']}"
     for element in about["elements"]:
@@ -110,7 +115,7 @@ def _axis(axis: Sequence[float]) -> str:
     return known or "({:.3g}, {:.3g}, {:.3g})".format(*axis)
 
 
-def _range(joint: dict[str, Any]) -> str:
+def _range(joint: dict[str, Any], degrees: bool = False) -> str:
     if joint["follows"]:
         return "follows"
     pairs = [(a, b) for a, b in zip(joint["lower"], joint["upper"], strict=True) if a is not None or b is not None]
@@ -119,7 +124,8 @@ def _range(joint: dict[str, Any]) -> str:
     if len(pairs) > 1:
         return f"{len(pairs)} limits"
     (low, high), unit = pairs[0], joint["q_units"][0] if len(joint["q_units"]) == 1 else ""
-    ends = ["∞" if x is None else f"{x:.4g}".replace("-", "−") for x in (low, high)]
+    scale, unit = (180 / math.pi, "°") if degrees and unit == "rad" else (1.0, unit)
+    ends = ["∞" if x is None else f"{scale * x:.4g}".replace("-", "−") for x in (low, high)]
     return f"{ends[0]} … {ends[1]} {unit}".strip()
 
 
@@ -130,5 +136,5 @@ def _each(values: Sequence[float | None]) -> str:
 
 def console() -> Console:
     """Standard output; wide where it goes to a file or another program."""
-    out = Console()
-    return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=120)
+    out = Console(emoji=False)
+    return out if out.is_terminal or "COLUMNS" in os.environ else Console(width=120, emoji=False)

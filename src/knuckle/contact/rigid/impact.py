@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.contact.contact_motion_terms import contact_frames, contact_jacobian, contact_velocity
 from knuckle.contact.contact_terms import gaps
 from knuckle.model import Model
+from knuckle.model.contact import ImpactLaw, Order
 from knuckle.public_names import public_in
 from knuckle.solvers.unilateral_forces import pushes
 
@@ -20,8 +21,6 @@ from .place_surfaces import PlaceSurfaces, place_surfaces
 from .state_batches import StateBatch
 
 Array: TypeAlias = NDArray[Any]
-ImpactLaw = Literal["newton", "poisson", "energetic", "sticking"]
-Order = Literal["simultaneous", "sequential"]
 
 TURNS = 50
 """Impacts in turn at one instant, for each contact; in the second half of them nothing bounces."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from knuckle.errors import ModelError
 from knuckle.scalar import ONE, ZERO
+from knuckle.scalar.arrays.stack import Stack
 from knuckle.spatial import Matrix, Vector
 
 if TYPE_CHECKING:
@@ -54,8 +55,8 @@ def in_one_row(array: Any, batch: Shape, shape: Shape) -> Any:
 
 def shape_of(result: Any) -> Shape:
     """The shape of what a text returned."""
-    if isinstance(result, Matrix):
-        return result.nrows, result.ncols
+    if isinstance(result, (Matrix, Stack)):
+        return result.shape
     if isinstance(result, (Vector, tuple, list)):
         items = cast("Sequence[Any]", result)
         inner = shape_of(items[0]) if len(items) and isinstance(items[0], (Vector, Matrix, list)) else ()
@@ -67,6 +68,8 @@ def scalars_of(result: Any) -> list[Any]:
     """The scalars of what a text returned, row by row, structural ones as numbers."""
     if isinstance(result, Matrix):
         return [plain(x) for row in result.rows for x in row]
+    if isinstance(result, Stack):
+        return [plain(x) for x in result.entries.flat]
     if isinstance(result, (Vector, tuple, list)):
         return [x for item in cast("Sequence[Any]", result) for x in scalars_of(item)]
     return [plain(x) for x in (result.components if hasattr(result, "components") else [result])]

@@ -6,7 +6,7 @@ import inspect
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -28,10 +28,11 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "w": lambda model: (model.algebra.dimension,),
     "l": lambda model: (sum(loop.type.nv for loop in model.loops),),
     "m": lambda model: (len(muscles_of(model.elements)),),
+    "u": lambda model: (len(model.actuators),),
     "e": lambda model: (len(elastic_of(model.elements)),),
 }
 """What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops,
-activations of muscles, lengths of fibers at elastic tendons."""
+activations of muscles, controls of actuators, lengths of fibers at elastic tendons."""
 
 MATRIX = "f_ext"
 """The argument of a kernel whose last two axes belong together: a wrench per body."""
@@ -167,22 +168,43 @@ class Declared(Arguments):
         return text(model, *args, **kwargs)
 
 
+def kinds_by_name(arguments: Arguments) -> dict[str, str]:
+    """What the arguments of a kernel hold whose names tell: q, q_ref, v0, tau, f_ext and the like."""
+    found: dict[str, str] = {}
+    for parameter in arguments.parameters:
+        name = parameter.name
+        kind = (
+            "f" if name == MATRIX else "q" if _POSITIONS.fullmatch(name) else "v" if _VELOCITIES.fullmatch(name) else ""
+        )
+        found |= {name: kind} if kind else {}
+    return found
+
+
 class Inferred(Arguments):
     """The arguments of a user's function: what is an array or a number is seen from its value.
 
-    An array holds one vector on its last axis and any batch axes before it (`f_ext`: a wrench per body on its last
-    two); a Python number or an array without axes is a number. Keyword-only arguments, names, booleans and None are
-    options.
+    An array holds one vector on its last axis and any batch axes before it (`f_ext`, a wrench per body, and `matrices`:
+    one matrix on its last two); a Python number or an array without axes is a number. Keyword-only arguments, names,
+    booleans and None are options.
     """
 
-    def __init__(self, name: str, signature: inspect.Signature, fixed: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        signature: inspect.Signature,
+        fixed: Mapping[str, Any] | None = None,
+        matrices: Collection[str] = (),
+    ) -> None:
         parameters = list(signature.parameters.values())
         if not parameters or parameters[0].kind not in (inspect.Parameter.POSITIONAL_ONLY, _NAMED):
             raise TypeError(f"{name} takes no model first, and a kernel does")
         for parameter in parameters[1:]:
             if parameter.kind not in (_NAMED, inspect.Parameter.KEYWORD_ONLY):
                 raise TypeError(f"{name}: the arguments of a kernel have names, which {parameter} has not")
+        if unknown := [matrix for matrix in matrices if matrix not in signature.parameters]:
+            raise TypeError(f"{name} has no argument {unknown[0]}, which matrices names")
         super().__init__(name, signature, fixed)
+        self.matrices = frozenset((MATRIX, *matrices))
         self._options = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
 
     @property
@@ -190,7 +212,7 @@ class Inferred(Arguments):
         return [name for name in self.in_order if name not in self._options]
 
     def fixing(self, options: Mapping[str, Any]) -> Inferred:
-        return Inferred(self.name, self.signature, options)
+        return Inferred(self.name, self.signature, options, self.matrices - {MATRIX})
 
     def is_option(self, name: str) -> bool:
         return name in self._options
@@ -204,7 +226,7 @@ class Inferred(Arguments):
             if name in self._options or not is_array(value):
                 options[name] = value
                 continue
-            value, shape = with_shape(name, value)
+            value, shape = with_shape(name, value, 2 if name in self.matrices else 1)
             if type(value) in (int, float):
                 weak.add(name)
             if not shape:
@@ -278,9 +300,9 @@ def is_array(value: Any, *none: Any) -> bool:
     return True
 
 
-def with_shape(name: str, value: Any) -> tuple[Any, Shape]:
-    """An array argument, and the shape of one state of it; () for a number."""
-    axes = 2 if name == MATRIX else 1
+def with_shape(name: str, value: Any, axes: int | None = None) -> tuple[Any, Shape]:
+    """An array argument, and the shape of one state of it; () for a number. `f_ext` has two axes, others one."""
+    axes = axes or (2 if name == MATRIX else 1)
     if package_of(value) in _SYMBOLIC and (whole := matrix_shape(value)):
         return value, whole if axes == 2 else (math.prod(whole),)
     value = unpacked(value)
@@ -289,7 +311,8 @@ def with_shape(name: str, value: Any) -> tuple[Any, Shape]:
     except ValueError as error:
         raise ValueError(f"{name} is not an array of numbers: {error}") from None
     if axes == 2 and len(whole) < 2:
-        raise ValueError(f"{name} has shape {whole}, and must have shape (..., nb, 6)")
+        expected = "(..., nb, 6)" if name == MATRIX else "(..., m, n): it is one of the kernel's matrices"
+        raise ValueError(f"{name} has shape {whole}, and must have shape {expected}")
     return value, whole[-axes:] if whole else ()
 
 

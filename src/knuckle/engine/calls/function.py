@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 from numpy.typing import NDArray
 
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Program
-from knuckle.errors import ModelError
+from knuckle.errors import ModelError, printable
 from knuckle.model import Model
+from knuckle.public_names import PUBLIC
 
-from .arguments import Arguments, Declared, Inferred, Sorted
+from .arguments import Arguments, Declared, Inferred, Sorted, kinds_by_name
 from .choose_container import container_of
 from .learned_calls import LearnedCalls
 from .numpy_arrays import NumPyArrays
-from .source_code import Language, Precision, about, source_of, traced
+from .source_code import Language, Precision, about, header_of, source_of, traced
+from .words.help_text import help_text, without_annotations
 
 if TYPE_CHECKING:
     from .derivatives import Derivatives, JacobianLayout, JacobianPattern, Wrt
@@ -65,12 +67,12 @@ class Function(Generic[P, R]):
     __signature__: inspect.Signature
 
     def __new__(cls, text: Callable[..., Any], arguments: Arguments, traits: Traits) -> Function[P, R]:
-        about = {"__doc__": text.__doc__, "__module__": __name__, "__signature__": arguments.signature}
+        about = {"__doc__": property(_help), "__module__": __name__, "__signature__": arguments.signature}
         own: Any = type(text.__name__, (cls,), about)
         return super().__new__(own)
 
     def __init__(self, text: Callable[Concatenate[Model, P], R], arguments: Arguments, traits: Traits) -> None:
-        functools.update_wrapper(self, text)
+        functools.update_wrapper(self, text, [name for name in functools.WRAPPER_ASSIGNMENTS if name != "__doc__"])
         self.__signature__ = arguments.signature
         self._text, self._arguments, self._traits = text, arguments, traits
         doc = _doc(text.__name__, arguments.signature, text.__doc__)
@@ -147,10 +149,34 @@ class Function(Generic[P, R]):
         return traced(self.specialization(model, call), {name: shape for name, (_, shape) in call.arrays.items()})
 
     def source(
-        self, model: Model, *shapes: Any, language: Language = "llvm", dtype: Precision = "float64", **named: Any
+        self,
+        model: Model,
+        *shapes: Any,
+        language: Language = "llvm",
+        dtype: Precision = "float64",
+        prefix: str = "",
+        **named: Any,
     ) -> str:
-        """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`."""
-        return source_of(self.program(model, *shapes, **named), self.__name__, language, dtype, about(model, named))
+        """The text of the kernel in another language: "llvm" or "c"; shapes and options as for `program`.
+
+        `prefix` goes before the names of all its functions, so that those of several models may be linked together.
+        """
+        words = about(model, self._kinds(), named)
+        return source_of(self.program(model, *shapes, **named), prefix + self.__name__, language, dtype, words)
+
+    def header(self, model: Model, *shapes: Any, dtype: Precision = "float64", prefix: str = "", **named: Any) -> str:
+        """The header of the C source, for C and C++: the declaration, the sizes of arrays, and what these hold."""
+        words = about(model, self._kinds(), named)
+        return header_of(self.program(model, *shapes, **named), prefix + self.__name__, dtype, words)
+
+    def _kinds(self) -> Mapping[str, str]:
+        """What the array arguments hold, by name, as far as that is known."""
+        return self._arguments.kinds if isinstance(self._arguments, Declared) else kinds_by_name(self._arguments)
+
+    @property
+    def matrices(self) -> frozenset[str]:
+        """The arguments of a kernel that are matrices, for one state."""
+        return getattr(self._arguments, "matrices", frozenset())
 
     # derivatives, exact and compiled; those by positions are along the velocity variables
 
@@ -224,7 +250,23 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         kind = "kernel" if self._traits.is_users else "function"
-        return f"<knuckle {kind} {self.__name__}{self.__signature__}>"
+        return f"<knuckle {kind} {self.__name__}{without_annotations(self.__signature__)}>"
+
+    def __get__(self, instance: object, owner: type | None = None) -> Function[P, R]:
+        """Itself, also as an attribute of a class. `help` shows objects that have this as functions."""
+        return self
+
+    def __dir__(self) -> list[str]:
+        return ["bound", "header", "program", "reference", "source", "__call__", "__doc__", "__name__", "__signature__"]
+
+
+def _help(function: Function[..., Any]) -> str | None:
+    """What `help` says: of a user's kernel its docstring, of the library's functions also what their arguments hold."""
+    text, declared = function._text, function._arguments  # pyright: ignore[reportPrivateUsage]
+    if not isinstance(declared, Declared):
+        return text.__doc__
+    place = next((name for name, value in PUBLIC.items() if value is function), function.__name__)
+    return help_text(f"kn.{place}", declared.signature, text.__doc__, declared.kinds)
 
 
 class BoundCall:
@@ -237,16 +279,29 @@ class BoundCall:
         self._function, self._model, self._arguments = function, model, declared.fixing(options)
         _, *parameters = self._arguments.callable_as.parameters.values()
         signature = inspect.Signature(parameters)
-        self.__name__, self.__doc__, self.__signature__ = function.__name__, function.__doc__, signature
+        self.__name__, self.__doc__, self.__signature__ = function.__name__, _bound_help(function), signature
         with_self = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY), *parameters]
-        doc = _doc(function.__name__, inspect.Signature(with_self), function.__doc__)
-        self._learned = LearnedCalls(function.__name__, doc, self, lambda call: None)
+        doc = _doc(function.__name__, inspect.Signature(with_self), self.__doc__)
+        of = f"knuckle model {printable(model.name)!r}"
+        self._learned = LearnedCalls(function.__name__, doc, self, lambda call: None, of)
         fast = self._learned.started()
         self.call: Callable[..., Any] = self if fast is None else fast.call
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         evaluate = self._function._evaluated  # pyright: ignore[reportPrivateUsage]
         return evaluate(self._learned, None, self._model, self._arguments, args, kwargs, eager=True)
+
+    def __repr__(self) -> str:
+        words = without_annotations(self.__signature__)
+        return f"<knuckle function {self.__name__}{words} of {printable(self._model.name)!r}>"
+
+
+def _bound_help(function: Function[..., Any]) -> str | None:
+    """What `help` says of a function for one model."""
+    text, declared = function._text, function._arguments  # pyright: ignore[reportPrivateUsage]
+    if not isinstance(declared, Declared):
+        return text.__doc__
+    return help_text(f"fast.{function.__name__}", declared.signature, text.__doc__, declared.kinds, has_model=False)
 
 
 def _doc(name: str, signature: inspect.Signature, doc: str | None) -> str:
@@ -300,7 +355,11 @@ def named_function(*, loops: bool = False, joint_space: bool = False, **argument
     return make
 
 
-def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
+@overload
+def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]: ...
+@overload
+def kernel(*, matrices: Collection[str]) -> Callable[[Callable[Concatenate[Model, P], Any]], Function[P, Any]]: ...
+def kernel(function: Callable[..., Any] | None = None, *, matrices: Collection[str] = ()) -> Any:
     """Makes one compiled function of a function that is written with the library's.
 
         @kn.kernel
@@ -313,6 +372,19 @@ def kernel(function: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
     and None are options: constants of the code. The function sees one state: vectors, a matrix for `f_ext`, and
     scalars; the library's functions take these and give such. It returns a scalar, a vector, a matrix, or a tuple or
     dict of them. Numbers, arrays and functions that it takes from around itself are constants of the code, which is
-    made anew when one of them has changed. Choices go through `kn.where`.
+    made anew when one of them has changed. It is written as with NumPy's arrays, and NumPy's functions work; choices go
+    through `kn.where` or `numpy.where`.
+
+    Args:
+        function: the function, of a model first.
+        matrices: the names of arguments that are matrices, on the last two axes of what they are given:
+            `@kn.kernel(matrices=("K",))`.
     """
-    return Function(function, Inferred(function.__name__, inspect.signature(function)), Traits(is_users=True))
+    if isinstance(matrices, str):
+        raise TypeError(f"matrices is a tuple of names, such as ({matrices!r},), not a name")
+
+    def make(text: Callable[..., Any]) -> Function[..., Any]:
+        arguments = Inferred(text.__name__, inspect.signature(text), matrices=matrices)
+        return Function(text, arguments, Traits(is_users=True))
+
+    return make if function is None else make(function)

@@ -7,6 +7,7 @@ Jacobian, which JAX multiplies with directions or weights; so both of its modes 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,10 +30,7 @@ class JAXArrays(Container):
 
     def evaluate(self, function: Function[..., Any], model: Model, call: Sorted) -> Any:
         """The results of a function, as JAX's own."""
-        import jax.numpy  # pyright: ignore[reportMissingImports]
-
-        jx: Any = jax
-        jnp: Any = jx.numpy
+        jnp: Any = import_module("jax.numpy")
         dtype = jnp.result_type(*(value for value, _ in call.arrays.values() if hasattr(value, "dtype")), float)
         arrays: list[Any] = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
         for (name, (_, shape)), x in zip(call.arrays.items(), arrays, strict=True):
@@ -49,9 +47,7 @@ def _entry(jnp: Any, value: Any) -> Any:
 
 def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable[..., Any]:
     """The function of arrays with the axes of a call, its numbers as vectors of one entry: a tuple of arrays."""
-    import jax  # pyright: ignore[reportMissingImports]
-
-    jx: Any = jax
+    jx: Any = import_module("jax")
     layout = function.derivatives.layout(model, call)
     shapes = [shape for _, shape in call.arrays.values()]
 

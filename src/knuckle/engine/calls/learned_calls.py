@@ -37,8 +37,10 @@ class LearnedCalls:
     `call` is what to call: `general` until there is something to learn.
     """
 
-    def __init__(self, name: str, doc: str, general: Callable[..., Any], begun: Callable[[Any], None]) -> None:
-        self._name, self._doc, self._general, self._begun = name, doc, general, begun
+    def __init__(
+        self, name: str, doc: str, general: Callable[..., Any], begun: Callable[[Any], None], of: str = "knuckle"
+    ) -> None:
+        self._name, self._doc, self._general, self._begun, self._of = name, doc, general, begun, of
         self._fast: FastCall | None = None
         self._seen: dict[Any, Any] = {}
 
@@ -134,7 +136,7 @@ class LearnedCalls:
         if self._fast is None:
             abi = python_abi()
             if abi is not None:
-                self._fast = FastCall(abi, self._name, self._doc, self._general)
+                self._fast = FastCall(abi, self._name, self._doc, self._general, of=self._of)
                 self._begun(self._fast.call)
         return self._fast
 

@@ -7,6 +7,7 @@ device than the processor's, they are copied there and back.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -29,9 +30,7 @@ class TorchTensors(Container):
 
     def evaluate(self, function: Function[..., Any], model: Model, call: Sorted) -> Any:
         """The results of a function, with a node of autograd that knows their derivatives."""
-        import torch  # pyright: ignore[reportMissingImports]
-
-        th: Any = torch
+        th: Any = import_module("torch")
         given = {name: _entry(value) for name, (value, _) in call.arrays.items()}
         like = next(x for x in given.values() if isinstance(x, th.Tensor))
         dtype = like.dtype if like.dtype.is_floating_point else th.get_default_dtype()
@@ -43,10 +42,10 @@ class TorchTensors(Container):
 
 def _entry(value: Any) -> Any:
     """A number is a list of one entry, which may be a tensor without axes."""
-    entries: list[Any] = cast("list[Any]", value) if isinstance(value, list) else []
-    if len(entries) == 1 and hasattr(entries[0], "reshape"):
-        return entries[0].reshape(*entries[0].shape, 1)
-    return cast("Any", value)
+    if isinstance(value, list):
+        items = cast("list[Any]", value)
+        return items[0].reshape(*items[0].shape, 1) if len(items) == 1 and hasattr(items[0], "reshape") else items
+    return value
 
 
 def _batch(tensors: Sequence[Any], call: Sorted) -> Shape:
@@ -67,9 +66,7 @@ _made: list[Any] = []
 def _node() -> Any:
     if _made:
         return _made[0]
-    import torch  # pyright: ignore[reportMissingImports]
-
-    th: Any = torch
+    th: Any = import_module("torch")
 
     class AutogradCall(th.autograd.Function):
         """A call of a function. Its derivatives are calls too, so that they have derivatives."""

@@ -6,7 +6,6 @@ one state, and so is every result.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import Any, cast
 
@@ -15,6 +14,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Expression
+from knuckle.scalar.arrays.conversion import array_of
 from knuckle.spatial import Matrix, Vector
 
 
@@ -64,7 +64,7 @@ def _entries(value: Vector | Matrix) -> list[Any]:
 
 
 def together(scalars: list[Any], shape: Shape) -> Any:
-    """Scalars in a row as a scalar, a vector, a matrix, or a list of matrices."""
+    """Scalars in a row as a scalar, a vector, a matrix, or a stack of matrices."""
     match shape:
         case ():
             return scalars[0]
@@ -73,6 +73,4 @@ def together(scalars: list[Any], shape: Shape) -> Any:
         case (m, n):
             return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
         case _:
-            m, *inner = shape
-            size = math.prod(inner)
-            return [together(scalars[i * size : (i + 1) * size], tuple(inner)) for i in range(m)]
+            return array_of(scalars, shape)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from knuckle.engine.trace.blocks import Block, Called, Repeated, Ruled
 from knuckle.engine.trace.dense_blocks import Eliminate, Substitute
 from knuckle.engine.trace.lookup_block import Lookup
+from knuckle.engine.trace.product_block import MatrixProduct
 from knuckle.engine.trace.rolled_blocks import RolledBlock
 from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, called, repeated
@@ -213,6 +214,41 @@ class OfLookup(BlockRule):
         return
 
 
+class OfProduct(BlockRule):
+    """y = A x: ẏ = A ẋ + Ȧ x, and backward x̄ = Aᵀ ȳ, Ā = ȳ xᵀ."""
+
+    def values(self, sweep: Sweep, block: MatrixProduct, operands: list[Any]) -> list[Any]:
+        return list(self._matrix(block, operands) @ Vector(operands[-block.columns :]))
+
+    def pushed(self, sweep: Sweep, i: int, block: MatrixProduct, rates: list[Columns]) -> Sequence[Columns]:
+        n, operands = block.columns, _operands(sweep, i)
+        A, x, of_x, of_A = self._matrix(block, operands), operands[-n:], rates[-n:], rates[:-n]
+        found: list[dict[int, Any]] = [{} for _ in range(block.rows)]
+        for c in sorted(set[int]().union(*of_x)):
+            for row, rate in zip(found, A @ Vector(rate.get(c, ZERO) for rate in of_x), strict=True):
+                row[c] = rate
+        for place, rate in enumerate(of_A):
+            row = found[place // n]
+            for c, slope in rate.items():
+                row[c] = row[c] + slope * x[place % n] if c in row else slope * x[place % n]
+        return found
+
+    def pulled(
+        self, sweep: Sweep, i: int, block: MatrixProduct, weights: Mapping[int, Any], gathered: Gathered
+    ) -> None:
+        n, operands, places = block.columns, _operands(sweep, i), sweep.program.nodes[i].b
+        y = Vector(weights.get(k, ZERO) for k in range(block.rows))
+        for k, weight in enumerate(self._matrix(block, operands).T @ y):
+            gathered.add(places[k - n], weight)
+        for place in range(len(places) - n):
+            gathered.add(places[place], y[place // n] * operands[place % n - n])
+
+    @staticmethod
+    def _matrix(block: MatrixProduct, operands: list[Any]) -> Matrix:
+        n, entries = block.columns, operands if block.constants is None else block.constants
+        return Matrix((entries[k * n : (k + 1) * n] for k in range(block.rows)), n)
+
+
 class OfRolled(BlockRule):
     """A rolled program, its loops run one round after the other."""
 
@@ -323,6 +359,7 @@ RULES: Mapping[type[Block], BlockRule] = {
     Ruled: OfRuled(),
     Repeated: OfRepeated(),
     Lookup: OfLookup(),
+    MatrixProduct: OfProduct(),
     RolledBlock: OfRolled(),
     Eliminate: OfEliminate(),
     Substitute: OfSubstitute(),

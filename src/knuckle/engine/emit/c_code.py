@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+import textwrap
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from knuckle.engine.trace import (
@@ -21,6 +22,7 @@ from knuckle.engine.trace import (
     EliminateResponse,
     Laid,
     Lookup,
+    MatrixProduct,
     Multiply,
     Program,
     Repeated,
@@ -69,7 +71,18 @@ class Type:
 TYPES = {"f64": Type("double", ""), "f32": Type("float", "f")}
 
 
-def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str = "") -> str:
+@dataclass(frozen=True)
+class About:
+    """What a printed function is for, as its comment says it."""
+
+    title: str = ""
+    contents: Mapping[str, str] = field(default_factory=dict)
+    """What the arguments hold, by their names"""
+    notes: Sequence[str] = ()
+    """What else is to be known: frames, axes, orders"""
+
+
+def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str | About = "") -> str:
     """The C99 text of a program.
 
     A long program is cut into static functions that share a work array on the stack: the time a compiler takes grows
@@ -81,13 +94,22 @@ def to_c(program: Program, name: str = "kernel", dtype: str = "f64", about: str 
         dtype: "f64" for double, "f32" for float.
         about: what the function computes, for the comment at its head.
     """
+    return _printer(program, name, dtype).text(About(about) if isinstance(about, str) else about)
+
+
+def to_c_header(program: Program, name: str = "kernel", dtype: str = "f64", about: str | About = "") -> str:
+    """The header of `to_c`'s function, for C and C++: its declaration, the sizes of its arrays, what these hold."""
+    return _printer(program, name, dtype).header(About(about) if isinstance(about, str) else about)
+
+
+def _printer(program: Program, name: str, dtype: str) -> _Printer:
     if dtype not in TYPES:
         raise ValueError(f'dtype is "f64" or "f32", not {dtype!r}')
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or name in RESERVED:
         raise ValueError(
             f"{name!r} cannot be the name of a C function: use letters, digits and underscores, no word of C"
         )
-    return _Printer(program, name, TYPES[dtype]).text(about)
+    return _Printer(program, name, TYPES[dtype])
 
 
 class _Printer:
@@ -106,7 +128,24 @@ class _Printer:
         sizes = [size for _, size in program.arguments]
         self.places = [(a, k) for a, size in zip(self.arguments, sizes, strict=True) for k in range(size)]
 
-    def text(self, about: str) -> str:
+    def header(self, about: About) -> str:
+        """The declaration, between guards."""
+        guard, kind = f"{self.name.upper()}_H", self.kind.name
+        sizes = [*((a, size) for a, (_, size) in zip(self.arguments, self.program.arguments, strict=True))]
+        sizes.append((self.out, len(self.program.outputs)))
+        arguments = ", ".join([*(f"const {kind} *{a}" for a in self.arguments), f"{kind} *{self.out}"])
+        return "\n".join(
+            [
+                _comment(self.program, self.name, self.arguments, self.out, about),
+                f"#ifndef {guard}\n#define {guard}\n",
+                *(f"#define {self.name.upper()}_{a.upper()}_SIZE {size}" for a, size in sizes),
+                '\n#ifdef __cplusplus\nextern "C" {\n#endif\n',
+                f"void {self.name}({arguments});",
+                "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n",
+            ]
+        )
+
+    def text(self, about: About) -> str:
         variables = [i for i in range(len(self.program.nodes)) if not self._constant(i)]
         cuts = max(1, -(-len(variables) // LONGEST))
         bounds = [self._past_parts(variables, len(variables) * k // cuts) for k in range(cuts + 1)]
@@ -234,6 +273,8 @@ class _Blocks:
             return self._response(block, name)
         if isinstance(block, Lookup):
             return self._lookup(block, name)
+        if isinstance(block, MatrixProduct):
+            return self._product(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
 
     def _eliminate(self, block: Eliminate, name: str) -> str:
@@ -306,6 +347,23 @@ class _Blocks:
 }}
 """
 
+    def _product(self, block: MatrixProduct, name: str) -> str:
+        T, n, zero = self.kind.name, block.columns, self.kind.literal(0.0)
+        table, matrix, x = "", "in", f"in + {block.rows * n}"
+        if block.constants is not None:
+            numbers = ", ".join(map(self.kind.literal, block.constants))
+            table, matrix, x = f"static const {T} {name}_matrix[{len(block.constants)}] = {{{numbers}}};\n", "", "in"
+        return f"""{table}static void {name}(const {T} *in, {T} *out)
+{{
+    const {T} *matrix = {matrix or f"{name}_matrix"}, *x = {x};
+    int i, j;
+    for (i = 0; i < {block.rows}; i++) {{
+        out[i] = {zero};
+        for (j = 0; j < {n}; j++) out[i] += matrix[i * {n} + j] * x[j];
+    }}
+}}
+"""
+
     def _lookup(self, block: Lookup, name: str) -> str:
         T, grid, zero = self.kind.name, block.grid, self.kind.literal(0.0)
         numbers = ", ".join(map(self.kind.literal, grid.values))
@@ -362,15 +420,29 @@ def _unlike(name: str, others: list[str]) -> str:
     return name
 
 
-def _head(program: Program, name: str, arguments: list[str], out: str, about: str) -> str:
+def _head(program: Program, name: str, arguments: list[str], out: str, about: About) -> str:
     """The comment that says what the function is, and what it includes."""
+    return f"{_comment(program, name, arguments, out, about)}\n#include <math.h>\n"
+
+
+def _comment(program: Program, name: str, arguments: list[str], out: str, about: About) -> str:
     count = program.count()
     shape = " x ".join(map(str, program.shape)) or "1"
-    lines = [f"{name}: {about}" if about else name, ""]
-    lines += [f"  {a}[{size}]" for a, (_, size) in zip(arguments, program.arguments, strict=True)]
+    lines = [f"{name}: {about.title}" if about.title else name, ""]
+    for a, (own, size) in zip(arguments, program.arguments, strict=True):
+        words = about.contents.get(own, "")
+        lines += [f"  {a}[{size}]: {words}" if words else f"  {a}[{size}]"]
     lines += [f"  {out}[{len(program.outputs)}], written: {shape}, row by row", ""]
+    lines += [*about.notes, ""] if about.notes else []
+    lines = [part for line in lines for part in _wrapped(line)]
     lines += [f"{count.mul} multiplications, {count.add} additions, {count.div} divisions, {count.sqrt} square roots,"]
     lines += [f"{count.trig} other functions. C99, no state, no allocation."]
     safe = [re.sub(r"[^\x20-\x7e]", "?", line).replace("*/", "* /").replace("/*", "/ *") for line in lines]
     comment = "\n".join(f" * {line}".rstrip() for line in safe)
-    return f"/*\n{comment}\n */\n#include <math.h>\n"
+    return f"/*\n{comment}\n */"
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line of a comment in several, each but the first set in."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.wrap(line, 110, subsequent_indent=indent) if line else [""]

@@ -144,8 +144,11 @@ class Specialization:
             layouts.append(result[1])
             return [], (0,)
 
+        def text(**symbols: Any) -> Result:
+            return self(symbols)
+
         try:
-            record(lambda **symbols: self(symbols), arguments, unpack)
+            record(text, arguments, unpack)
         except Exception as error:
             raise UntraceableError(f"{self.name} does not run on symbols: {error}") from error
         return layouts[-1]

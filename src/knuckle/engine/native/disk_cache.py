@@ -65,9 +65,12 @@ def folder() -> Path:
 def library_hash() -> str:
     """A hash of this library's own texts: another version of them makes other kernels."""
     digest = hashlib.sha256()
-    root = Path(__file__).parents[2]
-    for path in sorted(path for room in DECIDE_KERNELS for path in (root / room).rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode() + b"\0" + path.read_bytes())
+    root = str(Path(__file__).parents[2])
+    folders = [folder for room in DECIDE_KERNELS for folder in os.walk(os.path.join(root, room))]
+    paths = [os.path.join(folder, name) for folder, _, names in folders for name in names if name.endswith(".py")]
+    for path in sorted(paths):
+        with open(path, "rb", buffering=0) as file:
+            digest.update(path[len(root) :].encode() + b"\0" + file.read())
     return digest.hexdigest()
 
 
@@ -211,8 +214,9 @@ def entries() -> Iterator[Entry]:
     with contextlib.suppress(OSError), _opened() as place:
         for file in _files(place.path, SUFFIX):
             with contextlib.suppress(OSError, ValueError):
-                description, _, status = _read(place, file.stem)
-                yield Entry(file.stem, description, status.st_size, status.st_mtime, _used(status))
+                name = file.name.removesuffix(SUFFIX)
+                description, _, status = _read(place, name)
+                yield Entry(name, description, status.st_size, status.st_mtime, _used(status))
 
 
 def _used(status: os.stat_result) -> float:
@@ -255,15 +259,14 @@ def trim(size: int | None = None) -> int:
     """
     most, count = limit() if size is None else size, 0
     with contextlib.suppress(OSError), _opened() as place:
-        for file in _files(place.path, ASIDE):
-            with contextlib.suppress(OSError):
-                if time.time() - os.lstat(file).st_mtime > ABANDONED:
-                    place.remove(file.name)
         found: list[tuple[float, int, str]] = []
-        for file in _files(place.path, SUFFIX):
+        for file in _files(place.path, SUFFIX, ASIDE):
             with contextlib.suppress(OSError):
-                status = os.lstat(file)
-                found.append((_used(status), status.st_size, file.name))
+                status = file.stat(follow_symlinks=False)
+                if file.name.endswith(SUFFIX):
+                    found.append((_used(status), status.st_size, file.name))
+                elif time.time() - status.st_mtime > ABANDONED:
+                    place.remove(file.name)
         total = sum(bytes_ for _, bytes_, _ in found)
         if total <= most:
             return 0
@@ -280,13 +283,16 @@ def trim(size: int | None = None) -> int:
 def clear() -> int:
     """Throws everything away, sound or not; returns how many kernels there were."""
     count = 0
-    for path in [*_files(folder(), SUFFIX), *_files(folder(), ASIDE)]:
+    for file in _files(folder(), SUFFIX, ASIDE):
         with contextlib.suppress(OSError):
-            path.unlink()
-            count += path.suffix == SUFFIX
+            os.unlink(file)
+            count += file.name.endswith(SUFFIX)
     return count
 
 
-def _files(path: Path, suffix: str) -> list[Path]:
+def _files(path: Path, *suffixes: str) -> list[os.DirEntry[str]]:
     """The files of ours in a folder."""
-    return sorted(file for file in path.glob("*" + suffix) if NAME.fullmatch(file.name.partition(".")[0]))
+    with contextlib.suppress(FileNotFoundError), os.scandir(path) as files:
+        ours = (file for file in files if file.name.endswith(suffixes) and NAME.fullmatch(file.name.partition(".")[0]))
+        return sorted(ours, key=lambda file: file.name)
+    return []

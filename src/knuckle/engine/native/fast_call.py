@@ -211,7 +211,14 @@ class FastCall:
     """
 
     def __init__(
-        self, abi: PythonABI, name: str, doc: str, general: Callable[..., Any], *, always: bool = False
+        self,
+        abi: PythonABI,
+        name: str,
+        doc: str,
+        general: Callable[..., Any],
+        *,
+        always: bool = False,
+        of: str = "knuckle",
     ) -> None:
         self._record = (ctypes.c_int64 * len(RECORD))()
         self._forms: dict[Form, None] = {}
@@ -222,7 +229,7 @@ class FastCall:
         self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int), new=abi.new, scalar=abi.scalar)
         words: Any = self._record
         own = np.frombuffer(words, np.int64), self, general
-        self.call = abi.function_object(name, doc, own)
+        self.call = abi.function_object(name, doc, own, of)
 
     def _set(self, **words: int) -> None:
         for name, word in words.items():

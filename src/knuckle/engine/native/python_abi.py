@@ -55,11 +55,15 @@ class PythonABI:
     new: int
     scalar: int
 
-    def function_object(self, name: str, doc: str, own: tuple[Any, ...]) -> Callable[..., Any]:
-        """Python's function object for `enter`. It holds `own`, which begins with the words of a record as an array."""
+    def function_object(self, name: str, doc: str, own: tuple[Any, ...], of: str) -> Callable[..., Any]:
+        """Python's function object for `enter`. It holds `own`, which begins with the words of a record as an array.
+
+        `of` is what it says of itself that it belongs to: the name of the class of tuples that holds `own`.
+        """
         definition = _MethodDef(name.encode(), self.loaded.address("enter"), _FASTCALL_WITH_KEYWORDS, doc.encode())
         make = _python("PyCFunction_NewEx", ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
-        return make(ctypes.addressof(definition), (*own, self, definition), None)
+        held: Any = type(of, (tuple,), {"__slots__": ()})
+        return make(ctypes.addressof(definition), held((*own, self, definition)), None)
 
 
 def python_abi() -> PythonABI | None:

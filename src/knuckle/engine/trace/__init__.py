@@ -9,6 +9,7 @@ from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
 from .lookup_block import Lookup
+from .product_block import MatrixProduct
 from .program import Program
 from .regions import Rolled
 from .rolled_blocks import RolledBlock
@@ -25,6 +26,7 @@ __all__ = [
     "Graph",
     "Laid",
     "Lookup",
+    "MatrixProduct",
     "Multiply",
     "Node",
     "Operation",

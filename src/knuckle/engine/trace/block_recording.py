@@ -13,6 +13,7 @@ from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .lookup_block import Lookup
+from .product_block import MatrixProduct
 from .program import Program, compact
 from .rolled_blocks import rolled_block
 
@@ -42,13 +43,15 @@ class Recorded:
         ]
 
 
-def called(memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool) -> list[Any]:
+def called(
+    memory: dict[Any, Any], text: Text, arguments: list[Any], is_general: bool = False, is_single: bool = False
+) -> list[Any]:
     """The results of a piece of text that is printed once. `memory` holds what has been recorded of it.
 
     What is known of the arguments makes another piece, unless it is to be a general one.
     """
     graph = innermost(arguments)
-    if not graph.has_blocks:
+    if not graph.has_blocks or (is_single and not graph.keeps_loops):
         return text(arguments)
     known = [None if is_general else _constant(graph, x) for x in arguments]
     key = graph, tuple(known)
@@ -99,6 +102,21 @@ def looked_up(grid: Grid, row: Any, column: Any) -> list[Any]:
     graph = innermost([row, column])
     block = Lookup(grid)
     call = graph.call(block, [_node(graph, row), _node(graph, column)])
+    return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+
+
+def multiplied(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any] | None:
+    """A matrix of constants, or of inputs, times a vector; None for others, whose entries have their own operations."""
+    graph = innermost(x)
+    matrix = [_node(graph, entry) for row in rows for entry in row]
+    known = [value for i in matrix if (value := graph.value(i)) is not None]
+    if len(known) == len(matrix):
+        block, taken = MatrixProduct(len(rows), len(x), tuple(known)), list[int]()
+    elif all(graph.nodes[i].op == "input" for i in matrix):
+        block, taken = MatrixProduct(len(rows), len(x)), matrix
+    else:
+        return None
+    call = graph.call(block, [*taken, *(_node(graph, entry) for entry in x)])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from math import prod
 from typing import Any
 
+from knuckle.scalar.refusals import NO_NUMBER
 from knuckle.spatial import Matrix, Vector
 
-from .expression import Expression, index_of
+from .expression import Condition, Expression, index_of
 from .expression_graph import Graph
 from .inline import inlined
 from .node_order import in_good_order
@@ -73,5 +74,6 @@ def node_of(graph: Graph, x: Any) -> int:
     """The node of an output."""
     i = index_of(graph, x)
     if i is None:
-        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol")
+        instead = f": {NO_NUMBER}" if isinstance(x, Condition) else ""
+        raise TypeError(f"a traced function returned a {type(x).__name__}, which is no number and no symbol{instead}")
     return i

@@ -6,19 +6,18 @@ from fractions import Fraction
 from numbers import Real
 from typing import Any, NoReturn
 
-from knuckle.scalar import ONE, ZERO, Dual, Kind
+from knuckle.scalar import ONE, ZERO, Dual, Kind, MadeOfScalars, absolute, is_of_one_state, power, remainder
+from knuckle.scalar.arrays.numpy_operand import NumPyOperand
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
+from knuckle.scalar.refusals import INSTEAD, NO_FLOAT, NO_INTEGER, NO_NUMBER
 
 from .expression_graph import Graph
 
-INSTEAD = "its value is not known while code is made of the text; kn.where(condition, x, y) chooses in the code"
 
-
-class Expression:
+class Expression(NumPyOperand):
     """A node of a graph, as a scalar. Arithmetic with it adds nodes, and so do comparisons, which give conditions."""
 
     __slots__ = ("graph", "index")
-    __array_ufunc__ = None
 
     def __init__(self, graph: Graph, index: int) -> None:
         self.graph, self.index = graph, index
@@ -94,7 +93,7 @@ class Expression:
         raise TypeError(f"a symbol cannot be a member of a set or the key of a dictionary: {INSTEAD}")
 
     def _compared(self, op: str, other: Any, reflected: bool = False, negated: bool = False) -> Any:
-        if isinstance(other, Dual):
+        if isinstance(other, (Dual, MadeOfScalars)) or (getattr(other, "ndim", 0) and is_of_one_state()):
             return NotImplemented
         graph = self.graph.open[-1]
         i, j = _inside(graph, self), index_of(graph, other)
@@ -105,9 +104,42 @@ class Expression:
     def __bool__(self) -> bool:
         raise TypeError(f"a symbol has no truth value: {INSTEAD}")
 
+    def __float__(self) -> NoReturn:
+        raise TypeError(NO_FLOAT)
+
+    __complex__ = __float__
+
+    def __index__(self) -> NoReturn:
+        raise TypeError(NO_INTEGER)
+
+    __int__ = __index__
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __abs__(self) -> Any:
+        return absolute(self)
+
+    def __pow__(self, n: Any) -> Any:
+        return NotImplemented if _is_composed(n) else power(self, n)
+
+    def __rpow__(self, x: Any) -> Any:
+        return power(x, self)
+
+    def __mod__(self, y: Any) -> Any:
+        return NotImplemented if _is_composed(y) else remainder(self, y)
+
+    def __rmod__(self, x: Any) -> Any:
+        return remainder(x, self)
+
     @staticmethod
     def scalar_kind() -> Kind:
         return KIND
+
+
+def _is_composed(x: Any) -> bool:
+    """Whether `x` computes a mixed expression by itself."""
+    return isinstance(x, MadeOfScalars) or bool(getattr(x, "ndim", 0))
 
 
 def _is_no_number(x: object) -> bool:
@@ -142,19 +174,42 @@ def _value(x: Expression) -> float | None:
     return x.graph.value(x.index)
 
 
-class Condition:
-    """A comparison of symbols, or what holds where it does not: only `select` and `where` can use it."""
+class Condition(NumPyOperand):
+    """A comparison of symbols, or what holds where it does not: for `where`, and for &, | and ~."""
 
     __slots__ = ("graph", "index", "negated")
-    __array_ufunc__ = None
+    is_condition = True
 
     def __init__(self, graph: Graph, index: int, negated: bool = False) -> None:
         self.graph, self.index, self.negated = graph, index, negated
 
     def _has_no_value(self, *_: object) -> NoReturn:
-        raise TypeError(f"a comparison of symbols has no truth value: {INSTEAD}")
+        raise TypeError(
+            f"a comparison of symbols has no truth value: {INSTEAD}; & and | join two, np.max is max, "
+            "and of np.stack([x, y]), not of np.array([x, y]), NumPy's functions have operations"
+        )
 
     __bool__ = __eq__ = __ne__ = __hash__ = _has_no_value  # pyright: ignore[reportAssignmentType]
+
+    def __invert__(self) -> Condition:
+        return Condition(self.graph, self.index, not self.negated)
+
+    def __and__(self, other: Any) -> Any:
+        if not isinstance(other, Condition):
+            return NotImplemented if _is_composed(other) else self if other else False
+        return _select(self, _one_if(other), 0.0) > 0.0
+
+    def __or__(self, other: Any) -> Any:
+        if not isinstance(other, Condition):
+            return NotImplemented if _is_composed(other) else True if other else self
+        return _select(self, 1.0, _one_if(other)) > 0.0
+
+    __rand__, __ror__ = __and__, __or__
+
+    def _is_no_number(self, *_: object) -> NoReturn:
+        raise TypeError(NO_NUMBER)
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __neg__ = __float__ = _is_no_number
 
     @staticmethod
     def scalar_kind() -> Kind:
@@ -177,7 +232,10 @@ def _numbers(*args: Any) -> tuple[Graph, list[int]]:
 
 def _number(graph: Graph, x: Any) -> int:
     if isinstance(x, Condition):
-        return x.index if x.graph is graph else graph.apply("less", graph.constant(0.0), _inside(graph, _one_if(x)))
+        if x.graph is graph:
+            return x.index
+        plain = Condition(x.graph, x.index)  # whoever takes the number minds the negation
+        return graph.apply("less", graph.constant(0.0), _inside(graph, _one_if(plain)))
     i = index_of(graph, x)
     if i is None:
         raise TypeError(f"a {type(x).__name__} does not mix with symbols")
@@ -187,7 +245,8 @@ def _number(graph: Graph, x: Any) -> int:
 def _one_if(condition: Condition) -> Expression:
     """1 where a condition holds and 0 elsewhere: a number that blocks can take."""
     graph = condition.graph
-    return Expression(graph, graph.apply("select", condition.index, graph.constant(1.0), graph.constant(0.0)))
+    holds, else_ = graph.constant(0.0 if condition.negated else 1.0), graph.constant(1.0 if condition.negated else 0.0)
+    return Expression(graph, graph.apply("select", condition.index, holds, else_))
 
 
 def _apply(op: str) -> Any:
@@ -210,10 +269,10 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
     return Expression(graph, graph.apply("select", *numbers))
 
 
-def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool) -> list[Any]:
+def _called(memory: dict[Any, Any], text: Any, arguments: list[Any], is_general: bool, is_single: bool) -> list[Any]:
     from .block_recording import called
 
-    return called(memory, text, arguments, is_general)
+    return called(memory, text, arguments, is_general, is_single)
 
 
 def _repeated(text: Any, state: list[Any], rounds: int, settles: bool) -> list[Any] | None:
@@ -240,8 +299,14 @@ def _looked_up(grid: Any, row: Any, column: Any) -> list[Any]:
     return looked_up(grid, row, column)
 
 
+def _multiplied(rows: Any, x: Any) -> list[Any] | None:
+    from .block_recording import multiplied
+
+    return multiplied(rows, x)
+
+
 KIND = Kind(
     "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
-    called=_called, repeated=_repeated, ruled=_ruled, looped=_looped, looked_up=_looked_up,
+    called=_called, repeated=_repeated, ruled=_ruled, looped=_looped, looked_up=_looked_up, multiplied=_multiplied,
 )  # fmt: skip

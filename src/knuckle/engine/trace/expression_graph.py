@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from knuckle.scalar.operations import CONDITIONS, OPERATIONS
 
@@ -71,6 +71,9 @@ FIRST_TAKEN = 1 << 30
 
 class Graph:
     """Nodes in an order in which each comes after those it uses."""
+
+    keeps_loops: ClassVar[bool] = False
+    """Whether it knows the loops over bodies that its nodes come from"""
 
     __slots__ = (
         "__weakref__", "_block_number", "_number", "blocks", "depth", "has_blocks", "has_rules", "nodes", "open",

@@ -30,6 +30,8 @@ class MarkedGraph(Graph):
     Values that are read in another stretch are kept in memory. Conditions cannot be: they are kept as numbers.
     """
 
+    keeps_loops = True
+
     __slots__ = ("_conditions", "stretch", "stretches")
 
     def __init__(self, parent: Graph | None = None, has_blocks: bool = False) -> None:

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from knuckle.errors import ModelError
 from knuckle.formats.xml import shorten
 from knuckle.model import ROOT, Body, ContactRules, Coupling, Frame, Keyframe, LoopJoint, Model, Provenance, TreeJoint
+from knuckle.model.actuators import Actuator
 from knuckle.model.deformables import Deformable
 from knuckle.model.elements import ForceElement
 from knuckle.spatial import PLANAR, SPATIAL
@@ -33,6 +34,7 @@ _PARTS: dict[str, Any] = {
     "contact": ContactRules,
     "elements": tuple[ForceElement, ...],
     "deformables": tuple[Deformable, ...],
+    "actuators": tuple[Actuator, ...],
     "provenance": Provenance,
 }
 

@@ -28,6 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
+from knuckle.model.actuators import Actuator, Transmission
 from knuckle.model.deformables import Attachment, Deformable, NodeMesh, elastic_materials
 from knuckle.model.elements import LinePoint, Winding
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
@@ -46,7 +47,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits, LoopJoint,
+    Actuator, Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits,
+    LoopJoint,
     Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
     Winding,
@@ -63,6 +65,7 @@ def _of_library() -> dict[str, type]:
             *vars(coupling_laws).items(),
             *vars(knuckle.model.elements).items(),
             *vars(elastic_materials).items(),
+            *((cls.__name__, cls) for cls in get_args(Transmission)),
         )
         if isclass(value) and dataclasses.is_dataclass(value) and not isabstract(value)
     }

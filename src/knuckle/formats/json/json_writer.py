@@ -22,7 +22,7 @@ from knuckle.spatial import Matrix, Vector
 from .json_schema import BODY, FORMAT, PLAIN, REFERENCES, VERSION, type_name
 
 _TOP = ("name", "gravity", "base", "bodies", "joints", "frames", "loops", "couplings")
-_RARE: dict[str, Any] = {"keyframes": (), "contact": ContactRules(), "elements": (), "deformables": ()}
+_RARE: dict[str, Any] = {"keyframes": (), "contact": ContactRules(), "elements": (), "deformables": (), "actuators": ()}
 """What is left out where there is none."""
 
 

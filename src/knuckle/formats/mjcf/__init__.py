@@ -1,4 +1,4 @@
-"""MJCF in, through MuJoCo's own parser (`pip install knuckle[mjcf]`), and out."""
+"""MJCF in, through MuJoCo's own parser (the extra `mjcf`), and out."""
 
 from .mjcf_reader import from_mujoco, read_mjcf
 from .mjcf_writer import to_mjcf, write_mjcf

@@ -7,12 +7,14 @@ import re
 from typing import Any
 
 from knuckle.errors import ModelError
+from knuckle.extras import install
 from knuckle.formats.base_link import check_base
 from knuckle.formats.xml import parse_xml
 from knuckle.model import Body, ContactRules, Model, Provenance
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
 from knuckle.spatial import Inertia
 
+from .actuators.read_actuators import actuators
 from .equality import constraints
 from .file_bounds import check_bounds
 from .flexes.read_flexes import flexes
@@ -76,6 +78,7 @@ def from_mujoco(
     loops, couplings = constraints(source, tree, mimic)
     keys = keyframes(source, tree, couplings)
     lines = tendons(source, tree)
+    driven = actuators(source, tree)
     remark(source)
     visuals, collisions = shapes(source, 0, (0.0, 0.0, 0.0), file)
     x, y, z = numbers(compiled.opt.gravity)
@@ -92,6 +95,7 @@ def from_mujoco(
         keyframes=keys,
         elements=lines,
         deformables=tuple(soft),
+        actuators=driven,
         contact=ContactRules(source.contacts.surfaces, source.contacts.pairs),
     )
     rules = dataclasses.replace(model.contact, ignored=exclusions(source, tree, model))
@@ -120,5 +124,5 @@ def _mujoco() -> Any:
     try:
         import mujoco
     except ImportError:
-        raise ImportError("reading MJCF needs MuJoCo: pip install knuckle[mjcf]") from None
+        raise ImportError(f"reading MJCF needs MuJoCo: {install('mjcf')}") from None
     return mujoco

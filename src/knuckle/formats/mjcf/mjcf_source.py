@@ -30,9 +30,15 @@ class MjcfSource:
         self.notes: list[Note] = []
         self.soft: set[int] = set()
         """Bodies that are vertices of deformable bodies, and no bodies here"""
-        self._taken: dict[str, set[str]] = {"frame": {"world"}, "joint": set(), "element": set()}
+        self._taken: dict[str, set[str]] = {"frame": {"world"}, "joint": set(), "element": set(), "actuator": set()}
         self.muscles: set[int] = set()
         """Actuators that have become laws of lines"""
+        self.actuators: set[int] = set()
+        """Those that have become actuators"""
+        self.unread: dict[int, str] = {}
+        """Why others have not"""
+        self.lines: dict[int, str] = {}
+        """Names of the lines of tendons"""
         self._names: dict[str, list[str]] = {}
 
     def note(self, level: str, subject: str, text: str) -> None:

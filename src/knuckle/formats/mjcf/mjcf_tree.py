@@ -19,7 +19,7 @@ from knuckle.model import ROOT, Body, Frame, Limits, TreeJoint
 from knuckle.spatial import Inertia, Sym3, Transform, Vector, rotation
 from knuckle.spatial.three import transpose
 
-from .actuators import motors
+from .actuators.actuator_notes import motors
 from .geoms.read_shapes import shapes
 from .joint_variables import position
 from .mjcf_source import MjcfSource, numbers, transform

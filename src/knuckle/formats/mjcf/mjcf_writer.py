@@ -21,7 +21,7 @@ from .geoms.write_contact import GeomNames, exclusions, geom_names, pair_words
 from .geoms.write_shapes import ShapeWriter, add_assets
 from .joint_variables import to_qpos, to_qvel
 from .mjcf_losses import TYPE_OF, check_sayable, depth_first, drawn_at, polynomial, unsayable, wraps_base
-from .write_tendons import TendonWords, Words
+from .write_tendons import TendonWords, Words, actuator_words
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -67,7 +67,7 @@ def to_mjcf(model: Model, *, lossy: bool = False) -> str:
     _add_contact(root, model, names)
     _add_equalities(root, model)
     _add_tendons(root, tendons)
-    _add_muscles(root, tendons)
+    _add_actuators(root, model, tendons)
     _add_keyframes(root, model)
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode") + "\n"
@@ -207,10 +207,12 @@ def _add_tendons(root: Element, tendons: TendonWords) -> None:
             _add(tendon, "joint", **_in_words(winding, name))
 
 
-def _add_muscles(root: Element, tendons: TendonWords) -> None:
-    parent = _add(root, "actuator") if tendons.muscles else root
+def _add_actuators(root: Element, model: Model, tendons: TendonWords) -> None:
+    parent = _add(root, "actuator") if tendons.muscles or model.actuators else root
     for words in tendons.muscles:
         _add(parent, "muscle", **_in_words(words, words["name"]))
+    for words in actuator_words(model):
+        _add(parent, "general", **_in_words(words, words["name"]))
 
 
 def _in_words(words: Words, owner: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,16 +25,15 @@ from knuckle.model.elements import (
 )
 from knuckle.spatial import IDENTITY
 
-from .actuators import count, drives
+from .actuators.actuator_notes import count, drives
+from .actuators.read_muscles import muscles_on
 from .mjcf_source import MjcfSource, numbers, transform
 from .mjcf_tree import MjcfTree
-from .read_muscles import muscles_on
 
 _OTHERS = {
     "stiffnesspoly": ("higher terms of its stiffness", "SPRING"),
     "dampingpoly": ("higher terms of its damping", "DAMPER"),
     "springyield": ("the yield of its spring", "SPRING"),
-    "armature": ("its armature",),
     "frictionloss": ("its frictionloss", "FRICTIONLOSS", "CONSTRAINT"),
     "limited": ("its range", "LIMIT", "CONSTRAINT"),
 }
@@ -61,10 +61,13 @@ def tendons(source: MjcfSource, tree: MjcfTree) -> tuple[Line | JointLine, ...]:
                 laws.insert(0, (name, _law(source, t)))
             for own, law in laws:
                 called = source.claim("element", own, "_muscle" if isinstance(law, MujocoMuscle) else "_tendon")
-                found.append(made(source, tree, t, called, law))
+                line = made(source, tree, t, called, law)
+                found.append(line if law is not laws[0][1] else replace(line, armature=_armature(source, t)))
+                if not isinstance(law, MujocoMuscle):
+                    source.lines[t] = called
         except ValueError as error:
             raise ModelError(str(error), element=name) from None
-        idle += not laws
+        idle += not laws and not _actuators_on(source, t)
         if left_out:
             source.note("warning", name, f"a line here, without {', '.join(left_out)}")
     if idle:
@@ -144,16 +147,28 @@ def _done(source: MjcfSource, t: int) -> list[str]:
     """What a tendon exerts that a line does too."""
     m = source.m
     words = ("its stiffness", "SPRING", m.tendon_stiffness), ("its damping", "DAMPER", m.tendon_damping)
-    return [word for word, switch, values in words if values[t] and not source.disabled(switch)]
+    forces = [word for word, switch, values in words if values[t] and not source.disabled(switch)]
+    return [*forces, "its armature"] if _armature(source, t) else forces
+
+
+def _armature(source: MjcfSource, t: int) -> float:
+    """The inertia along a tendon, which one of the lines that it becomes has."""
+    return float(source.m.tendon_armature[t]) if source.has("tendon_armature", t) else 0.0
 
 
 def _left_out(source: MjcfSource, t: int) -> list[str]:
     """What a tendon exerts that a line does not."""
-    m, kind = source.m, int(source.mujoco.mjtTrn.mjTRN_TENDON)
     found = [
         word
         for field, (word, *switches) in _OTHERS.items()
         if source.has(f"tendon_{field}", t) and not source.disabled(*switches)
     ]
-    on_it = (a for a in range(count(source)) if (int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])) == (kind, t))
-    return [*found, "armature or damping of its actuator"] if any(drives(source, a) for a in on_it) else found
+    driven = any(drives(source, a) for a in _actuators_on(source, t))
+    return [*found, "armature or damping of its actuator"] if driven else found
+
+
+def _actuators_on(source: MjcfSource, t: int) -> list[int]:
+    """The actuators at a tendon."""
+    m, kind = source.m, int(source.mujoco.mjtTrn.mjTRN_TENDON)
+    places = ((int(m.actuator_trntype[a]), int(m.actuator_trnid[a][0])) for a in range(count(source)))
+    return [a for a, place in enumerate(places) if place == (kind, t)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .actuators import remark_actuators
+from .actuators.actuator_notes import remark_actuators
 from .geoms.exclusions import remark_contact
 from .mjcf_source import MjcfSource
 

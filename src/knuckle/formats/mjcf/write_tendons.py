@@ -7,6 +7,7 @@ from math import hypot
 from typing import Any, TypeAlias
 
 from knuckle.model import Model
+from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints
 from knuckle.model.elements import (
     Cable,
     ConstantTension,
@@ -39,15 +40,16 @@ class TendonWords:
         self._taken = {"site": set(self._own), "geom": set(geoms)}
         self._surfaces: dict[tuple[str, str, float], str] = {}
         self.tendons = [
-            (line.name, tendon_words(line.law) or {}, [self._entry(line, k, x) for k, x in enumerate(line.points)])
+            (line.name, line_words(line), [self._entry(line, k, x) for k, x in enumerate(line.points)])
             for line in model.elements
             if isinstance(line, Line) and is_tendon(line)
         ]
         self.wound = [
-            (line.name, tendon_words(line.law) or {}, [self._winding(x) for x in line.windings])
+            (line.name, line_words(line), [self._winding(x) for x in line.windings])
             for line in model.elements
             if isinstance(line, JointLine) and is_tendon(line)
         ]
+        self.wound += [(name, {}, windings) for name, windings in wound_by_actuators(model)]
         self.muscles = [
             {"name": line.name, "tendon": line.name, **muscle_words(line.law)}
             for line in model.elements
@@ -113,6 +115,17 @@ def is_tendon(element: ForceElement) -> bool:
     return isinstance(element, TensionLine) and tendon_words(element.law) is not None
 
 
+def line_words(line: TensionLine) -> Words:
+    """The attributes of a tendon that is this line."""
+    words = tendon_words(line.law) or {}
+    return words | {"armature": line.armature} if line.armature and not is_wrapped(line) else words
+
+
+def is_wrapped(line: ForceElement) -> bool:
+    """Whether a line goes over a surface: MuJoCo has no armature of such tendons."""
+    return isinstance(line, Line) and any(isinstance(entry, Wrap) for entry in line.points)
+
+
 def tendon_words(law: TensionLaw) -> Words | None:
     """The attributes of a tendon that pulls by this law; None if there is none."""
     match law:
@@ -129,6 +142,48 @@ def tendon_words(law: TensionLaw) -> Words | None:
             return {}
         case _:
             return None
+
+
+def actuator_words(model: Model) -> list[Words]:
+    """The attributes of general actuators for those of a model; fixed tendons for those at several joints."""
+    return [_actuator(x) for x in model.actuators]
+
+
+def wound_by_actuators(model: Model) -> list[tuple[str, list[Words]]]:
+    """Names and windings of the fixed tendons of actuators at several joints."""
+    return [
+        (
+            tendon_of(x),
+            [{"joint": j, "coef": g} for j, g in zip(x.transmission.joints, x.transmission.gears, strict=True)],
+        )
+        for x in model.actuators
+        if isinstance(x.transmission, AtJoints) and len(x.transmission.joints) > 1
+    ]
+
+
+def tendon_of(actuator: Actuator) -> str:
+    """The name of the tendon of an actuator at several joints."""
+    return f"{actuator.name}/tendon"
+
+
+def _actuator(x: Actuator) -> Words:
+    words: Words = {"name": x.name, "dyntype": "none", "gaintype": "affine", "biastype": "affine"}
+    at = x.transmission
+    if isinstance(at, AtFrame):
+        words |= {"site": at.frame, "gear": (*at.force, *at.moment)}
+    elif isinstance(at, AlongLine):
+        words |= {"tendon": at.line, "gear": at.gear}
+    elif len(at.joints) == 1:
+        words |= {"joint": at.joints[0], "gear": at.gears[0]}
+    else:
+        words |= {"tendon": tendon_of(x), "gear": 1.0}
+    words |= {"gainprm": x.gain, "biasprm": x.bias}
+    for word, flag, ends in (
+        ("ctrlrange", "ctrllimited", x.control_range),
+        ("forcerange", "forcelimited", x.force_range),
+    ):
+        words |= {flag: "false"} if ends is None else {flag: "true", word: ends}
+    return words
 
 
 def muscle_words(law: MujocoMuscle) -> Words:
@@ -149,3 +204,5 @@ def lost_elements(model: Model) -> Iterator[tuple[str, str]]:
             yield element.name, "the activation that a muscle begins with"
         elif isinstance(element, TensionLine) and isinstance(element.law, Cable) and element.law.damping:
             yield element.name, "that the damper of a cable does nothing while it is slack, and never pushes"
+        if is_tendon(element) and element.armature and is_wrapped(element):
+            yield element.name, "the armature of a line over a surface"

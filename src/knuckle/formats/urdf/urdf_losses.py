@@ -12,6 +12,7 @@ from knuckle.model.joint_position import neutral_position
 from knuckle.spatial import SPATIAL
 
 from .loop_element import TYPE_OF as LOOP_TYPE_OF
+from .transmission_element import is_transmission
 
 TYPE_OF: dict[type[Joint], str] = {
     Fixed: "fixed", Revolute: "revolute", Continuous: "continuous", Prismatic: "prismatic", Free: "floating",
@@ -51,6 +52,9 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         yield element.name, f"a force element ({type(element).__name__})"
     for soft in model.deformables:
         yield soft.name, "a deformable body"
+    for x in model.actuators:
+        if not is_transmission(x):
+            yield x.name, f"an actuator ({x.kind}, {x.transmission.said})"
     for joint in model.joints:
         for what in ("rotor_inertia", "stiffness"):
             if any(getattr(joint, what)):

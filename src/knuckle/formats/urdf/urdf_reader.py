@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from knuckle.errors import ModelError
 from knuckle.formats.base_link import check_base, floating
+from knuckle.formats.impossible_bodies import warn_of_bodies
 from knuckle.formats.xml import Element, parse_xml, shorten
 from knuckle.model import ROOT, Body, Model, Note, Provenance, TreeJoint
 from knuckle.model.edit import merge_fixed as merge_fixed_joints
@@ -16,6 +17,7 @@ from .joint_element import JointEntry, read_joint
 from .loop_element import read_loops
 from .mesh_paths import Resources
 from .shape_elements import Shapes
+from .transmission_element import read_transmissions
 from .urdf_source import UrdfSource
 from .urdf_tree import arrange, couplings
 from .xacro import refuse_xacro
@@ -60,7 +62,7 @@ def from_element(
     source = UrdfSource(file)
     refuse_xacro(robot, file)
     _refuse_other_documents(source, robot)
-    source.account(robot, "robot", ("link", "joint", "material", "knuckle"), ("name", "version"))
+    source.account(robot, "robot", ("link", "joint", "material", "knuckle", "transmission"), ("name", "version"))
     name = robot.attributes.get("name", "").strip()
     if not name:
         name = os.path.splitext(os.path.basename(file))[0] if file else "robot"
@@ -80,10 +82,12 @@ def from_element(
         joints=tuple(_tree_joint(joint, numbers[joint.parent]) for joint in joints),
         loops=read_loops(source, robot, numbers, [joint.name for joint in joints]),
         couplings=tuple(coupled) if mimic else (),
+        actuators=read_transmissions(source, robot, [joint.name for joint in joints if joint.type.nv == 1]),
         name=name,
         base=bodies[root],
         provenance=Provenance(file, "urdf", (*source.notes, _summary(source, name))),
     )
+    warn_of_bodies(file or name, bodies.values())
     if merge_fixed:
         model = merge_fixed_joints(model)
     if base == "floating":

@@ -29,10 +29,12 @@ from knuckle.model import (
     Sphere,
     TreeJoint,
 )
+from knuckle.model.actuators import Actuator, AtJoints
 from knuckle.spatial import IDENTITY, Inertia, Transform, rotation
 
 from .inertial_element import is_zero
 from .loop_element import TYPE_OF as LOOP_TYPE_OF
+from .transmission_element import is_transmission
 from .urdf_losses import SHAPES, TYPE_OF, check_sayable, unsayable
 
 UNLIMITED = 1e16
@@ -71,6 +73,8 @@ def to_urdf(model: Model, *, lossy: bool = False) -> str:
     taken = set(joint_names)
     for frame in model.frames:
         lines += _indented(_frame(frame, parents[frame.body], taken))
+    for actuator in model.actuators:
+        lines += _indented(_transmission(actuator))
     if model.loops:
         lines += _indented(_element("knuckle", {}, [line for loop in model.loops for line in _loop(loop, parents)]))
     return "\n".join([*lines, "</robot>", ""])
@@ -79,6 +83,19 @@ def to_urdf(model: Model, *, lossy: bool = False) -> str:
 def write_urdf(model: Model, path: str | os.PathLike[str], *, lossy: bool = False) -> None:
     """Write a model as a URDF file; see `to_urdf`."""
     write_text(path, to_urdf(model, lossy=lossy))
+
+
+def _transmission(actuator: Actuator) -> list[str]:
+    at = actuator.transmission
+    if not is_transmission(actuator) or not isinstance(at, AtJoints):
+        return []
+    reduction = f"<mechanicalReduction>{_text(at.gears[0], actuator.name)}</mechanicalReduction>"
+    inside = [
+        "<type>transmission_interface/SimpleTransmission</type>",
+        *_element("joint", {"name": at.joints[0]}),
+        *_element("actuator", {"name": actuator.name}, [reduction]),
+    ]
+    return _element("transmission", {"name": actuator.name}, inside)
 
 
 def _link(body: Body) -> list[str]:

@@ -12,6 +12,7 @@ from knuckle.algorithms.loops import articulated_loops, constrained_motion, cons
 from knuckle.algorithms.loops import loop_constraints as loops
 from knuckle.algorithms.loops.loop_response import ArticulatedLoops
 from knuckle.algorithms.loops.loop_sides import LoopRows
+from knuckle.functions.line_inertia import moved_by_lines
 from knuckle.functions.per_joint import all_wrenches, minus
 from knuckle.model import ROOT, Model
 from knuckle.model.connectivity import elimination_parents, expand_parents
@@ -31,9 +32,9 @@ Response = Callable[..., tuple[Vector, Vector]]
 def has_many_constraints(model: Model) -> bool:
     """Whether loops are closed body by body: the work of matrices would grow with the cube of their number.
 
-    Couplings tie joints together wherever they are, and go by matrices.
+    Couplings and lines with armature tie joints together wherever they are, and go by matrices.
     """
-    return not model.couplings and constraint_count(model) ** 2 * model.nv > FEW
+    return not model.ties_branches and constraint_count(model) ** 2 * model.nv > FEW
 
 
 def response(model: Model, q: Any, H: Callable[[], Any]) -> Response:
@@ -46,9 +47,9 @@ def response(model: Model, q: Any, H: Callable[[], Any]) -> Response:
 
 
 def tree_parents(model: Model) -> tuple[int, ...]:
-    """λ' of the velocity variables. Where couplings tie branches together, they stand in one line."""
-    if model.couplings:
-        return elimination_parents(model.nv, moved_together(model))
+    """λ' of the velocity variables. Where couplings or armature tie branches together, they stand in one line."""
+    if model.ties_branches:
+        return elimination_parents(model.nv, [*moved_together(model), *moved_by_lines(model)])
     return expand_parents(model.parents, [joint.type.nv for joint in model.joints])
 
 

@@ -164,7 +164,7 @@ class StepRoom:
     """The memory of one run of steps: it is not for two threads at once."""
 
     def __init__(self, scene: ContactScene, rounds: int, tolerance: float) -> None:
-        self._scene, model = scene, scene.model
+        self.scene, model = scene, scene.model
         self.mechanism = m = scene.mechanism()
         self.terms = StateTerms(
             q=np.zeros(model.nq), v=np.zeros(m.nv), a=np.zeros(m.nv), t=np.zeros(1), dt=np.zeros(1),
@@ -192,7 +192,7 @@ class StepRoom:
         m, o = self.mechanism, self.outcome
         discs = bool(m.slides), bool(m.turns), bool(m.rolls)
         self.cones = p = room_for(o.contacts, o.entries, m.nv, o.envelope, discs, *self._solver)
-        s, pairs, terms, ahead = self.terms, self.pairs, list(self._scene.terms), list(self._scene.ahead)
+        s, pairs, terms, ahead = self.terms, self.pairs, list(self.scene.terms), list(self.scene.ahead)
         self._arguments: dict[Routine, tuple[Any, ...]] = {
             begin_step: (m, s, pairs, o, terms),
             end_step: (m, s, pairs, p, o, ahead),
@@ -205,7 +205,7 @@ class StepRoom:
             self._bound[routine] = routine.bind(*self._arguments[routine])
         return self._bound[routine]()
 
-    def _grow(self, status: int) -> None:
+    def grow(self, status: int) -> None:
         """Twice as much of what was too little."""
         name = {MORE_CONTACTS: "contacts", MORE_ENTRIES: "entries"}.get(status, "envelope")
         self.outcome = replace(self.outcome, **{name: 2 * getattr(self.outcome, name)})
@@ -226,7 +226,7 @@ class StepRoom:
         s, o, m = self.terms, self.outcome, self.mechanism
         s.t[0], s.dt[0], s.q[:], s.v[:], s.a[:], o.impulses[:], m.held[:] = t, dt, q, v, a, impulses, held
         while (status := self._stepped()) != DONE:
-            self._grow(status)
+            self.grow(status)
         o = self.outcome
         return o.q.copy(), o.v.copy(), o.impulses.copy(), float(o.residual[0])
 
@@ -245,16 +245,16 @@ class StepRoom:
         left, done = np.array([worst, unsolved, DONE], float), 0
         while done < len(times):
             routine = many_steps.bind(
-                m, s, self.pairs, self.cones, self.outcome, acceleration, list(self._scene.terms),
-                list(self._scene.ahead), parameters, n, size, times, done, len(times), every, rows, left, much,
+                m, s, self.pairs, self.cones, self.outcome, acceleration, list(self.scene.terms),
+                list(self.scene.ahead), parameters, n, size, times, done, len(times), every, rows, left, much,
             )  # fmt: skip
             done = routine()
             if done < len(times):
-                self._grow(int(left[2]))
+                self.grow(int(left[2]))
         return rows
 
     def _stepped(self) -> int:
-        if self._scene.has_code:
+        if self.scene.has_code:
             return self._run(whole_step)
         if self._run(begin_step):
             self._look()
@@ -263,13 +263,13 @@ class StepRoom:
     def _look(self) -> None:
         """The places of near pairs that another library computes."""
         pairs, placed = self.pairs, self.pairs.placed.reshape(-1, 4, 3)
-        places, others = pairs.places.reshape(-1, PLACE_SIZE), iter(self._scene.collider.colliders)
-        for k, row in enumerate(self._scene.table.rows):
+        places, others = pairs.places.reshape(-1, PLACE_SIZE), iter(self.scene.collider.colliders)
+        for k, row in enumerate(self.scene.table.rows):
             if row[KIND] >= 0:
                 continue
             collider = next(others)
             if pairs.is_near[k]:
-                found = self._scene.collider.places_of(k, collider, placed[row[FIRST]], placed[row[SECOND]])
+                found = self.scene.collider.places_of(k, collider, placed[row[FIRST]], placed[row[SECOND]])
                 places[row[PLACE] : row[PLACE] + len(found)] = found
 
 

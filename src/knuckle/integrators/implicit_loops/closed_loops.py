@@ -1,4 +1,4 @@
-"""The rows of closed loops in a state of a mechanism, as numbers (RBDA 8.2-8.7)."""
+"""The rows of closed loops in a state of a mechanism, and of couplings, as numbers (RBDA 8.2-8.7)."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from knuckle.model import Model
 
 from .loop_texts import loop_code
 from .records import Closing, TreeFactors, TreeState
+from .tied_variables import TiedVariables
 from .tree_products import joint_forces, solve
 from .tree_tables import TreeTables
 
@@ -25,9 +26,9 @@ NOTHING = 1e-10
 class ClosedLoops:
     """δ, rates, biases and rows of all loops of a mechanism, and what closes them."""
 
-    def __init__(self, tables: TreeTables, s: TreeState, g: TreeFactors) -> None:
+    def __init__(self, tables: TreeTables, s: TreeState, g: TreeFactors, ties: TiedVariables) -> None:
         model: Model = tables.model
-        self._loops, self._s, nv = model.loops, s, tables.tree.nv
+        self._loops, self._s, self._ties, nv = model.loops, s, ties, tables.tree.nv
         kinds: dict[Joint, Code] = {}
         for loop in model.loops:
             if loop.type not in kinds:
@@ -38,7 +39,8 @@ class ClosedLoops:
             np.array([float(x) for X in (loop.X_successor, loop.X_predecessor) for x in _flat(X)])
             for loop in model.loops
         ]
-        self.count = rows = sum(6 - loop.type.nv for loop in model.loops)
+        self._closing = sum(6 - loop.type.nv for loop in model.loops)
+        self.count = rows = self._closing + ties.count
         self.closing = Closing(
             rows, np.zeros(rows * nv + 1), np.zeros(rows + 1), np.zeros(rows * nv + 1), np.zeros(rows * rows + 1),
             np.zeros(rows + 1),
@@ -67,6 +69,7 @@ class ClosedLoops:
             self.forces[own] = out[3 * n :].reshape(n, 2, 6)
             self.bodies[own] = ends
             first += n
+        self.bias[self._closing :] = self._ties.bias
 
     def spread(self) -> None:
         """K of these rows, Z = P⁻¹Kᵀ and the inverse of K Z, for what is factored now."""
@@ -78,7 +81,10 @@ class ClosedLoops:
             self._F[:] = 0.0
             for b, f in zip(self.bodies[i], self.forces[i], strict=True):
                 self._F[6 * b : 6 * b + 6] += f
-            self._transposed()
+            if i < self._closing:
+                self._transposed()
+            else:
+                self._row[:] = self._ties.rows[i - self._closing]
             self.K[i] = self._row
             self._solve()
             Z[i] = self._z

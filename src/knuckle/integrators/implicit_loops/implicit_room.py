@@ -13,6 +13,7 @@ from .closed_loops import ClosedLoops
 from .gradients import descend
 from .placing import move, place, place_bodies
 from .sparse_equations import SparseEquations
+from .tied_variables import TiedVariables
 from .tree_products import factor
 from .tree_tables import TreeTables
 from .woodbury import Woodbury
@@ -40,11 +41,11 @@ class ImplicitRoom:
     """Tables, arrays and bound loops: not for two threads at once."""
 
     def __init__(self, model: Model, solver: str, tolerance: float, iterations: int) -> None:
-        self._model, self._solver = model, solver
-        self.tables = tables = TreeTables.of(model)
+        self._solver, self._ties = solver, TiedVariables(model)
+        self.tables = tables = TreeTables.of(self._ties.tree)
         self._tree, self._s = tables.tree, tables.state()
         self._g, self._d, self._rotor = tables.factors(), tables.descent(), self._s.rotor.copy()
-        self.loops = ClosedLoops(tables, self._s, self._g)
+        self.loops = ClosedLoops(tables, self._s, self._g, self._ties)
         tree, s, g = self._tree, self._s, self._g
         self._place = place.bind(tree, s, tables.joints, tables.elements)
         self._place_bodies = place_bodies.bind(tree, s, tables.joints)
@@ -68,7 +69,7 @@ class ImplicitRoom:
         if self.loops.count:
             self._ask(decay_time, dt)
         if not np.isfinite(self._s.rhs).all():
-            change, count, left = np.full(self._model.nv, np.nan), 0, 0.0
+            change, count, left = np.full(self._ties.size, np.nan), 0, 0.0
         elif self._sparse is not None:
             change, count, left = self._sparse.solved()
         else:
@@ -86,10 +87,11 @@ class ImplicitRoom:
     def begin(self, t: float, q: Array, v: Array, tau: Array, applied: Array | None, held: Any, dt: float) -> None:
         """A state and what acts there, in the arrays."""
         s = self._s
-        s.t[0], s.dt[0], s.q[:-1], s.v[:-1], s.tau[:] = t, dt, q, v, tau
+        (s.q[:-1], s.v[:-1]), s.tau[:] = self._ties.state(q, v), self._ties.spread(tau)
+        s.t[0], s.dt[0] = t, dt
         s.applied[6:] = 0.0 if applied is None else np.reshape(applied, -1)
         s.rotor[:] = self._rotor
-        s.rotor[:-1] += held
+        s.rotor[:-1] += self._ties.spread(held)
 
     def _ask(self, decay_time: float | None, dt: float) -> None:
         """What rows of loops ask of the change: dt (k + k_stab) (RBDA 8.21-8.23)."""
@@ -125,7 +127,7 @@ class ImplicitRoom:
     def closed(self, t: float, q: Array, v: Array, held: Any) -> tuple[Array, Array]:
         """The nearest state with closed loops, by kinetic energy, as `onto_constraints` has it."""
         loops, s = self.loops, self._s
-        self.begin(t, q, v, np.zeros(self._model.nv), None, held, 0.0)
+        self.begin(t, q, v, np.zeros(len(v)), None, held, 0.0)
         self._look()
         self._factor[0]()
         loops.spread()
@@ -144,4 +146,4 @@ class ImplicitRoom:
         self.loops.look()
 
     def _state(self) -> tuple[Array, Array]:
-        return self._s.q[:-1].copy(), self._s.v[:-1].copy()
+        return self._ties.gathered(self._s.q[:-1], self._s.v[:-1])

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ConvergenceError
+from knuckle.extras import install
 
 from .closed_loops import ClosedLoops
 from .records import TreeState
@@ -38,7 +39,7 @@ class SparseEquations:
         try:
             from scipy import sparse
         except ImportError:
-            raise ImportError('solver="kkt" needs SciPy, and qdldl to be fast: pip install "knuckle[sparse]"') from None
+            raise ImportError(f'solver="kkt" needs SciPy, and qdldl to be fast: {install("sparse")}') from None
         self._sparse, self._m, self._s, self._loops = sparse, tables.tree, s, loops
         m = self._m
         self._n, nb = m.nv, m.bodies - 1

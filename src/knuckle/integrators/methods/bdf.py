@@ -21,6 +21,9 @@ ROOT_HALF = sqrt(0.5)
 class BDF1(Newton):
     """Implicit Euler: q' = q ⊕ dt v', and v' solves ID(q', v', (v' − v)/dt) = τ(t', q', v')."""
 
+    acts_at_the_end = True
+    is_implicit = True
+
     @property
     def order(self) -> int:
         return 1
@@ -57,6 +60,9 @@ class BDF2(Newton):
     """
 
     start: Literal["bdf1", "sdirk2"] = "bdf1"
+
+    acts_at_the_end = True
+    is_implicit = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

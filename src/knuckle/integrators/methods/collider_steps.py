@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from knuckle.contact.shape_collider import ShapeCollider
 from knuckle.errors import ModelError
 from knuckle.functions.configuration import has_charts
-from knuckle.integrators.base import Integrator, State
+from knuckle.functions.line_inertia import must_have_no_armature
+from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.contact_loops.step_room import ContactScene, StepRoom
 from knuckle.integrators.system import HOLD, System
 from knuckle.model import Model
@@ -51,6 +52,9 @@ class ColliderSteps(Integrator):
     solves_friction = True
     solves_contacts = True
     takes_numbers = True
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.collider_steps(self)
 
     def __post_init__(self) -> None:
         if not isinstance(self.collider, ShapeCollider):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -141,5 +145,6 @@ def must_be_of(collider: ShapeCollider, model: Model) -> None:
 
 def must_be_known(model: Model) -> None:
     """An error for what these steps do not know."""
+    must_have_no_armature(model, "steps with contacts")
     if model.couplings:
         raise ModelError(f"contacts of {model.name}, which has joints that follow others, are too many to be compiled")

@@ -21,17 +21,18 @@ from knuckle.algorithms.contact.contact_rows import (
     whitened_row,
     whitened_sum,
 )
-from knuckle.algorithms.contact.overlap_recovery import recovered
+from knuckle.algorithms.contact.overlap_recovery import largest, recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.loop_terms import is_redundant
-from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.system import System, with_rotors
 from knuckle.model import Model
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
-from knuckle.spatial import Vector, called
+from knuckle.spatial import Vector, called, repeated
 from knuckle.spatial.linear.sparse_rows import transposed_times
 
 from .contact_impulses import Contact, axes_of, contacts_of, impulse_count, must_be_few
@@ -72,6 +73,9 @@ class ContactSteps(Integrator):
     evaluates_forces_once = True
     solves_friction = True
     solves_contacts = True
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.contact_steps(self)
 
     def __post_init__(self) -> None:
         for name in ("joint_limits", "extrapolated"):
@@ -191,6 +195,7 @@ def with_contacts(
 
     Velocities change in the axes that bodies have at its beginning; what goes anywhere goes straight ahead with them.
     """
+    must_have_no_armature(model, "steps with contacts")
     at, old = model.positions(q), model.velocities(q, v)
     pulled = model.velocities(q, a)
     old, free, turns = without_impulses(model, old, pulled, dt)
@@ -206,24 +211,38 @@ def with_contacts(
         y = [untied(model, parts, x) for x in y]
     G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
-    found, residual, free_work, stops, pushes = resolved(
+    found, residual, free_work, problem = resolved(
         contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
     )
-    z, apart = (
-        whitened_sum(model, y, transposed_times([J[n] for n in some], x, len(y)))
-        for some, x in ((range(len(rows)), found), (stops, pushes))
-    )
+    z = whitened_sum(model, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
     part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
     found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
-    change, back = (velocity_change(model, shared, root, x) for x in (z, apart))
-    new: list[tuple[Vector, Vector]] = []
+    change = velocity_change(model, shared, root, z)
+    new: dict[int, tuple[Vector, Vector]] = {}
     for i, _, joint in model.outward():
         if i not in model.coupled:
-            speed, body = free[i] + change[i], lone_body(model, i)
-            state = joint.coasted(at[i], speed, dt, body, speed - turns[i])
-            new.append(moved_back(joint, *state, body, back[i], dt) if stops else state)
-    q, v = (Vector(x for state in new for x in state[part]) for part in (0, 1))
+            speed = free[i] + change[i]
+            new[i] = joint.coasted(at[i], speed, dt, lone_body(model, i), speed - turns[i])
+
+    def apart(push: Any, *states: tuple[Vector, Vector]) -> tuple[Any, ...]:
+        """The states of joints with a part of overlaps taken back."""
+        stops, pushes = recovered(problem, overlaps)
+        along = whitened_sum(model, y, transposed_times([J[n] for n in stops], pushes, len(y)))
+        back = velocity_change(model, shared, root, along)
+        moved = (
+            moved_back(model.joints[i].type, *state, lone_body(model, i), back[i], dt)
+            for i, state in zip(new, states, strict=True)
+        )
+        return 0.0 * push, *moved
+
+    overlaps, n = dict[int, Any](), 0
+    for contact in contacts:
+        if contact.is_stop:
+            overlaps[n] = contact.recovery(dt)
+        n += len(contact.rows)
+    states = repeated(apart, (largest(overlaps), *new.values()), 1)[1:] if overlaps else new.values()
+    q, v = (Vector(x for state in states for x in state[part]) for part in (0, 1))
     return q, v, Vector(found), residual, Vector(_states(contacts, found))
 
 
@@ -238,14 +257,14 @@ def resolved(
     rounds: int,
     tolerance: float,
     solve: Solver = solved,
-) -> tuple[list[Any], Any, Any, list[int], list[Any]]:
-    """Impulses, the residual, what they work against, and pushes along some rows that take overlaps back.
+) -> tuple[list[Any], Any, Any, ConeProblem]:
+    """Impulses, the residual, what they work against, and the problem that they solve.
 
     J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses
     work against the mean of the rates before and after, as forces do; those that are not solved are kept from giving
     energy.
     """
-    b, free, rebound, apart = list[Any](), list[Any](), list[Any](), list[tuple[int, Any]]()
+    b, free, rebound = list[Any](), list[Any](), list[Any]()
     mean = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
     for contact in contacts:
         n, m, slack = len(b), len(contact.rows), contact.slack(dt)
@@ -255,16 +274,13 @@ def resolved(
         b += [rates[n] + slack, *rates[n + 1 : n + m]]
         free += [mean[n] + (slack if contact.is_soft else ZERO), *mean[n + 1 : n + m]]
         rebound += [ZERO if contact.restitution is ZERO else contact.rebound(earlier[n], dt), *[ZERO] * (m - 1)]
-        apart += [(n, contact.recovery(dt))] if contact.is_stop else []
     problem = ConeProblem.along(G, J, b, [contact.law for contact in contacts])
     if any(x is not ZERO for x in rebound):
         found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
     else:
         found, residual = solve(problem, impulses, rounds, tolerance)
     along = sum((x * u for x, u in zip(found, free, strict=True)), ZERO)
-    stops = [n for n, _ in apart]
-    pushes = recovered(problem, stops, [x for _, x in apart])
-    return found, residual, along, stops, pushes
+    return found, residual, along, problem
 
 
 def compliant_work(contacts: Sequence[Contact], impulses: Sequence[Any], dt: Any) -> Any:

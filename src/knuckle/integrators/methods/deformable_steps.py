@@ -103,16 +103,6 @@ class DeformableSteps(Integrator):
         return {name: getattr(self, name) for name in ("iterations", "enough", "tolerance", "most")}
 
 
-def must_know_deformables(model: Model, integrator: Integrator) -> None:
-    """An error where a mechanism has deformable bodies and an integrator does not know them."""
-    if model.deformables and not integrator.solves_deformables:
-        names = ", ".join(repr(soft.name) for soft in model.deformables[:3])
-        raise ModelError(
-            f"{type(integrator).__name__} knows no deformable bodies, and {model.name} has {names}: kn.simulate "
-            "without integrator= takes steps that do; model.without_deformables() has none"
-        )
-
-
 def must_be_known(model: Model) -> None:
     """An error for what steps with deformable bodies do not know."""
     what = "steps with deformable bodies"

@@ -17,6 +17,8 @@ from .tableaus import DORMAND_PRINCE, Tableau
 class DormandPrince(Adaptive):
     """Dormand and Prince's method of order 5 with an error estimate of order 4 and a dense output of order 4."""
 
+    is_explicit = True
+
     tableau: ClassVar[Tableau] = DORMAND_PRINCE
 
     @property

@@ -34,8 +34,9 @@ class ImplicitEuler(Integrator):
     PD controllers are, D and K are diagonal and add to H what rotors do: a step is one forward dynamics, in O(n).
 
     Solvers other than "dense" are loops over bodies, for `kn.simulate` and mechanisms of any size. They take K and D of
-    force elements as springs and dampers along directions, JᵀKJ (notes 2.75), and hold the force of a controller for
-    the step. All of them solve the same equations:
+    force elements as springs and dampers along directions, JᵀKJ (notes 2.75), and slopes of a controller that is a
+    kernel where each is one of a velocity variable on its own force; else they hold its force for the step. "woodbury"
+    and "pcg" take joints that follow others, of trees. All of them solve the same equations:
 
     - "dense" is one piece of code with all of A = H + dt D + dt² K;
     - "woodbury" takes what elements do from the inverse of what is a tree (notes, algorithm 10), exactly, with as many
@@ -59,6 +60,7 @@ class ImplicitEuler(Integrator):
     iterations: int = 500
 
     evaluates_forces_once = True
+    is_implicit = True
 
     def __post_init__(self) -> None:
         if self.solver not in get_args(Solver):

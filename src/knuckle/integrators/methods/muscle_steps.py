@@ -14,7 +14,7 @@ from typing import Any
 
 from knuckle.algorithms.elements.muscle_rates import muscle_lengths
 from knuckle.engine.calls.function import kernel
-from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, StepForms
 from knuckle.integrators.extended_system import ExtendedSystem, joined
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -22,51 +22,45 @@ from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import ZERO, Dual, absolute, exp, less, parts, select
 from knuckle.spatial import Vector
 
-from .bdf import BDF1, BDF2
 from .collider_steps import ColliderSteps
 from .contact_steps import ContactSteps
-from .dormand_prince import DormandPrince
 from .newton import Iterative, Newton
-from .runge_kutta import RungeKutta
-from .semi_implicit_euler import SemiImplicitEuler
 from .soft_contact_steps import AroundSteps, with_soft_contact
-
-EXPLICIT = (RungeKutta, SemiImplicitEuler, DormandPrince)
-"""Methods that need nothing of a system but its rates."""
-AT_THE_END = (BDF1, BDF2)
-"""Methods whose forces are those at the end of a step."""
 
 
 def with_muscle_states(integrator: Integrator) -> Integrator:
     """An integrator whose steps have states of muscles: the first entry of the memory, with contacts the last."""
-    if isinstance(integrator, AroundSteps):
-        return with_soft_contact(with_muscle_states(integrator.integrator), integrator.contacts)
-    if isinstance(integrator, ColliderSteps):
-        return ColliderStepsWithMuscles(**_fields(integrator))
-    if isinstance(integrator, ContactSteps):
-        return ContactStepsWithMuscles(**_fields(integrator))
-    if isinstance(integrator, Adaptive):
+    return integrator.formed(MuscleForms())
+
+
+class MuscleForms(StepForms):
+    """Integrators with states of muscles."""
+
+    def steps(self, integrator: Integrator) -> Integrator:
+        return StepsWithMuscles(integrator)
+
+    def adaptive(self, integrator: Adaptive) -> Integrator:
         return AdaptiveWithMuscles(integrator.rtol, integrator.atol_q, integrator.atol_v, integrator)
-    if isinstance(integrator, Newton):
+
+    def newton(self, integrator: Newton) -> Integrator:
         return NewtonWithMuscles(integrator.iterations, integrator.tolerance, integrator)
-    if isinstance(integrator, Iterative):
+
+    def iterative(self, integrator: Iterative) -> Integrator:
         if len(integrator.parts) > 1:
             raise ValueError(
                 f"{type(integrator).__name__} of order {integrator.order} steps back and forth, and activations and "
                 "fibers of muscles cannot: take order 2 or another integrator"
             )
         return IterativeWithMuscles(integrator.iterations, integrator.tolerance, integrator)
-    return StepsWithMuscles(integrator)
 
+    def contact_steps(self, integrator: ContactSteps) -> Integrator:
+        return ContactStepsWithMuscles(**_fields(integrator))
 
-def states_place(integrator: Any, model: Model, memory: int) -> int | None:
-    """Which entry of a memory of so many, without modes of dry friction, the states of muscles are; None if none."""
-    if isinstance(integrator, AroundSteps):
-        inside = states_place(integrator.integrator, model, memory)
-        return None if inside is None else inside + integrator.has_springs(model)
-    if isinstance(integrator, ContactStepsWithMuscles | ColliderStepsWithMuscles):
-        return memory - 1
-    return 0 if isinstance(integrator, AroundMuscles) else None
+    def collider_steps(self, integrator: ColliderSteps) -> Integrator:
+        return ColliderStepsWithMuscles(**_fields(integrator))
+
+    def soft_contact(self, integrator: AroundSteps) -> Integrator:
+        return with_soft_contact(with_muscle_states(integrator.integrator), integrator.contacts)
 
 
 class AroundMuscles(Integrator):
@@ -103,26 +97,29 @@ class AroundMuscles(Integrator):
         """States go on from where they were, also where something cuts a step short."""
         z, now = old.memory[0], system.in_state(old.memory[0])
         own = self.integrator.carried(now, t0, _own(old), t, _own(new))
-        if t != t0 and self.is_explicit:
+        if t != t0 and self.is_one_equation:
             z = self.step(system, t0, old, t - t0).memory[0]
         elif t != t0:
             z = advanced(system, t0, old.q, old.v, z, t - t0, 1)
         return State(own.q, own.v, (z, *own.memory))
 
     @property
-    def is_explicit(self) -> bool:
+    def is_one_equation(self) -> bool:
         """Whether velocities and states are one differential equation."""
-        return isinstance(self.integrator, EXPLICIT)
+        return self.integrator.is_explicit
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        return 0
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        if self.is_explicit:
+        if self.is_one_equation:
             extended = ExtendedSystem.of(system)
             return _split(extended, self.integrator.step(extended, t, _whole(state), dt))
         held = self.held(system, t, state, dt)
         return self.with_states(held, t, self.integrator.step(held, t, _own(state), dt), dt)
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
-        if not self.is_explicit:
+        if not self.is_one_equation:
             return self.integrator.dense(system.in_state(old.memory[0]), t, _own(old), _own(new), dt)
         extended = ExtendedSystem.of(system)
         between = self.integrator.dense(extended, t, _whole(old), _whole(new), dt)
@@ -135,12 +132,12 @@ class AroundMuscles(Integrator):
 
     def held(self, system: System, t: Any, state: State, dt: Any) -> System:
         """The system with the states of muscles that act in a step: those in its middle, or at its end."""
-        return held_system(system, t, state.q, state.v, state.memory[0], dt, isinstance(self.integrator, AT_THE_END))
+        return held_system(system, t, state.q, state.v, state.memory[0], dt, self.integrator.acts_at_the_end)
 
     def with_states(self, held: System, t: Any, new: State, dt: Any) -> State:
         """A state at the end of a step with states held, with those of the muscles at the end."""
         z = held.states
-        if not isinstance(self.integrator, AT_THE_END):
+        if not self.integrator.acts_at_the_end:
             z = advanced(held, t + dt, new.q, new.v, z, dt / 2, -1)
         return State(new.q, new.v, (z, *new.memory))
 
@@ -158,15 +155,14 @@ class StepsWithMuscles(AroundMuscles):
 
 @dataclass(frozen=True)
 class AdaptiveWithMuscles(AroundMuscles, Adaptive):
-    """An adaptive integrator, with muscles. It chooses its steps by the errors of the motion."""
+    """An adaptive integrator, with muscles. It chooses its steps by the errors of the motion and of the states."""
 
     integrator: Any = None
 
     def attempt(self, system: System, t: Any, state: State, dt: Any) -> tuple[State, Any, Any]:
         extended = ExtendedSystem.of(system)
-        new, *errors = self.integrator.attempt(extended, t, _whole(state), dt)
-        q_error, v_error = (extended.apart(x)[0] for x in errors)
-        return _split(extended, new), q_error, v_error
+        new, q_error, errors = self.integrator.attempt(extended, t, _whole(state), dt)
+        return _split(extended, new), extended.apart(q_error)[0], errors
 
 
 @dataclass(frozen=True)
@@ -205,6 +201,9 @@ class NewtonWithMuscles(IterativeWithMuscles, Newton):
 
 class ContactsAndMuscles(Integrator):
     """What contact steps with muscles share: states are the last entry of the memory, so that impulses stay first."""
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        return memory - 1
 
     def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         state = super().begin(system, t, q, v, dt)

@@ -9,7 +9,7 @@ from typing import Any
 
 from knuckle.errors import ConvergenceError
 from knuckle.functions.dual_jacobians import along, derivative_of, jacobian
-from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.system import System
 from knuckle.scalar import constant, less, maximum, select, sqrt
 from knuckle.spatial import Vector, called, repeated
@@ -110,6 +110,9 @@ class Iterative(Integrator):
     def finished(self, system: System, t: Any, state: State, x: Any, size: Any, dt: Any) -> State:
         """The state at t + dt for the right x, and in its memory the largest last change so far."""
 
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.iterative(self)
+
     def is_short(self, nv: int) -> bool:
         """Whether a step with all its improvements is a short piece of code for so many freedoms."""
         return nv * len(self.parts) <= SHORT
@@ -171,6 +174,9 @@ class Newton(Iterative):
             is_better = less(select(is_fine, shortest, size), shortest)
             best, shortest = select(is_better, part, best), select(is_better, size, shortest)
         return x - best * change, relative(change, x)
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.newton(self)
 
     def is_short(self, nv: int) -> bool:
         return nv <= SHORT / 4

@@ -23,6 +23,8 @@ class RungeKutta(Integrator):
     differential equation, and every method keeps its order and its dense output on every joint.
     """
 
+    is_explicit = True
+
     tableau: Tableau
 
     @property

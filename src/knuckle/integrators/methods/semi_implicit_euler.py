@@ -13,6 +13,8 @@ from knuckle.integrators.system import System
 class SemiImplicitEuler(Integrator):
     """v' = v + dt a(t, q, v), q' = q ⊕ dt v'. One evaluation per step; no drift where v = q̇ and H is constant."""
 
+    is_explicit = True
+
     evaluates_forces_once = True
 
     @property

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.friction_springs import begun_springs, soft_force, soft_force_within, springs_after
 from knuckle.contact.soft_contact import spring_count
-from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, StepForms
 from knuckle.integrators.system import System
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.spatial import Vector
 
 from .newton import Iterative, Newton
@@ -27,19 +27,32 @@ def with_soft_contact(integrator: Integrator, contacts: CompliantContacts) -> In
     """
     if integrator.solves_contacts:
         raise ValueError(f"{type(integrator).__name__} has contacts of its own: soft ones need another integrator")
-    if isinstance(integrator, Adaptive):
+    return integrator.formed(SoftContactForms(contacts))
+
+
+@dataclass(frozen=True)
+class SoftContactForms(StepForms):
+    """Integrators with soft contact."""
+
+    contacts: CompliantContacts
+
+    def steps(self, integrator: Integrator) -> Integrator:
+        return StepsWithContact(integrator, self.contacts)
+
+    def adaptive(self, integrator: Adaptive) -> Integrator:
         tolerances = integrator.rtol, integrator.atol_q, integrator.atol_v
-        return AdaptiveWithContact(*tolerances, integrator, contacts)
-    if isinstance(integrator, Newton):
-        return NewtonWithContact(integrator.iterations, integrator.tolerance, integrator, contacts)
-    if isinstance(integrator, Iterative):
-        if contacts.friction == "spring" and len(integrator.parts) > 1:
+        return AdaptiveWithContact(*tolerances, integrator, self.contacts)
+
+    def newton(self, integrator: Newton) -> Integrator:
+        return NewtonWithContact(integrator.iterations, integrator.tolerance, integrator, self.contacts)
+
+    def iterative(self, integrator: Iterative) -> Integrator:
+        if self.contacts.friction == "spring" and len(integrator.parts) > 1:
             raise ValueError(
                 f"{type(integrator).__name__} of order {integrator.order} steps back and forth, and the springs of "
                 'friction cannot: take friction="regularized", order 2 or another integrator'
             )
-        return IterativeWithContact(integrator.iterations, integrator.tolerance, integrator, contacts)
-    return StepsWithContact(integrator, contacts)
+        return IterativeWithContact(integrator.iterations, integrator.tolerance, integrator, self.contacts)
 
 
 class AroundSteps(Integrator):
@@ -58,6 +71,10 @@ class AroundSteps(Integrator):
     @property
     def evaluations(self) -> int | None:
         return self.integrator.evaluations
+
+    @property
+    def soft_contacts(self) -> CompliantContacts:
+        return self.contacts
 
     def check(self, t: float, state: State, dt: float) -> None:
         self.integrator.check(t, state, dt)
@@ -91,6 +108,13 @@ class AroundSteps(Integrator):
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         first, last = self._own(system, old), self._own(system, new)
         return self.integrator.dense(self._touching(system, t, old), t, first, last, dt)
+
+    def formed(self, forms: StepForms) -> Integrator:
+        return forms.soft_contact(self)
+
+    def states_place(self, model: Model, memory: int) -> int | None:
+        inside = self.integrator.states_place(model, memory)
+        return None if inside is None else inside + self.has_springs(model)
 
     def has_springs(self, model: Model) -> bool:
         """Whether the first entry of the memory is springs of friction."""

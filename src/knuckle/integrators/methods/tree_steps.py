@@ -11,6 +11,7 @@ import numpy as np
 
 from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import DenseOutput, Integrator, State
+from knuckle.integrators.controller_gains import ControllerGains
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.implicit_loops.implicit_room import ImplicitRoom
 from knuckle.integrators.system import HOLD, System
@@ -34,6 +35,7 @@ class TreeSteps(Integrator):
     iterations: int = 500
 
     evaluates_forces_once = True
+    is_implicit = True
     takes_numbers = True
 
     @property
@@ -41,13 +43,15 @@ class TreeSteps(Integrator):
         return 1
 
     def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
-        return State(q, v, (np.zeros(len(v)), 0.0, 0.0, 0.0, 0.0, 0.0))
+        return State(q, v, (np.zeros(self._size), 0.0, 0.0, 0.0, 0.0, 0.0))
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
         guess, blocks, steps, total, most, worst = state.memory
         tau, *wrenches = system.forces(t, state.q, state.v)
         applied = np.asarray(wrenches[0], float) if wrenches else None
-        args = float(t), state.q, state.v, np.asarray(tau, float), applied, self._held(system), float(dt)
+        ahead, stiff = self._of_gains(system, float(t), state, float(dt))
+        held = self._held(system) + stiff
+        args = float(t), state.q, state.v, np.asarray(tau, float) - ahead, applied, held, float(dt)
         if self.solver == "pcg" and self.model.elements and steps % TRIED_AGAIN == 0:
             blocks = self.room.tried(*args, guess, system.decay_time)
         new = self.room.step(*args, guess, blocks, system.decay_time)
@@ -86,8 +90,23 @@ class TreeSteps(Integrator):
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return linear(system, old, new)
 
+    @property
+    def _size(self) -> int:
+        """Velocity variables of the tree."""
+        return sum(joint.type.nv for joint in self.model.joints)
+
     def _held(self, system: System) -> Any:
         return 0.0 if system.sticking is None else HOLD * np.asarray(system.sticking, float)
+
+    def _of_gains(self, system: System, t: float, state: State, dt: float) -> tuple[Any, Any]:
+        """dt K v and dt D + dt² K of a controller; none where its force is held for the step."""
+        if not system.is_text:
+            return 0.0, 0.0
+        known = self._local.__dict__.get("gains")
+        if known is None or known.force is not system.force:
+            known = self._local.gains = ControllerGains(system.force, self.model.nv)
+        gains = known.at(self.model, t, np.asarray(state.q, float), np.asarray(state.v, float))
+        return (0.0, 0.0) if gains is None else (dt * gains.K * state.v, dt * gains.D + dt * dt * gains.K)
 
     @cached_property
     def _local(self) -> threading.local:

@@ -9,6 +9,7 @@ from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
 from knuckle.functions import forward_dynamics, joint_passive_force
 from knuckle.functions.dual_jacobians import along, derivative_of
+from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.loop_terms import error as loop_error
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.per_joint import all_wrenches
@@ -103,6 +104,7 @@ class Variational(Iterative):
 
 def slopes(model: Model, q: Any, v: Any, f_ext: Any = None) -> tuple[Vector, Vector, Vector]:
     """∂T/∂v of bodies and of rotors, and ∂T/∂q with the forces of gravity, of force elements and `f_ext`."""
+    must_have_no_armature(model, "variational steps")
     at, by_joint = model.positions(q), model.velocities(q, v)
     p, s = lagrangian.slopes(model, at, by_joint, all_wrenches(model, at, by_joint, f_ext))
     r = {i: rotor * by_joint[i] for i, rotor in enumerate(model.rotor)}

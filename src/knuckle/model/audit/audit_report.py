@@ -19,7 +19,7 @@ from .unit_checks import check_units
 LEVELS = ("error", "warning", "info")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Audit:
     """What is to be known about a model. `str(audit)` is a report; `findings` are what it is made of.
 
@@ -54,6 +54,16 @@ class Audit:
     def ok(self) -> bool:
         """No errors."""
         return not self.errors
+
+    def __repr__(self) -> str:
+        counts = f"errors: {len(self.errors)}, warnings: {len(self.warnings)}, to know: {len(self.infos)}"
+        return f"<knuckle audit of {self.model.name}: {counts}; print it for the report>"
+
+    def _repr_html_(self) -> str:
+        """In a notebook: the verdict, and a table of what is to be known."""
+        from knuckle.viewer.notebook.audit_html import audit_html
+
+        return audit_html(self)
 
     def _of_level(self, level: str) -> tuple[Note, ...]:
         """Findings, and notes of the reading on parts that no finding of this level is about."""

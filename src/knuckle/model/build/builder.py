@@ -22,6 +22,7 @@ from knuckle.spatial import Inertia
 from .checked_parts import GivenLimits, inertia_from, limits_from, per_freedom, start_from
 from .deformable_builder import DeformableBuilder, with_attached_points
 from .grounds import ground_plane, height_field, surface_from
+from .own_joints import check_own_joint
 from .spanning_tree import Connection, spanning
 
 
@@ -140,6 +141,7 @@ class Builder(DeformableBuilder):
             raise ModelError(f"joint needs a joint such as Revolute('z'), not {kind!r}", element=name)
         self._new_name(name, "body")
         joint_name = f"{name}_joint" if joint_name is None else joint_name
+        check_own_joint(kind, joint_name)
         self._new_joint_name(joint_name)
         host = self._frame(on, f"the body {name!r} is on")
         shapes = tuple(dataclasses.replace(x, surface=x.surface or surface) for x in _geometry(collisions))

@@ -55,13 +55,14 @@ class ElementBuilder(ABC):
         self._element_names.add(element.name)
         return element.name
 
-    def line(self, name: str, points: Iterable[Via], law: TensionLaw) -> str:
+    def line(self, name: str, points: Iterable[Via], law: TensionLaw, *, armature: float = 0.0) -> str:
         """A line through points of bodies, and over surfaces between them (`kn.elements.Wrap`), along which it is free
-        to slide, with a law of its tension. Returns its name."""
+        to slide, with a law of its tension. `armature` is a mass, in kilograms, that moves as fast as the line grows.
+        Returns its name."""
         if isinstance(points, (str, LinePoint)) or not isinstance(points, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ModelError(f"points is a list of points, and {points!r} is none", element=name)
         via = (x if isinstance(x, (Wrap, Pulley)) else _point(x, name) for x in points)
-        return self.element(_checked(Line, name, tuple(via), law))
+        return self.element(_checked(Line, name, tuple(via), law, armature))
 
     def spring(
         self,

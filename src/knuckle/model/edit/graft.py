@@ -82,7 +82,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
     if a.algebra is not b.algebra:
         raise ModelError(f"{a.name!r} is {a.algebra.name} and {b.name!r} {b.algebra.name}: they do not go together")
     if prefix:
-        b = rename(b, bodies=prefix.__add__, joints=prefix.__add__, elements=prefix.__add__)
+        b = rename(b, bodies=prefix.__add__, joints=prefix.__add__, elements=prefix.__add__, actuators=prefix.__add__)
     nameless = b.base.name in a.frame_names and b.base == Body(b.base.name, b.algebra.Inertia.zero())
     _refuse_shared_names(a, b, b.frame_names[1:] if nameless else b.frame_names)
     host = a.frame(onto)
@@ -111,6 +111,7 @@ def merge(a: Model, b: Model, onto: str, placement: Placement = None, *, prefix:
         contact=_rules_of_both(a, b, bodies[host.body + 1].name),
         elements=(*a.elements, *elements),
         deformables=(*a.deformables, *deformables),
+        actuators=(*a.actuators, *b.actuators),
     )
     source = b.provenance.file or f"model {b.name!r}"
     return noted(both, (*b.provenance.notes, Note("info", b.base.name, f"{source} put onto {onto!r}")))

@@ -22,16 +22,18 @@ def rename(
     joints: Names = None,
     surfaces: Names = None,
     elements: Names = None,
+    actuators: Names = None,
     name: str | None = None,
 ) -> Model:
     """The model with other names: of the base, bodies and frames; of joints and loop joints; of surfaces; of force
-    elements and deformables; its own.
+    elements and deformables; of actuators; its own.
 
     Names are given as a mapping from old to new, or as a function. What a mapping does not mention stays.
     """
     of_body = _rule(bodies, model.frame_names, "body or frame")
     of_joint = _rule(joints, (*model.joint_names, *(loop.name for loop in model.loops)), "joint")
     of_element = _rule(elements, [x.name for x in (*model.elements, *model.deformables)], "element")
+    of_actuator = _rule(actuators, [x.name for x in model.actuators], "actuator")
     named = [surface.name for surface in model.contact.surfaces]
     rule = _rule(surfaces, named, "surface")
 
@@ -53,6 +55,12 @@ def rename(
         contact=model.contact.with_bodies(of_body).with_surfaces(of_surface),
         elements=tuple(x.renamed(of_element(x.name), of_body) for x in model.elements),
         deformables=tuple(x.renamed(of_element(x.name), of_body) for x in model.deformables),
+        actuators=tuple(
+            dataclasses.replace(
+                x, name=of_actuator(x.name), transmission=x.transmission.renamed(of_joint, of_body, of_element)
+            )
+            for x in model.actuators
+        ),
     )
 
 

@@ -25,6 +25,8 @@ class ForceElement(ABC):
 
     name: str
     """Unique among the elements of a model"""
+    armature: float = 0.0
+    """The mass in kilograms that moves along an element that is a line as fast as it grows; none for others"""
 
     @property
     @abstractmethod

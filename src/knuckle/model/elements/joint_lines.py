@@ -42,11 +42,15 @@ class Winding:
 @public_in("elements")
 @dataclass(frozen=True)
 class JointLine(TensionLine):
-    """A line that is wound on joints of one variable each: its length is Σ cᵢ qᵢ. Its tension turns them back."""
+    """A line that is wound on joints of one variable each: its length is Σ cᵢ qᵢ. Its tension turns them back.
+
+    `armature` is as that of a `Line`.
+    """
 
     name: str
     windings: tuple[Winding, ...]
     law: TensionLaw
+    armature: float = 0.0
 
     def __post_init__(self) -> None:
         self.check_law()
@@ -66,7 +70,7 @@ class JointLine(TensionLine):
         return self.frames
 
     def on_joints(self, joints: Sequence[JointState]) -> ForceElement:
-        return WoundLine(self.name, self.law, self.windings, tuple(joints))
+        return WoundLine(self.name, self.law, self.windings, tuple(joints), self.armature)
 
     def taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
         raise TypeError(f"the line {self.name!r} is wound on joints: its length depends on these")
@@ -84,6 +88,7 @@ class WoundLine(TensionLine):
     law: TensionLaw
     windings: tuple[Winding, ...]
     joints: tuple[JointState, ...]
+    armature: float = 0.0
 
     @property
     def frames(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from .base import ForceElement
 from .line_pieces import pieces
 from .line_points import LinePoint, Pulley, Wrap
 from .local_slopes import LocalSlopes, law_slopes
+from .plain_numbers import must_be_a_number
 from .tension_laws import TensionLaw
 
 
@@ -25,9 +26,13 @@ class TensionLine(ForceElement):
     law: TensionLaw
 
     def check_law(self) -> None:
-        """An error unless the law is one."""
+        """An error unless the law is one, and the armature a mass."""
         if not isinstance(self.law, TensionLaw):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"law of the line {self.name!r} is a law of tension, such as Spring, not {self.law!r}")
+        what, needed = f"armature of the line {self.name!r}", "a finite number, zero or more"
+        must_be_a_number(self.armature, what, needed)
+        if isinstance(self.armature, (int, float)) and self.armature < 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise ValueError(f"{what} is {needed}, not {self.armature}")
 
     @abstractmethod
     def taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
@@ -73,11 +78,15 @@ class Line(TensionLine):
 
     From one point to the next it is straight, or goes over a surface. What comes after a pulley has a part of the
     tension, and adds that part to the length.
+
+    `armature` is a mass that moves as fast as the line grows, as the rotor of a winch does: it adds a l̇²/2 to the
+    kinetic energy and a JᵀJ to the mass matrix, J being ∂l/∂q. Its weight is none.
     """
 
     name: str
     points: tuple[LinePoint | Wrap | Pulley, ...]
     law: TensionLaw
+    armature: float = 0.0
 
     def __post_init__(self) -> None:
         self.check_law()

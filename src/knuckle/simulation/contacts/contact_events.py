@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from knuckle.contact.rigid.contact_dynamics import directions
 from knuckle.contact.rigid.contact_forces import Grip
 from knuckle.contact.rigid.impact import struck
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.errors import ModelError
 from knuckle.integrators.base import State
 from knuckle.model import Model
+from knuckle.model.contact import RigidContacts
 from knuckle.simulation.controls import Control
 from knuckle.simulation.crossings import dip, may_dip, reopening, root
 from knuckle.simulation.friction.dry_friction import at_rest

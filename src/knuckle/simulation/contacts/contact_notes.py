@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.integrators.base import Integrator, State
+from knuckle.integrators.base import State
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
@@ -29,11 +29,14 @@ class ContactNotes(RowNotes):
     """Notes of the contacts of one run."""
 
     def __init__(self, method: Method) -> None:
-        self.method, self.log = method, ContactLog()
+        self.method, self._log = method, ContactLog()
 
-    def record(self, model: Model) -> ContactRecord:
-        """All of them."""
-        return ContactRecord(model, self.method, tuple(self.log.entries))
+    @property
+    def log(self) -> ContactLog:
+        return self._log
+
+    def of_trajectory(self, model: Model) -> dict[str, Any]:
+        return {"contact_record": ContactRecord(model, self.method, tuple(self.log.entries))}
 
 
 class ImpulseNotes(ContactNotes):
@@ -77,7 +80,7 @@ class SpringNotes(ContactNotes):
 
     def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
         if step is not None and step.t < t < step.end:
-            begun = step.stepper.start(t, q, v, step.h)
+            begun = step.stepper.start(t, q, v, step.h, since=(step.t, step.old))
             state = step.stepper.carried(step.t, step.old, t, begun)
         springs = np.zeros(0) if self._place is None else np.asarray(state.memory[self._place])
         arrays = (np.array(x, float)[None] for x in (q, v, v, springs))
@@ -120,11 +123,12 @@ def _pairs(stepper: Stepper) -> tuple[int, ...] | None:
     return getattr(stepper.integrator, "pairs", None)
 
 
-def contact_notes(integrator: Integrator, stepper: Stepper, switches: Iterable[ModeSwitch]) -> ContactNotes | None:
+def contact_notes(stepper: Stepper, switches: Iterable[ModeSwitch]) -> ContactNotes | None:
     """What notes the contacts of a run; None where it has none."""
     for switch in switches:
         if isinstance(switch, ContactEvents):
             return ForceNotes(switch)
+    integrator = stepper.integrator
     if isinstance(integrator, (ContactSteps, ColliderSteps)):
         return ImpulseNotes(integrator)
     if isinstance(integrator, AroundSteps):

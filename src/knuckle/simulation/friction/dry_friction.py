@@ -93,12 +93,14 @@ def held(system: System, modes: Any) -> System:
     rows = friction_rows(system.model)
 
     def force(at: Model, t: Any, q: Any, v: Any) -> Any:
-        model = system.at_time(t)
+        model = system.unheld(t)
         friction = friction_limits(model, q)
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
-    sticking = _like(modes, (1 - s * s if i in rows else ZERO for i, s in enumerate(modes)))
-    return system.under(force, sticking)
+    resting: Any = [ZERO] * len(modes) if system.sticking is None else system.sticking
+    both = zip(modes, resting, strict=True)
+    sticking = (1 - (s * s) * (1 - r) if i in rows else r for i, (s, r) in enumerate(both))
+    return system.under(force, _like(modes, sticking))
 
 
 def still(model: Model, before: State, after: State) -> tuple[Any, Any]:
@@ -157,7 +159,11 @@ def within_modes(
 def slid(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:
     """The state at t + dt if all modes stay what they are."""
     modes, *memory = state.memory
-    return integrator.step(held(system, modes), t, State(state.q, state.v, tuple(memory)), dt)
+    new = integrator.step(held(system, modes), t, State(state.q, state.v, tuple(memory)), dt)
+    if system.sticking is None:
+        return new
+    v = _like(new.v, (x * (1 - r) for x, r in zip(new.v, system.sticking, strict=True)))
+    return State(new.q, v, new.memory)
 
 
 def kept(integrator: Integrator, system: System, t: Any, old: State, new: State, modes: Any, dt: Any) -> State:
@@ -171,6 +177,9 @@ def finished(integrator: Integrator, system: System, t: Any, state: State, new: 
     """The state at t + dt from what `slid` found: impulses where modes were wrong, and the modes from here on."""
     modes = state.memory[0]
     q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
+    if system.sticking is not None:  # what rests on a stop stays in its mode
+        both = zip(modes, after, system.sticking, strict=True)
+        after = _like(after, (r * old + (1 - r) * x for old, x, r in both))
     memory = new.memory
     if memory:  # a change of modes is a new beginning
         fresh = integrator.renewed(system, t + dt, State(q, v, memory), dt).memory

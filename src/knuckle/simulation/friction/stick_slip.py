@@ -35,6 +35,14 @@ class StickSlip(ModeSwitch):
         self._rows = list(friction_rows(stepper.model))
         self._directions: dict[int, float] = {}
         """Directions in which joints have just begun to slide, 0 for those that have to stick"""
+        self._run: Run | None = None
+
+    def begin(self, run: Run) -> None:
+        self._run = run
+
+    def _now(self) -> Stepper:
+        """What takes the steps in the present modes, on the stops that joints rest on."""
+        return self._stepper if self._run is None or not self._run.stepper.rests.any() else self._run.stepper
 
     def start(self, t: float, state: State) -> State:
         modes = self.modes(t, state, self._directions)
@@ -54,7 +62,7 @@ class StickSlip(ModeSwitch):
         """Where in a step joints come to rest, and where those that stick are held against more than friction."""
         if run.interruptions >= CHANGES:
             return ()
-        modes, crossings = step.old.memory[0], list[Crossing]()
+        modes, crossings, rests = step.old.memory[0], list[Crossing](), step.stepper.rests
         old, new = step.old.v, step.new.v
         slow = -NOISE * max(1.0, float(np.abs(new).max(initial=0.0)))
         for i in self._rows:
@@ -66,7 +74,7 @@ class StickSlip(ModeSwitch):
                 start, end, value = (0.0, 1.0, float(modes[i] * old[i])) if modes[i] * old[i] > 0 else reopening(speed)
                 theta = root(speed, start, end, value, speed(end)) if value > 0 else 0.0
                 crossings.append(Crossing(theta, SWITCHES, "stop", i, self))
-        sticking = [i for i in self._rows if not modes[i]]
+        sticking = [i for i in self._rows if not modes[i] and not rests[i]]
         return crossings + (self._slips(step, sticking) if sticking else [])
 
     def _slips(self, step: Step, sticking: list[int]) -> list[Crossing]:
@@ -105,17 +113,18 @@ class StickSlip(ModeSwitch):
         |x| = f. `directions` are those in which some joints begin to slide in any case.
         """
         q, v, (_, *memory) = state
-        modes = modes_of(self._model, v)
-        resting = [i for i in self._rows if v[i] == 0]
+        modes, stepper = modes_of(self._model, v), self._now()
+        held = stepper.rests
+        resting = [i for i in self._rows if v[i] == 0 and not held[i]]
         for i in resting:
             modes[i] = directions.get(i, 0.0)
         free = [i for i in resting if i not in directions]
         if not free:
             return modes
-        system = self._stepper.acting(State(q, v, (modes, *memory)))
-        sliding = system.under(system.force, np.zeros(len(v)))
+        system = stepper.acting(State(q, v, (modes, *memory)))
+        sliding = system.under(system.force, held)
         a, f = sliding.acceleration(t, q, v)[free], _limits(self._model, t, q)[free]
-        A = responses(self._model, t, q, np.eye(len(v))[free], np.zeros(len(v)))[:, free]
+        A = responses(self._model, t, q, np.eye(len(v))[free], held)[:, free]
         x = boxed(A, a, -f, f)
         modes[free] = np.where(np.abs(x) < f, 0.0, -np.sign(x))
         return modes
@@ -126,7 +135,7 @@ class StickSlip(ModeSwitch):
 
     def _load(self, t: float, q: Array, v: Array, state: State) -> Array:
         """The forces that joints are held against."""
-        return HOLD * self._stepper.acting(state).acceleration(t, q, v)
+        return HOLD * self._now().acting(state).acceleration(t, q, v)
 
     def _stopped(self, v: Array, i: int) -> Array:
         """A velocity with one joint at rest, and those that come to rest with it, as all joints of a loop may."""

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Clock, Input
@@ -22,6 +21,7 @@ from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.rollout.rollout_inputs import MUSCLE_TITLES, Inputs
 from knuckle.simulation.rollout.rollout_steps import RolloutSteps, specialization_of, started, steps_to_take
 from knuckle.simulation.steps.step_text import APPLIED
@@ -200,13 +200,14 @@ class _Gradient:
         rows = {name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for name in self.moving}
         state = {name: _in_a_row(x, inputs.batch) for name, x in inputs.state.items()}
         loops = self._loops(parts, plan.steps)
+        room = loops.room(plan.trajectories, dtype)
         found: list[dict[str, Array]] = []
         for start in range(0, count, plan.trajectories):
             some = slice(start, min(start + plan.trajectories, count))
             others = {name: _some(x, inputs.batch, some) for name, x in inputs.others.items()}
             own = {name: x[some] for name, x in state.items()}
             written = {name: x[some] for name, x in rows.items()}
-            found.append(dataclasses.replace(loops, others=others).run(own, written))
+            found.append(dataclasses.replace(loops, others=others).run(own, written, room))
         whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         return self._result(whole | self._at_start(whole, parts), rows, plan)
 

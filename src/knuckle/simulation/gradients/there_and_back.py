@@ -53,18 +53,31 @@ class ThereAndBack:
     steps: int
     part: int
 
-    def run(self, state: Parts, rows: Mapping[str, Array]) -> dict[str, Array]:
+    @property
+    def cuts(self) -> list[int]:
+        """The steps between which states are held at a time."""
+        return [*range(0, self.steps, self.part), self.steps]
+
+    def room(self, n: int, dtype: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+        """Memory for states of n trajectories: those that are kept on the way there, and those of a part."""
+        shapes = (len(self.cuts) - 1 if len(self.cuts) > 2 else 0), self.part + 1
+        kept, held = (
+            {name: memory.empty((n, rows, size), dtype) for name, size in self.parts.items()} for rows in shapes
+        )
+        return kept, held
+
+    def run(
+        self, state: Parts, rows: Mapping[str, Array], room: tuple[Mapping[str, Array], Mapping[str, Array]]
+    ) -> dict[str, Array]:
         """The total loss and the derivatives at the beginning of some trajectories; the state has (n, size) each.
 
         The derivatives by moving inputs are written to `rows`, (n, steps + 1, size) each.
         """
-        n, dtype = len(state["q"]), state["q"].dtype
-        cuts = [*range(0, self.steps, self.part), self.steps]
+        n, dtype, cuts = len(state["q"]), state["q"].dtype, self.cuts
+        kept, held = ({name: x[:n] for name, x in some.items()} for some in room)
         now = {**state, TOTAL: np.zeros((n, 1), dtype)}
-        kept = self._room(n, len(cuts) - 1, dtype) if len(cuts) > 2 else {}
-        if kept:
+        if len(cuts) > 2:
             now = self._go(now, 0, cuts[-2], self.part, kept)
-        held = self._room(n, self.part + 1, dtype)
         last = self._go(now, cuts[-2], cuts[-1], 1, held) if self.steps else now
         final, adjoints = self._ended(last)
         for k in range(len(cuts) - 2, -1, -1):
@@ -73,9 +86,6 @@ class ThereAndBack:
                 self._go({**{name: x[:, k] for name, x in kept.items()}, TOTAL: now[TOTAL]}, first, end, 1, held)
             adjoints = self._return(adjoints, first, end, held, rows)
         return {**adjoints, "loss": last[TOTAL][:, 0] + final, "last q": last["q"], "last v": last["v"]}
-
-    def _room(self, n: int, rows: int, dtype: Any) -> dict[str, Array]:
-        return {name: memory.empty((n, rows, size), dtype) for name, size in self.parts.items()}
 
     def _go(self, state: Parts, first: int, end: int, save_every: int, kept: Parts) -> dict[str, Array]:
         """The state after some steps; those on the way are kept."""

@@ -19,7 +19,6 @@ import numpy as np
 
 from knuckle.integrators.base import State
 from knuckle.model import Model
-from knuckle.simulation.contacts.contact_notes import ContactNotes
 from knuckle.simulation.run_settings import RunState
 from knuckle.simulation.simulator import Simulator
 from knuckle.trajectory.archive import read_archive, write_archive
@@ -113,8 +112,8 @@ class Checkpoints:
         new = run.events[self._events :]
         arrays = {"times": times, "q": q, "v": v, "z": z, "state_q": at.state.q, "state_v": at.state.v}
         arrays |= {f"memory{k}": x for k, x in enumerate(at.state.memory)} | event_arrays(new, model)
-        log = run.settings.notes.log if isinstance(run.settings.notes, ContactNotes) else None
-        notes = log.parts(self._notes) if log else []
+        log = None if run.settings.notes is None else run.settings.notes.log
+        notes = [] if log is None else log.parts(self._notes)
         arrays |= {f"contact{k}:{name}": getattr(x, name) for k, x in enumerate(notes) for name in ARRAYS}
         facts = {
             "format": FORMAT,

@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.algorithms.loops.independent_variables import Choice
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.registry import integrator_of
 from knuckle.model import Model
+from knuckle.model.contact import RigidContacts
+from knuckle.simulation.controls import CONTROLS
 from knuckle.simulation.events.event import Event, Events
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.sampled_control import SampledController
 from knuckle.simulation.stops.stop_spec import CompliantStops, RigidStops, Stops
 from knuckle.trajectory.trajectory_files import model_from, model_text
 
@@ -54,16 +56,19 @@ def run_spec(
     contacts: RigidContacts | None = None,
     excitations: Any = None,
     muscles: Mapping[str, Array] | None = None,
+    controls: Any = None,
 ) -> RunSpec:
     """The arrays and facts of a run."""
     arrays = {"q0": q, "v0": v} | {
-        _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext")
+        _PARAMETER + name: x for name, x in parameters.items() if name not in ("tau", "f_ext", CONTROLS)
     }
     first = {name: x for name, x in (muscles or {}).items() if name in _FIRST}
     arrays |= {_FIRST[name]: x for name, x in first.items()}
     arrays |= {_PARAMETER + name: x for name, x in (muscles or {}).items() if name not in first and name != EXCITED}
-    for name, force in (("controller", controller), ("external_forces", external_forces), ("excitations", excitations)):
-        if force is not None and not callable(force):
+    for name, force in _named_forces(controller, external_forces, excitations, controls):
+        if isinstance(force, SampledController):
+            arrays |= {} if force.state is None else {f"state of {name}": np.asarray(force.state)}
+        elif force is not None and not callable(force):
             arrays[_ARRAY + name] = np.asarray(force, float)
     facts = {
         "format": FORMAT,
@@ -77,6 +82,7 @@ def run_spec(
         "controller": _identity(controller),
         "external_forces": _identity(external_forces),
         "excitations": _identity(excitations),
+        "controls": _identity(controls),
         "events": [[e.name, e.direction, e.stop, _identity(e.function), _identity(e.action)] for e in events],
         "joint_limits": None if joint_limits is None else [type(joint_limits).__name__, _fields(joint_limits)],
         "contacts": None if contacts is None else _fields(contacts),
@@ -84,6 +90,15 @@ def run_spec(
         "frames": list(frames),
     }
     return RunSpec(arrays, facts)
+
+
+def _named_forces(
+    controller: Any, external_forces: Any, excitations: Any, controls: Any
+) -> tuple[tuple[str, Any], ...]:
+    return (
+        ("controller", controller), ("external_forces", external_forces), ("excitations", excitations),
+        ("controls", controls),
+    )  # fmt: skip
 
 
 def _fields(spec: Any) -> dict[str, Any]:
@@ -102,6 +117,8 @@ def _identity(value: Any) -> str | None:
     """What a function goes by: its name, and a hash of its text where that can be read."""
     if value is None:
         return None
+    if isinstance(value, SampledController):
+        return f"{_identity(value.law)} every {value.period!r} s"
     if not callable(value):
         return "an array"
     function = inspect.unwrap(value)
@@ -117,9 +134,10 @@ def resume(
     path: str | os.PathLike[str],
     *,
     model: Model | None = None,
-    controller: Callable[..., Any] | ArrayLike | None = None,
+    controller: Callable[..., Any] | SampledController | ArrayLike | None = None,
     external_forces: Callable[..., Any] | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     integrator: Integrator | None = None,
     events: Events = None,
     progress: Progress = None,
@@ -133,6 +151,7 @@ def resume(
         controller: the function, if there was one; files hold no functions. A constant τ is in the file.
         external_forces: the same for external forces.
         excitations: the same for excitations of muscles.
+        controls: the same for controls of actuators.
         integrator: needed only if it was not given by its name.
         events: the same for events.
         progress: as for `simulate`.
@@ -148,9 +167,9 @@ def resume(
     if integrator is None and facts["integrator_name"] is None:
         raise TypeError(f"{folder} was computed with {facts['integrator']}, which a file cannot hold: give integrator=")
     functions: dict[str, Any] = {}
-    for name, force in (("controller", controller), ("external_forces", external_forces), ("excitations", excitations)):
+    for name, force in _named_forces(controller, external_forces, excitations, controls):
         functions[name] = arrays.get(_ARRAY + name) if force is None else force
-        if functions[name] is None and facts[name] is not None:
+        if functions[name] is None and facts.get(name) is not None:
             function = facts[name].split()[0]
             raise TypeError(f"{folder} was computed with the {name} {function}, which a file cannot hold: give {name}=")
     joint_limits = None

@@ -12,7 +12,7 @@ from knuckle.scalar import absolute, less, select
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Vector
 
-from .rollout_contacts import NotingStep
+from .noting_step import NotingStep
 
 UNTIL = "until"
 """The last part of the state: the time of the last finite state."""

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.simulation.controls import MUSCLES, Control
+from knuckle.simulation.controls import CONTROLS, MUSCLES, Control
 from knuckle.simulation.muscle_inputs import EXCITED
+from knuckle.simulation.sampled_control import SampledControl
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES
 
 Array: TypeAlias = NDArray[Any]
@@ -37,6 +38,8 @@ class HeldControl:
     excitations: Control | None = None
     muscles: MuscleStates | None = None
     states: str = ""
+    sampler: Sampler | None = None
+    controls: Control | None = None
     _step: int = 0
 
     def __call__(self, values: Mapping[str, Array]) -> dict[str, Array]:
@@ -56,6 +59,14 @@ class HeldControl:
         t, q, v = float(own["t"]), np.asarray(own["q"]), np.asarray(own["v"])
         model = self.model.at_time(t) if self.model.depends_on_time else self.model
         held: dict[str, Array] = {}
+        if self.sampler is not None:
+            given = self.sampler.held(model, self._step, t, q, v, own)
+            if self.sampler.control.law.what == "controls":
+                held[CONTROLS] = given
+            else:
+                held[APPLIED] = values[APPLIED] + given
+        if self.controls is not None:
+            held[CONTROLS] = self.controls(model, t, q, v, own, (len(self.model.actuators),))
         if self.controller is not None:
             held[APPLIED] = values[APPLIED] + self.controller(model, t, q, v, own, (self.model.nv,))
         if self.external_forces is not None:
@@ -65,6 +76,26 @@ class HeldControl:
             states = dict(zip(MUSCLES, _apart(self.muscles, np.asarray(own[self.states])), strict=True))
             held[EXCITED] = self.excitations(model, t, q, v, {**own, **states}, (self.muscles.muscles,))
         return held
+
+
+@dataclass
+class Sampler:
+    """A sampled controller in Python for all trajectories: its law is called every so many steps, and what it gives is
+    held."""
+
+    control: SampledControl
+    every: int
+    state: Array
+    _held: Array | None = None
+    _sampled: int = -1
+
+    def held(self, model: Model, step: int, t: float, q: Array, v: Array, values: Mapping[str, Any]) -> Array:
+        """The force in a step, after a sample if it is time for one."""
+        if self._held is None or (step % self.every == 0 and step != self._sampled):
+            z = np.broadcast_to(self.state, (*q.shape[:-1], self.control.states)).astype(q.dtype)
+            held, self.state = self.control.sample(model, t, q, v, z, values)
+            self._held, self._sampled = np.asarray(held), step
+        return self._held
 
 
 def _apart(which: MuscleStates, z: Array) -> tuple[Array, Array]:

@@ -9,31 +9,52 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
+from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Input, through_time
+from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory as memory
-from knuckle.integrators.base import Integrator
-from knuckle.integrators.loop_stabilization import Stabilization
-from knuckle.integrators.methods.muscle_steps import states_place
+from knuckle.errors import ModelError
+from knuckle.integrators.base import Integrator, IntegratorName
+from knuckle.integrators.default_steps import default_steps
+from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, must_be_short, stabilization_of
+from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.simulation.controls import Control
+from knuckle.simulation.actuated_control import (
+    CONTROLS,
+    GIVEN,
+    actuated_rows,
+    must_have_actuators,
+    with_actuators,
+)
+from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
-from knuckle.simulation.friction.dry_friction import has_modes
-from knuckle.simulation.muscle_inputs import EXCITED
+from knuckle.simulation.friction.dry_friction import friction_rows, has_modes, must_be_separate
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
+from knuckle.simulation.sampled_control import (
+    FIRST_STATE,
+    SampledController,
+    must_be_one,
+    must_fit_steps,
+    sampled_inputs,
+)
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.trajectory.muscle_rows import MuscleRows
+from knuckle.warning import warn
 
 from .finite_until import UNTIL, Lasting
-from .held_control import HeldControl
-from .rollout_contacts import BEFORE_Q, BEFORE_V, RolloutContacts, noting
-from .rollout_forces import Acting, inputs_kept
-from .rollout_inputs import Inputs, whole
+from .held_control import HeldControl, Sampler
+from .noting_step import BEFORE_Q, BEFORE_V, NotingStep
+from .rollout_forces import Acting, given_forces, inputs_kept
+from .rollout_inputs import Inputs, controls_of, finite, inputs_of, steps_of, whole
 from .rollout_result import Rollout
-from .rollout_steps import specialization_of, started, steps_to_take
 
 Array: TypeAlias = NDArray[Any]
+
+FIRST = (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_STATE)
+"""Arguments of the start of a motion, which its steps do not take."""
 
 
 def rollout(
@@ -46,10 +67,11 @@ def rollout(
     steps: int | None = None,
     duration: float | None = None,
     save_every: int = 1,
-    integrator: str | Integrator | None = None,
+    integrator: IntegratorName | Integrator | None = None,
     contacts: bool | CompliantContacts | None = None,
-    controller: Callable[..., Any] | None = None,
+    controller: Callable[..., Any] | SampledController | None = None,
     external_forces: Callable[..., Any] | None = None,
+    controls: Callable[..., Any] | SampledController | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
@@ -83,8 +105,11 @@ def rollout(
         contacts: whether contacts are solved, or soft ones; see `simulate`.
         controller: controller(model, …) → τ, added to `tau`. Its arguments called t, q and v receive time and state,
             all others the `parameters` of their names. A kernel becomes part of the native code. Any other function is
-            called once a step with the arrays of all trajectories, and what it says is held while the step lasts.
+            called once a step with the arrays of all trajectories, and what it says is held while the step lasts. A
+            `kn.SampledController` has a period and a state of its own; its Python function is called once a period.
         external_forces: external_forces(model, …) → f_ext (nb, 6), in the same way.
+        controls: inputs u of the model's actuators, in their order: arrays (n,), (..., steps, n) or (..., 1, n), as
+            `tau`; controls(model, …), as the controller; or a `kn.SampledController`. Without, actuators do nothing.
         excitations: what muscles are told, from 0 to 1, in the order of the model's: arrays (m,), (..., steps, m) or
             (..., 1, m), as `tau`; or excitations(model, …), whose arguments `activations` and `fiber_lengths` receive
             those of the state. Activations follow them and are part of the state; see `simulate`.
@@ -92,48 +117,127 @@ def rollout(
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
-        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory.
+        parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory;
+            (..., m, n) for the `matrices` of a kernel.
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
         t0: the time at the beginning.
         stabilization: what keeps closed loops closed: "projection", a decay time in seconds, or None; see `simulate`.
         save_contacts: whether what contacts do is kept with the states, for `Rollout.contact_force` and the `contacts`
             of its trajectories. It takes about as much memory as the states.
         out: an earlier rollout of the same shapes, whose arrays are written over: fresh memory takes time.
+
+    Example:
+        rng = np.random.default_rng(0)
+        found = kn.rollout(model, 0.1 * rng.standard_normal((1000, model.nq)), None, None, 1e-3, steps=200)
+        found.q.shape  # (1000, 201, model.nq)
     """
-    save_every = whole("save_every", save_every, 1)
-    taken = steps_to_take(
-        model, q0, v0, tau, dt, steps=steps, duration=duration, integrator=integrator, contacts=contacts,
-        controller=controller, external_forces=external_forces, excitations=excitations, activations0=activations0,
-        fiber_lengths0=fiber_lengths0, model_fn=model_fn, parameters=parameters, time_varying=time_varying, t0=t0,
-        stabilization=stabilization,
+    if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise TypeError(f"rollout needs a knuckle.Model first, not {type(model).__name__}")
+    save_every, t0 = whole("save_every", save_every, 1), finite("t0", t0)
+    dt = DEFAULT_STEP if dt is None else finite("dt", dt)
+    steps = steps_of(steps, duration, dt)
+    named = dict(parameters or {})
+    if model.deformables:
+        raise ModelError(
+            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
+            "model.without_deformables() has none"
+        )
+    excite = excitations if callable(excitations) else None
+    names = dict.fromkeys(named, 0.0)
+    sampled = sampled_inputs("controller", controller, model.nv, names)
+    if controls is not None:
+        must_have_actuators(model)
+    if isinstance(controls, SampledController):
+        must_be_one(sampled)
+        sampled = sampled_inputs("controls", controls, len(model.actuators), names)
+    law = sampled.which
+    telling = controls if callable(controls) else None
+    continuous = None if isinstance(controller, SampledController) else controller
+    functions = {"controller": continuous, "external_forces": external_forces, "model_fn": model_fn}
+    told_by = {"excitations": excite, "controls": telling}
+    functional = controls_of({**functions, **told_by}, named, time_varying, sampled.parameters)
+    which = states_of(model, excitations, activations0, fiber_lengths0)
+    muscles: dict[str, tuple[Any, int]] = {}
+    if which is not None:
+        muscles[EXCITED] = None if excite else excitations, which.muscles
+        muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
+        fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
+        muscles[FIRST_FIBERS] = fibers, which.elastic
+    if controls is not None and telling is None and not isinstance(controls, SampledController):
+        muscles[CONTROLS] = controls, len(model.actuators)
+    if law is not None and law.states:
+        muscles[FIRST_STATE] = sampled.parameters[FIRST_STATE], law.states
+    laws = [*functional.values(), *(() if law is None else (law.law,))]
+    matrices = {name for control in laws for name in control.matrices}
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, steps, named, time_varying, muscles, matrices)
+    chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
+    if chosen.is_coarse:
+        warn(chosen.why)
+    method = chosen.integrator
+    if which is not None:
+        from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+        method = with_muscle_states(method)
+    period = 0 if law is None else must_fit_steps(law, dt, method)
+    acting = functional.get("controller"), functional.get("external_forces"), functional.get("excitations")
+    native = tuple(control if control is not None and control.is_text else None for control in acting)
+    python = tuple(control if control is not None and not control.is_text else None for control in acting)
+    driven = functional.get("controls") or (GIVEN if controls is not None else None)
+    held_controls = driven if driven is not None and not driven.is_text else None
+    force = native[0] or NO_FORCE
+    if driven is not None:
+        force = with_actuators(force, GIVEN if held_controls else driven)
+    closing = stabilization_of(stabilization)
+    must_be_short(model)
+    must_be_separate(model)
+    if dt < 0 and friction_rows(model):
+        raise ValueError(f"dt={dt:g} goes back in time, and {model.name} has dry friction: what stuck has no past")
+    if dt <= 0 and method.solves_contacts and method.soft_contacts is None:
+        raise ValueError(f"dt={dt:g} must be above zero: impulses of contact have no past")
+    must_be_unit(model, inputs.state["q"])
+    if model_fn is None:  # another one has its loops elsewhere
+        must_be_closed(model, inputs.state["q"], inputs.state["v"], closing, t0)
+    step = StepText(
+        "step", method, force, native[1] or NO_FORCE,
+        stabilization=closing, model_fn=functional.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
+        sampled=law if law is not None and law.is_inside else None,
     )  # fmt: skip
-    step, inputs, which, method = taken.step, taken.inputs, taken.muscles, taken.step.integrator
-    controls, native, python = taken.controls, taken.native, taken.python
-    steps, dt, t0 = taken.steps, taken.dt, taken.t0
-    if any(python):
-        inputs = _with_held_forces(model, inputs, python[0], python[1], python[2], which)
+    sampler = Sampler(law, period, sampled.parameters[FIRST_STATE]) if law and not law.is_inside else None
+    samples_forces = sampler if law is not None and law.law.what == "controller" else None
+    forces_of_python = python[0] or samples_forces
+    asks = any(python) or sampler is not None or held_controls is not None
+    if asks:
+        inputs = _with_held_forces(model, inputs, forces_of_python, python[1], python[2], which)
+    if held_controls is not None or (sampler and not samples_forces):
+        inputs = _with_held_controls(model, inputs)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
-    forces = _forces(out, inputs, len(at), model.nv) if python[0] else None
+    forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
-    saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited)) if x is not None}
+    u = _excited(inputs, len(at), len(model.actuators)) if CONTROLS in inputs.others and asks else None
+    saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited), (CONTROLS, u)) if x is not None}
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
-    held = HeldControl(model, *asked) if any(python) else None
-    if steps or which is not None:
-        step, inputs = started(step, model, inputs, held)
+    held = HeldControl(model, *asked, sampler=sampler, controls=held_controls) if asks else None
+    if steps or which is not None or step.sampled is not None:
+        step, inputs = _started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
         held.states = states[0]
-    z = tuple(memory.empty((*inputs.batch, len(at), which.count), inputs.state["q"].dtype) for _ in states if which)
-    if save_contacts or states:
-        text = noting(step, model, inputs.state, save_contacts, states)
-        before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if text.keeps_before else {}
-        inputs = dataclasses.replace(inputs, state=text.ordered({**inputs.state, **before}))
-        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states) if save_contacts else None
+    states += () if step.sampled is None else (f"memory{step.memory - 1}",)
+    z = tuple(
+        memory.empty((*inputs.batch, len(at), inputs.state[name].shape[-1]), inputs.state["q"].dtype) for name in states
+    )
+    if save_contacts:
+        from .rollout_contacts import RolloutContacts, noting
+
+        text, inputs = _noting(noting(step, model, inputs.state, states), inputs)
+        kept = RolloutContacts.room(text, inputs.state, inputs.batch, len(at), states)
+    elif states:
+        text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
     last = through_time(
-        specialization_of(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
+        _specialization(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
         steps=steps, save_every=save_every, kept=(q, v, *z, *(kept.arrays if kept else ())), ask=held,
     )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
@@ -144,17 +248,31 @@ def rollout(
     else:
         warn_of_divergence(model, diverged_at, t0, method)
     saved, rows = inputs_kept(inputs.others, np.minimum(at, max(steps - 1, 0)), steps)
+    if step.sampled is not None and step.sampled.law.what == "controller":
+        forces = step.sampled.held(z[-1]) + given_forces(saved, rows)
+    elif step.sampled is not None:
+        u = step.sampled.held(z[-1])
+    acts = native[0] if u is not None else (force if driven is not None else native[0])
+    if u is not None:
+        given = given_forces(saved, rows) if forces is None else forces
+        forces = given + actuated_rows(model, t0 + dt * at, q, v, u)
     acted = Acting(
-        model, inputs.batch, rows, native[0], controls.get("model_fn"), saved, inputs.single, forces, native[2], excited
+        model, inputs.batch, rows, acts, functional.get("model_fn"), saved, inputs.single, forces, native[2], excited
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, chosen.name, dt, acted, kept, told)
+
+
+def _noting(step: NotingStep, inputs: Inputs) -> tuple[NotingStep, Inputs]:
+    """A step that tells more, and the inputs with the parts of the state that it has."""
+    before = {BEFORE_Q: inputs.state["q"], BEFORE_V: inputs.state["v"]} if step.keeps_before else {}
+    return step, dataclasses.replace(inputs, state=step.ordered({**inputs.state, **before}))
 
 
 def _states_name(step: StepText, model: Model) -> tuple[str, ...]:
     """The part of the state that is the states of muscles."""
     modes = int(has_modes(step.integrator, model))
-    place = states_place(step.integrator, model, step.memory - modes)
+    place = step.integrator.states_place(model, step.memory - modes - (step.sampled is not None))
     return () if place is None else (f"memory{place + modes}",)
 
 
@@ -179,7 +297,7 @@ def _diverged_at(inputs: Inputs, last: Mapping[str, Array], t0: float, dt: float
 def _with_held_forces(
     model: Model,
     inputs: Inputs,
-    controller: Control | None,
+    controller: Control | Sampler | None,
     external_forces: Control | None,
     excitations: Control | None,
     which: MuscleStates | None,
@@ -194,6 +312,12 @@ def _with_held_forces(
     if excitations is not None and which is not None:
         others[EXCITED] = Input(np.zeros((1, which.muscles), dtype), (which.muscles,))
     return dataclasses.replace(inputs, others=others)
+
+
+def _with_held_controls(model: Model, inputs: Inputs) -> Inputs:
+    """The inputs with a place for the controls of a Python function."""
+    size, dtype = len(model.actuators), inputs.state["q"].dtype
+    return dataclasses.replace(inputs, others={**inputs.others, CONTROLS: Input(np.zeros((1, size), dtype), (size,))})
 
 
 def _room(out: Rollout | None, inputs: Inputs, rows: int) -> tuple[Array, Array]:
@@ -221,3 +345,32 @@ def _forces(out: Rollout | None, inputs: Inputs, rows: int, nv: int) -> Array:
     forces = used if used is not None and fits else memory.empty(shape, dtype)
     forces[...] = 0.0
     return forces
+
+
+def _specialization(text: StepText | NotingStep | Lasting, model: Model, inputs: Inputs) -> Specialization:
+    step = text.step if isinstance(text, Lasting) else text
+    return Specialization(
+        f"rollout by {type(step.integrator).__name__}", text, model, numbers=inputs.single, is_users=True
+    )
+
+
+def _started(step: StepText, model: Model, inputs: Inputs, held: HeldControl | None) -> tuple[StepText, Inputs]:
+    """The step and its inputs with the memory that the integrator begins with."""
+    is_plain = type(step.integrator).begin is Integrator.begin and not friction_rows(model) and step.model_fn is None
+    if is_plain and step.sampled is None:
+        return step, inputs
+    text = dataclasses.replace(step, method="start")
+    values = dict(inputs.state) | {name: x.at(0) for name, x in inputs.others.items()}
+    values |= held.at(values) if held else {}
+    shapes = {name: x.shape[-1:] for name, x in inputs.state.items()}
+    shapes |= {name: x.shape for name, x in inputs.others.items()}
+    arrays = {name: (values[name], shape) for name, shape in shapes.items()}
+    q, v, *memory = NumPyArrays().compute(_specialization(text, model, inputs), arrays)
+    state, single = {"q": q, "v": v}, list(inputs.single)
+    for k, x in enumerate(memory):
+        is_number = np.ndim(x) == len(inputs.batch)
+        state[f"memory{k}"] = np.asarray(x)[..., np.newaxis] if is_number else x
+        single += [f"memory{k}"] if is_number else []
+    others = {name: x for name, x in inputs.others.items() if name not in FIRST}
+    new = dataclasses.replace(inputs, state=state, single=tuple(single), others=others)
+    return dataclasses.replace(step, memory=len(memory)), new

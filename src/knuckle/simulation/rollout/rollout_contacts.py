@@ -9,61 +9,25 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.engine.native import result_memory as memory
-from knuckle.integrators.base import Integrator
 from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.friction.dry_friction import has_modes
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.trajectory.contacts.contact_log import NotedRows
 from knuckle.trajectory.contacts.contact_record import ContactRecord
 
+from .noting_step import BEFORE_Q, BEFORE_V, NotingStep
 from .rollout_forces import part_of
 
 Array: TypeAlias = NDArray[Any]
 
-BEFORE_Q, BEFORE_V = "q before", "v before"
-"""Parts of the state: where a step began, and how fast. No names that a controller could have."""
 
-
-@dataclass(frozen=True)
-class NotingStep:
-    """A function (model, q, v, first …, q before, v before, …, t, dt, parameters …) → the same parts after a step.
-
-    The entries of the memory called `first` come before the rest of it, so that they are kept with the state.
-    """
-
-    step: StepText
-    first: tuple[str, ...]
-    keeps_before: bool
-
-    @property
-    def integrator(self) -> Integrator:
-        return self.step.integrator
-
-    def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
-        before = {BEFORE_Q: values["q"], BEFORE_V: values["v"]} if self.keeps_before else {}
-        for name in before:
-            values.pop(name)
-        new = self.step(model, **values)
-        names = ("q", "v", *(f"memory{k}" for k in range(self.step.memory)))
-        return tuple(self.ordered(dict(zip(names, new, strict=True)) | before).values())
-
-    def ordered(self, parts: Mapping[str, Any]) -> dict[str, Any]:
-        """The parts of a state in their order."""
-        kept = ("q", "v", *self.first, *((BEFORE_Q, BEFORE_V) if self.keeps_before else ()))
-        return {name: parts[name] for name in kept} | {k: x for k, x in parts.items() if k not in kept}
-
-
-def noting(
-    step: StepText, model: Model, state: Mapping[str, Array], contacts: bool, muscles: tuple[str, ...]
-) -> NotingStep:
-    """A step that tells what is needed of its muscles, and of its contacts if it shall; an error where it has none."""
+def noting(step: StepText, model: Model, state: Mapping[str, Array], muscles: tuple[str, ...]) -> NotingStep:
+    """A step that tells what is needed of its muscles and of its contacts; an error where it has no contacts."""
     integrator = step.integrator
-    if not contacts:
-        return NotingStep(step, muscles, False)
     if isinstance(integrator, ContactSteps):
         has = "memory0" in state and state["memory0"].shape[-1] > 0
         return NotingStep(step, (*muscles, *(("memory0",) if has else ())), True)

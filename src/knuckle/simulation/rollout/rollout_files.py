@@ -15,7 +15,6 @@ from knuckle.simulation.controls import control_of
 from knuckle.trajectory.muscle_rows import MuscleRows
 from knuckle.trajectory.trajectory_files import dataset, model_from, model_text, read, variables, write
 
-from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting
 from .rollout_result import Rollout
 
@@ -81,7 +80,11 @@ def together(
     steps = np.zeros(len(times), int)
     acting = Acting(known, q.shape[:-2], steps, None, control, inputs, tuple(facts["single"]), tau)
     own = {name.removeprefix(_CONTACT): x for name, x in arrays.items() if name.startswith(_CONTACT)}
-    contacts = RolloutContacts.from_file(facts["contacts"], own) if facts.get("contacts") else None
+    contacts = None
+    if facts.get("contacts"):
+        from .rollout_contacts import RolloutContacts
+
+        contacts = RolloutContacts.from_file(facts["contacts"], own)
     muscles = MuscleRows.from_named(arrays)
     return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts, muscles)
 

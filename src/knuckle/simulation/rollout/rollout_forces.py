@@ -45,6 +45,14 @@ def inputs_kept(others: Mapping[str, Input | Clock], steps: Array, total: int) -
     return {name: Input(array, inputs[name].shape) for name, array in rows.items()}, np.arange(len(steps))
 
 
+def given_forces(inputs: Mapping[str, Input], steps: Array) -> Array | float:
+    """The joint forces that were given for these steps (..., K or 1, nv); 0 where there are none."""
+    x = inputs.get(APPLIED)
+    if x is None:
+        return 0.0
+    return np.take(x.array, steps, len(x.batch)) if x.is_moving else x.array
+
+
 @dataclass(frozen=True)
 class Acting:
     """Forces and mechanisms of trajectories with these batch axes, K states of which were kept."""
@@ -85,10 +93,12 @@ class Acting:
 
     def forces(self, times: Array, q: Array, v: Array) -> Array:
         """τ (..., K, nv) in the states that were kept: what was given for the steps from there, and the controller."""
-        if self.saved_forces is not None:
+        if self.saved_forces is not None and self.controller is None:
             return self.saved_forces
         total = np.zeros((*self.batch, len(times), self.model.nv), q.dtype)
-        if APPLIED in self.inputs:
+        if self.saved_forces is not None:
+            total += self.saved_forces
+        elif APPLIED in self.inputs:
             total += self._rows(APPLIED)
         if self.controller is not None:
             text = Along(self.controller, (self.model.nv,))

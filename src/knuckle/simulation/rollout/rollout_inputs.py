@@ -17,14 +17,21 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
-from knuckle.simulation.controls import MUSCLES, STATE, Control, control_of
+from knuckle.simulation.controls import CONTROLS, MUSCLES, STATE, Control, control_of
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.sampled_control import FIRST_STATE
 from knuckle.simulation.steps.step_text import APPLIED
 
 Array: TypeAlias = NDArray[Any]
 Shape: TypeAlias = tuple[int, ...]
 
-MUSCLE_TITLES = {EXCITED: "excitations", FIRST_ACTIVATIONS: "activations0", FIRST_FIBERS: "fiber_lengths0"}
+MUSCLE_TITLES = {
+    CONTROLS: "controls",
+    EXCITED: "excitations",
+    FIRST_ACTIVATIONS: "activations0",
+    FIRST_FIBERS: "fiber_lengths0",
+    FIRST_STATE: "state of the controller",
+}
 """What arguments of steps are called in errors."""
 
 BESIDES = {"excitations": MUSCLES, "loss": ("tau",)}
@@ -55,8 +62,12 @@ def inputs_of(
     parameters: Mapping[str, ArrayLike],
     time_varying: Collection[str],
     muscles: Mapping[str, tuple[ArrayLike | None, int]] | None = None,
+    matrices: Collection[str] = (),
 ) -> Inputs:
-    """Everything that the steps take. `muscles` are excitations over time and first states, with their sizes."""
+    """Everything that the steps take. `muscles` are excitations over time and first states, with their sizes.
+
+    `matrices` names the parameters that are matrices.
+    """
     q, v = start_of(model, q0, v0)
     state = {"q0": numbers("q0", unpacked(q), (model.nq,)), "v0": numbers("v0", unpacked(v), (model.nv,))}
     others = {"dt": Input(np.full((1, 1), dt), (1,))}
@@ -67,10 +78,12 @@ def inputs_of(
         if value is not None:
             title = MUSCLE_TITLES[name]
             array = numbers(title, unpacked(value), (size,))
-            array = _over_time(title, array, steps) if name == EXCITED else array[..., None, :]
+            array = _over_time(title, array, steps) if name in (EXCITED, CONTROLS) else array[..., None, :]
             others[name] = Input(array, (size,))
     for name, value in parameters.items():
-        others[name], is_number = _parameter(name, value, steps if name in time_varying else None)
+        others[name], is_number = _parameter(
+            name, value, steps if name in time_varying else None, 2 if name in matrices else None
+        )
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
@@ -96,9 +109,9 @@ def _over_time(name: str, array: Array, steps: int) -> Array:
     return array
 
 
-def _parameter(name: str, value: ArrayLike, steps: int | None) -> tuple[Input, bool]:
+def _parameter(name: str, value: ArrayLike, steps: int | None, axes: int | None) -> tuple[Input, bool]:
     """A parameter, and whether it is a number. `steps` for one that has a value of its own at every step."""
-    value, shape = with_shape(name, value)
+    value, shape = with_shape(name, value, axes)
     is_number = not shape
     array = np.asarray(numbers(name, value, shape))[..., np.newaxis] if is_number else numbers(name, value, shape)
     shape = shape or (1,)
@@ -120,7 +133,10 @@ def _common(batches: Mapping[str, Shape]) -> Shape:
 
 
 def controls_of(
-    functions: Mapping[str, Callable[..., Any] | None], parameters: Mapping[str, Any], time_varying: Collection[str]
+    functions: Mapping[str, Callable[..., Any] | None],
+    parameters: Mapping[str, Any],
+    time_varying: Collection[str],
+    also_used: Collection[str] = (),
 ) -> dict[str, Control]:
     """What the functions ask for, by the names of their arguments; an error if somebody asks for what is not there."""
     names = dict.fromkeys(parameters, 0.0)
@@ -135,7 +151,7 @@ def controls_of(
         for name in model_fn.names:
             if name in STATE or name in time_varying:
                 raise TypeError(f"model_fn asks for {name}, which changes with time: a mechanism stays what it is")
-    used = {name for control in controls.values() for name in control.parameters}
+    used = {name for control in controls.values() for name in control.parameters} | {*also_used}
     if unused := [name for name in parameters if name not in used]:
         raise TypeError(f"parameters has {' and '.join(unused)}, which no function asks for")
     if unknown := [name for name in time_varying if name not in parameters]:

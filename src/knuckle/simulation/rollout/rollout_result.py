@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
 from knuckle.simulation.divergence import finite
-from knuckle.trajectory.contacts.contact_record import ContactRecord
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
+from knuckle.trajectory.contacts.known_contacts import NotedContacts
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
-from knuckle.trajectory.trajectory import Trajectory, over_time, played
+from knuckle.trajectory.trajectory import Trajectory, filmed, over_time, played, replayed, shown_in_notebook
+from knuckle.trajectory.trajectory_plot import WHAT, Quantity
 
-from .rollout_contacts import RolloutContacts
 from .rollout_forces import Acting, part_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Unpack
+
+    from knuckle.viewer.offscreen.video import VideoOptions
+    from knuckle.viewer.replay_page import Replay, ReplayOptions
+    from knuckle.viewer.viewer import Viewer
+
+    from .rollout_contacts import RolloutContacts
 
 Array = NDArray[Any]
 
@@ -120,7 +130,7 @@ class Rollout(WithMuscles):
             muscle_rows=self._all_muscle_rows(rows),
         )  # fmt: skip
 
-    def _contact_record(self, model: Model) -> ContactRecord | None:
+    def _contact_record(self, model: Model) -> NotedContacts | None:
         if self.contact_rows is None or self.dt is None:
             return None
         return self.contact_rows.record(model, self.times, self.dt, self.q, self.v)
@@ -245,19 +255,54 @@ class Rollout(WithMuscles):
 
     # to look at
 
-    def plot(self, path: str | os.PathLike[str] | None = None, **options: Any) -> Any:
+    def plot(
+        self,
+        path: str | os.PathLike[str] | None = None,
+        *,
+        what: Quantity | Sequence[Quantity] = WHAT,
+        joints: Iterable[str] | None = None,
+        title: str | None = None,
+        size: tuple[float, float] | None = None,
+    ) -> Any:
         """A matplotlib figure of all of them: medians, the range that nine of ten are in, and a few one by one.
 
-        The options are those of `Trajectory.plot`; `rollout[3].plot()` shows a single one. What is not finite is left
-        out.
+        `rollout[3].plot()` shows a single one. What is not finite is left out. The arguments are those of
+        `Trajectory.plot`.
         """
         from knuckle.trajectory.trajectory_plot import plot
 
-        return plot(self, path, **options)
+        return plot(self, path, what=what, joints=joints, title=title, size=size)
 
-    def play(self, **options: Any) -> Any:
+    def play(
+        self,
+        *,
+        port: int = 8080,
+        host: str = "127.0.0.1",
+        block: bool | None = None,
+        speed: float = 1.0,
+        loop: bool = True,
+        spacing: float | None = None,
+        contacts: bool = True,
+    ) -> Viewer:
         """Plays a few of them side by side in the viewer, as `rollout[:4].play()`; see `knuckle.viewer.play`."""
-        return played(self, **options)
+        return played(
+            self, port=port, host=host, block=block, speed=speed, loop=loop, spacing=spacing, contacts=contacts
+        )
+
+    def replay(self, **options: Unpack[ReplayOptions]) -> Replay:
+        """The replay of a few of them, as `rollout[:4].replay()`, which a notebook shows in place."""
+        return replayed(self, **options)
+
+    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
+        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
+
+        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
+        """
+        return filmed(self, path, **options)
+
+    def _repr_html_(self) -> str:
+        """In a notebook: what it is, how it spreads, and its plot."""
+        return shown_in_notebook(self)
 
     def __repr__(self) -> str:
         count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"

@@ -119,7 +119,8 @@ def steps_to_take(
         muscles[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
         fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
         muscles[FIRST_FIBERS] = fibers, which.elastic
-    inputs = inputs_of(model, q0, v0, tau, t0, dt, count, named, time_varying, muscles)
+    matrices = {name for control in controls.values() for name in control.matrices}
+    inputs = inputs_of(model, q0, v0, tau, t0, dt, count, named, time_varying, muscles, matrices)
     chosen = default_steps(model, abs(dt), inputs.state["q"], integrator=integrator, contacts=contacts, one_state=False)
     if chosen.is_coarse:
         warn(chosen.why)

@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.integrators.base import State
+from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_steps import WARNED, ContactSteps, smooth
 from knuckle.model import Model
+from knuckle.simulation.controls import CONTROLS
+from knuckle.simulation.sampled_control import SampledControl
 
 from .native_steps import StateRows
-from .step_text import StepText
+from .step_text import APPLIED, StepText
 
 Array = NDArray[Any]
 
@@ -43,6 +46,11 @@ class AccelerationText:
         return smooth(self.step.system(model, values)).acceleration(t, q, v)
 
 
+def _held_name(control: SampledControl) -> str:
+    """What a sampled controller gives, as an argument of steps."""
+    return CONTROLS if control.law.what == "controls" else APPLIED
+
+
 class LoopedSteps:
     """Runs of steps of `ColliderSteps`, to the last bit those that it takes one by one."""
 
@@ -60,6 +68,7 @@ class LoopedSteps:
     @cached_property
     def _acceleration(self) -> Code:
         shapes = tuple((name, x.shape) for name, x in self._parameters.items())
+        shapes += () if self._text.sampled is None else ((_held_name(self._text.sampled), (self._text.sampled.size,)),)
         forces = replace(self._text, integrator=ContactSteps())  # so that any collider shares the code
         text, size = AccelerationText(forces, shapes), sum(prod(shape) for _, shape in shapes)
         specialization = Specialization("acceleration", text, self._model, numbers=("t",), is_users=True)
@@ -67,12 +76,25 @@ class LoopedSteps:
             specialization, {"t": (), "q": (self._model.nq,), "v": (self._model.nv,), "parameters": (max(1, size),)}
         )
 
+    def prepared(self, count: int) -> tuple[PreparedSteps, Array]:
+        """So many steps that are called again and again, and their parameters in a row, to be written to."""
+        held = 0 if self._text.sampled is None else self._text.sampled.size
+        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), np.zeros(held + 1)])
+        return PreparedSteps(self._integrator.room, self._acceleration, packed, count, WARNED), packed
+
     def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
         """The steps that begin at `times`, and the states after every so many of them and after the last."""
-        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), np.zeros(1)])
+        sampled, own = self._text.sampled, state.memory[-1]
+        held = np.zeros(0) if sampled is None else np.asarray(sampled.held(own), float)
+        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), held, np.zeros(1)])
         clock = np.ascontiguousarray(times, float)
-        rows = self._integrator.room.steps(self._acceleration, packed, clock, state, dt, every, WARNED)
+        plain = state if sampled is None else State(state.q, state.v, state.memory[:-1])
+        rows = self._integrator.room.steps(self._acceleration, packed, clock, plain, dt, every, WARNED)
         count = len(rows.worst)
         parts = [x.reshape(count, -1) for x in (rows.q, rows.v, rows.impulses, rows.worst, rows.unsolved)]
         q, v = (np.concatenate([first[None], x[:-1]]) for first, x in zip((state.q, state.v), parts[:2], strict=True))
-        return StateRows(parts[0], parts[1], tuple(parts[2:]), (False, True, True), (q, v))
+        if sampled is None:
+            return StateRows(parts[0], parts[1], tuple(parts[2:]), (False, True, True), (q, v))
+        done = np.minimum(every * np.arange(1, count + 1), len(times))
+        later = np.stack([sampled.later(own, n * dt) for n in done])
+        return StateRows(parts[0], parts[1], (*parts[2:], later), (False, True, True, False), (q, v))

@@ -92,8 +92,8 @@ def first_step_size(stepper: Stepper, t: float, state: State) -> StepSize:
 
 def error_norm(stepper: Stepper, old: State, new: State, q_error: Array, v_error: Array) -> float:
     """The root mean square of the errors over what is tolerated: 1 is just good enough. NaN counts as infinite."""
-    q_scale, v_scale = scales(stepper, old, new)
-    norm = _norm(q_error / q_scale, v_error / v_scale)
+    (q_scale, v_scale), n = scales(stepper, old, new), len(old.v)
+    norm = _norm(q_error / q_scale, v_error[:n] / v_scale, v_error[n:] / state_scale(stepper, old, new))
     return norm if np.isfinite(norm) else np.inf
 
 
@@ -104,6 +104,13 @@ def scales(stepper: Stepper, old: State, new: State) -> tuple[Array, Array]:
     v = np.maximum(np.abs(old.v), np.abs(new.v))
     rtol = np.asarray(integrator.rtol, float)
     return np.asarray(integrator.atol_q, float) + rtol * q, np.asarray(integrator.atol_v, float) + rtol * v
+
+
+def state_scale(stepper: Stepper, old: State, new: State) -> Array:
+    """What is tolerated of states of muscles, activations and metres: as little as of any position."""
+    integrator = _adaptive(stepper)
+    z = np.maximum(np.abs(stepper.states(old)), np.abs(stepper.states(new)))
+    return np.min(np.asarray(integrator.atol_q, float)) + np.min(np.asarray(integrator.rtol, float)) * z
 
 
 def _growth(error: float, last: float, order: int) -> float:

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.arrays.result_layout import Layout, Several
-from knuckle.engine.calls.one_by_one import OneByOne
-from knuckle.engine.kernels.specialization import Specialization
 from knuckle.errors import ConvergenceError
 from knuckle.functions import neutral
-from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State
+from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, must_know_deformables
 from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stabilization_of, takes_long
-from knuckle.integrators.methods.collider_steps import ColliderSteps
-from knuckle.integrators.methods.deformable_steps import must_know_deformables
-from knuckle.integrators.methods.muscle_steps import states_place
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -36,10 +30,17 @@ from knuckle.simulation.friction.dry_friction import (
     within_modes,
 )
 from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
+from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
-from .looped_steps import LoopedSteps
+from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
-from .step_text import StepText
+from .sampled_runs import SampledRuns
+from .step_text import APPLIED, RESTING, LoadText, StepText
+
+if TYPE_CHECKING:
+    from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
+
+    from .looped_steps import LoopedSteps
 
 Array: TypeAlias = NDArray[Any]
 Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
@@ -51,7 +52,8 @@ class Stepper:
     `is_compiled` says whether a step is one piece of native code, the kernel of `text()`; many of them then run in one
     call (`steps`). With forces of Python functions, a step that evaluates them once takes them as arguments of native
     code, and one that evaluates them several times runs as a text on arrays, as does one of a mechanism with many
-    loops. A long equation is solved here, with native code for its terms. `stabilization` keeps loops closed.
+    loops. A long equation is solved here, with native code for its terms. `stabilization` keeps loops closed. What a
+    `sampled` controller remembers is the last entry of a state's memory.
     """
 
     def __init__(
@@ -63,9 +65,13 @@ class Stepper:
         parameters: Parameters,
         stabilization: Stabilization = None,
         muscles: MuscleInputs | None = None,
+        sampled: SampledInputs = NOT_SAMPLED,
     ) -> None:
         told = muscles or MuscleInputs(None)
-        self.muscles, parameters = told.which, {**parameters, **told.parameters}
+        self._made_of = controller, external_forces, muscles, sampled
+        self.sampled, own = sampled.which, {k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}
+        self._first_state = sampled.parameters.get(FIRST_STATE)
+        self.muscles, parameters = told.which, {**parameters, **told.parameters, **own}
         self.model, self.integrator, self.parameters = model, integrator, dict(parameters)
         self.stabilization: Stabilization = stabilization
         must_know_deformables(model, integrator)
@@ -76,22 +82,58 @@ class Stepper:
         self._is_text = controller.is_text and external_forces.is_text and told.excitations.is_text
         self._is_long = integrator.takes_numbers or (evaluations is not None and takes_long(model, evaluations))
         self._is_solved = isinstance(integrator, Iterative) and not integrator.is_short(model.nv)
-        is_looped = isinstance(integrator, ColliderSteps) and integrator.runs_alone and self._is_text
+        is_looped = integrator.runs_alone and self._is_text
         self.is_compiled = is_looped or (self._is_text and not self._is_solved and not self._is_long)
         self._step = StepText(
             "step", integrator, controller, external_forces,
-            stabilization=stabilization, excitations=told.excitations, muscles=told.which,
+            stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
+            rests=RESTING in parameters, applies=APPLIED in parameters,
         )  # fmt: skip
-        self._held = self._step if self._is_text else _with_held_forces(self._step)
+        plain = self.sampled and between_samples(self.sampled)
+        self._between = replace(self._step, sampled=plain)
+        self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
+        if not self._is_text:
+            self._between = _with_held_forces(self._between)
+        self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
-        self._many: NativeSteps | LoopedSteps = NativeSteps(self._step, model, self.parameters)
-        if is_looped and isinstance(integrator, ColliderSteps):
-            self._many = LoopedSteps(self._step, integrator, model, self.parameters)
+        self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
+        if is_looped:
+            from knuckle.integrators.methods.collider_steps import ColliderSteps
+
+            from .looped_steps import LoopedSteps
+
+            assert isinstance(integrator, ColliderSteps)
+            self._many = LoopedSteps(self._between, integrator, model, self.parameters)
+        if not self._samples_inside and self.sampled is not None:
+            self._many = SampledRuns(self._many, self.sampled, model, self.parameters)
 
     @cached_property
     def system(self) -> System:
         """The mechanism under its forces, on arrays."""
         return self._step.system(self.model, self.parameters)
+
+    def resting(self, held: Array) -> Stepper:
+        """The same steps with some velocity variables, of joints with q̇ = v, resting on stops: 1 for each of them."""
+        controller, external_forces, muscles, sampled = self._made_of
+        parameters = {**self.parameters, RESTING: held}
+        return Stepper(
+            self.model, self.integrator, controller, external_forces, parameters, self.stabilization, muscles, sampled
+        )
+
+    @cached_property
+    def rests(self) -> Array:
+        """1 for each velocity variable that rests on a stop, 0 for the others."""
+        return np.asarray(self.parameters.get(RESTING, np.zeros(self.model.nv)), float)
+
+    @property
+    def inputs(self) -> SampledInputs:
+        """The sampled controller, if there is one."""
+        return self._made_of[3]
+
+    def loads(self, times: Array, rows: StateRows) -> Array:
+        """The forces (n, nv) against which stops hold in states at `times`; 0 where nothing rests."""
+        text = LoadText(replace(self._between, memory=len(rows.memory)))
+        return loads(text, self.model, self.parameters, times, rows)
 
     @cached_property
     def neutral(self) -> Array:
@@ -102,14 +144,48 @@ class Stepper:
         """What the kernel of a step is made of, for states with so many entries of memory."""
         return replace(self._step, method=method, memory=memory)
 
-    def start(self, t: float, q: ArrayLike, v: ArrayLike, dt: float, modes: Array | None = None) -> State:
-        """The state to begin with, at time t; `modes` of dry friction, where they are known."""
+    def start(
+        self,
+        t: float,
+        q: ArrayLike,
+        v: ArrayLike,
+        dt: float,
+        modes: Array | None = None,
+        since: tuple[float, State] | None = None,
+    ) -> State:
+        """The state to begin with, at time t; `modes` of dry friction, where they are known.
+
+        `since` is where the motion came from: what a sampled controller holds is held on.
+        """
         q, v = (_state(name, x, n) for name, x, n in (("q", q, self.model.nq), ("v", v, self.model.nv)))
-        return begun(self.integrator, self.system, t, q, v, dt, modes)
+        if self.sampled is None:
+            return begun(self.integrator, self.system, t, q, v, dt, modes)
+        if since is None:
+            own = self.sampled.begun(self.model, t, q, v, self._first_state, self.parameters)
+        else:
+            own = self._sampled_at(t, q, v, self.sampled.later(since[1].memory[-1], t - since[0]))
+        state = begun(self.integrator, self._under(own), t, q, v, dt, modes)
+        return State(state.q, state.v, (*state.memory, own))
+
+    def _sampled_at(self, t: float, q: Array, v: Array, own: Array) -> Array:
+        """What a sampled controller remembers at t, after a sample if it is time for one."""
+        assert self.sampled is not None
+        if not self.sampled.is_due(own):
+            return own
+        return self.sampled.at_sample(self.model, t, q, v, own, self.parameters)
+
+    def _under(self, own: Array) -> System:
+        """The mechanism under its forces and those that a sampled controller holds."""
+        assert self.sampled is not None
+        return self._step.system(self.model, self.parameters, self.sampled.held(own))
+
+    def pushed(self, state: State) -> System:
+        """The mechanism under its forces, those that a sampled controller holds in a state among them."""
+        return self.system if self.sampled is None else self._under(state.memory[-1])
 
     def held(self, state: State) -> System:
         """The mechanism in the modes of a state."""
-        return held(self.system, state.memory[0]) if self.has_friction else self.system
+        return held(self.pushed(state), state.memory[0]) if self.has_friction else self.pushed(state)
 
     def acting(self, state: State) -> System:
         """The mechanism in the modes of a state, under all forces: also those that the integrator adds."""
@@ -120,9 +196,29 @@ class Stepper:
         place = self.states_place(len(state.memory))
         return np.zeros(0) if place is None or place >= len(state.memory) else np.asarray(state.memory[place], float)
 
+    def control_row(self, state: State) -> Array:
+        """What a sampled controller holds, and its own state."""
+        return np.zeros(0) if self.sampled is None else np.asarray(state.memory[-1][1:], float)
+
+    def recorded(self, state: State) -> Array:
+        """What is recorded of a state besides q and v: states of muscles, and `control_row`."""
+        return np.concatenate([self.states(state), self.control_row(state)])
+
+    def recorded_rows(self, memory: tuple[Array, ...], saved: Array) -> Array:
+        """The same of some rows of many states with this memory."""
+        place, none = self.states_place(len(memory)), np.zeros((len(saved), 0))
+        control = none if self.sampled is None else memory[-1][saved, 1:]
+        return np.concatenate([none if place is None else memory[place][saved], control], axis=1)
+
+    @property
+    def recorded_size(self) -> int:
+        """How many numbers are recorded of a state besides q and v."""
+        muscles = 0 if self.muscles is None else self.muscles.count
+        return muscles + (0 if self.sampled is None else self.sampled.count - 1)
+
     def states_place(self, memory: int) -> int | None:
         """Which entry of a memory of so many they are; None if none."""
-        place = states_place(self.integrator, self.model, memory - self.has_friction)
+        place = self.integrator.states_place(self.model, memory - self.has_friction - (self.sampled is not None))
         return None if place is None else place + self.has_friction
 
     def with_states(self, state: State, z: Array) -> State:
@@ -135,7 +231,7 @@ class Stepper:
     def carried(self, t0: float, old: State, t: float, new: State) -> State:
         """A state at t that begins anew, with what still holds of the memory of another one at t₀."""
         own = self.integrator.carried(self.held(old), t0, self._own(old), t, self._own(new))
-        return State(own.q, own.v, (*new.memory[: self.has_friction], *own.memory))
+        return State(own.q, own.v, (*new.memory[: self.has_friction], *own.memory, *self._control(new)))
 
     def account(self, state: State) -> str:
         """What the steps up to a state have to say of themselves."""
@@ -145,11 +241,28 @@ class Stepper:
         """The state at t + dt."""
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("step", self.integrator, t, state, dt)
+        system, plain = self.pushed(state), self._plain(state)
         if self.integrator.takes_numbers and not self.has_friction:
-            return self.integrator.closed(self.system, t, self.integrator.step(self.system, t, state, dt), dt)
+            new = self.integrator.closed(system, t, self.integrator.step(system, t, plain, dt), dt)
+            return self._with_sample(t, new, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
-            return stepped(self.integrator, self.system, t, state, dt)
+            return self._with_sample(t, stepped(self.integrator, system, t, plain, dt), state, dt)
         return self._stepped("step", t, state, dt)
+
+    def _plain(self, state: State) -> State:
+        """A state without what a sampled controller remembers."""
+        return state if self.sampled is None else State(state.q, state.v, state.memory[:-1])
+
+    def _control(self, state: State) -> tuple[Array, ...]:
+        """What a sampled controller remembers in a state, if there is one."""
+        return () if self.sampled is None else state.memory[-1:]
+
+    def _with_sample(self, t: float, new: State, old: State, dt: float) -> State:
+        """The state at the end of a step that began with `old` at t, with what a sampled controller remembers there."""
+        if self.sampled is None:
+            return new
+        own = self._sampled_at(t + dt, new.q, new.v, self.sampled.later(old.memory[-1], dt))
+        return State(new.q, new.v, (*new.memory, own))
 
     def steps(self, times: Array, state: State, dt: float, every: int = 1) -> StateRows:
         """Steps that begin at `times`, in one native call, if the step is compiled: the states after every so many."""
@@ -159,6 +272,11 @@ class Stepper:
     def most_steps(self) -> int:
         """How many steps one call may take."""
         return self._many.most
+
+    def prepared(self, count: int) -> tuple[PreparedSteps, Array] | None:
+        """So many steps by loops over what touches, for calls again and again; None for other steps."""
+        prepare = getattr(self._many, "prepared", None)
+        return None if prepare is None else prepare(count)
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
         """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""
@@ -171,11 +289,14 @@ class Stepper:
         if isinstance(self.integrator, Iterative) and not self.is_compiled:
             return self._persistent("slid", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
-            return within_modes("slid", self.integrator, self.system, t, state, (), dt)
+            new = within_modes("slid", self.integrator, self.pushed(state), t, self._plain(state), (), dt)
+            return self._with_sample(t, new, state, dt)
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
         q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, state))
+        if not self._samples_inside:
+            memory[-1] = self._sampled_at(t + dt, q, v, memory[-1])
         return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
 
     def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
@@ -194,12 +315,14 @@ class Stepper:
         for part in integrator.parts:
             new = self._solved(integrator, at, new, part * dt)
             at += part * dt
-        new = State(new.q, new.v, new.memory[self.has_friction :])
+        new, system, plain = self._own(new), self.pushed(state), self._plain(state)
         if method == "slid":
-            return kept(integrator, self.system, t, state, new, state.memory[0], dt)
-        if self.has_friction:
-            return finished(integrator, self.system, t, state, new, dt)
-        return integrator.closed(self.system, t, new, dt)
+            new = kept(integrator, system, t, plain, new, state.memory[0], dt)
+        elif self.has_friction:
+            new = finished(integrator, system, t, plain, new, dt)
+        else:
+            new = integrator.closed(system, t, new, dt)
+        return self._with_sample(t, new, state, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
@@ -212,8 +335,8 @@ class Stepper:
 
     def dense(self, t: float, old: State, new: State, dt: float) -> DenseOutput:
         """(q, v) at t + θ dt within a step that was done, in the modes that it began with."""
-        system, n = self.held(old), int(self.has_friction)
-        first, last = (State(x.q, x.v, x.memory[n:]) for x in (old, new))
+        system = self.held(old)
+        first, last = self._own(old), self._own(new)
         last = State(*system.alongside(first.q, last.q, last.v), last.memory)
         between = self.integrator.dense(system, t, first, last, dt)
 
@@ -242,10 +365,15 @@ class Stepper:
             return state
         part, method = integrator.stage
         step = self._step
-        stage = Stepper(self.model, method, step.controller, step.external_forces, self.parameters, self.stabilization)
-        found = stage._solved(method, t, State(state.q, state.v, (*state.memory[:first], 0.0)), part * dt)
-        memory = integrator.after_stage(self.held(state), own, found.v, float(found.memory[-1]), dt)
-        return State(state.q, state.v, (*state.memory[:first], *memory))
+        stage = Stepper(
+            self.model, method, step.controller, step.external_forces, self.parameters, self.stabilization,
+            sampled=SampledInputs(self.sampled),
+        )  # fmt: skip
+        tail = self._control(state)
+        found = stage._solved(method, t, State(state.q, state.v, (*state.memory[:first], 0.0, *tail)), part * dt)
+        size = float(stage._own(found).memory[-1])
+        memory = integrator.after_stage(self.held(state), own, found.v, size, dt)
+        return State(state.q, state.v, (*state.memory[:first], *memory, *tail))
 
     def _root(self, integrator: Iterative, t: float, state: State, dt: float) -> tuple[Array, float, tuple[Array, ...]]:
         """x of a step, what is left, and the forces there.
@@ -309,8 +437,8 @@ class Stepper:
         return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt), state)
 
     def _own(self, state: State) -> State:
-        """A state as the integrator knows it: without the modes of dry friction."""
-        return State(state.q, state.v, state.memory[self.has_friction :])
+        """A state as the integrator knows it: without the modes of dry friction, and without what controllers hold."""
+        return State(state.q, state.v, self._plain(state).memory[self.has_friction :])
 
     def _forces(self, t: float, q: Array, v: Array, state: State) -> tuple[Array, ...]:
         """The forces of Python functions in a state, and excitations, which native code takes as they are."""
@@ -327,37 +455,10 @@ class Stepper:
         """What a method of the integrator gives, by native code."""
         key = method, len(state.memory)
         if key not in self._native_methods:
-            text = replace(self._held, method=method, memory=len(state.memory), besides=tuple(besides))
-            self._native_methods[key] = self._compiled(text, state, forces)
+            whole = self._held if method in ("step", "slid") else self._between
+            text = replace(whole, method=method, memory=len(state.memory), besides=tuple(besides))
+            self._native_methods[key] = compiled(text, self.model, self.parameters, state, forces)
         return self._native_methods[key](t, state, dt, *besides.values(), *forces)
-
-    def _compiled(self, text: StepText, state: State, forces: tuple[Array, ...]) -> Callable[..., list[Any]]:
-        """The text as native code, called with time, state, step, what the method takes besides, and the forces."""
-        parameters = forces or tuple(self.parameters[name] for name in text.parameters)
-        besides = {name: () if name == "size" else (self.model.nv,) for name in text.besides}
-        sizes = {name: np.shape(x) for name, x in zip(text.parameters, parameters, strict=True)}
-        shapes = {**self._state_shapes(state), **besides, "dt": (), **sizes}
-        single = tuple(name for name, shape in shapes.items() if not shape)
-        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
-        function = OneByOne(specialization, shapes)
-        call = function.call
-        constants = () if forces else tuple(np.atleast_1d(x) for x in parameters)
-        n = len(besides)
-
-        parts: list[tuple[int, int | slice]] = []
-
-        def native(t: float, state: State, dt: float, *others: Any) -> list[Any]:
-            arrays = map(_array, (t, state.q, state.v, *state.memory, *others[:n], dt))
-            flat = call(*arrays, *others[n:], *constants)
-            if not parts:
-                parts.extend(_places(function.layout))
-            return [flat[..., place] if kind else float(flat[place]) for kind, place in parts]
-
-        return native
-
-    def _state_shapes(self, state: State) -> Shapes:
-        memory = {f"memory{k}": np.shape(x) for k, x in enumerate(state.memory)}
-        return {"t": (), "q": (self.model.nq,), "v": (self.model.nv,), **memory}
 
 
 def stepper(
@@ -400,17 +501,3 @@ def _state(name: str, value: ArrayLike, n: int) -> Array:
     if array.shape != (n,):
         raise ValueError(f"{name} has shape {array.shape}, and must have shape ({n},)")
     return array
-
-
-def _array(x: Any) -> Array:
-    """An array as it is, a number as an array of one."""
-    return x if isinstance(x, np.ndarray) else np.array([x], float)
-
-
-def _places(layout: Layout) -> Iterator[tuple[int, int | slice]]:
-    """The number of axes of each part of a result, and where in the flat array it is: a number, or a vector."""
-    start = 0
-    for part in layout.parts if isinstance(layout, Several) else (layout,):
-        shape = getattr(part, "shape", ())
-        yield len(shape), slice(start, start + part.size) if shape else start
-        start += part.size

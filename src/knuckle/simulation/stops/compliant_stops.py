@@ -19,7 +19,8 @@ from .stop_spec import CompliantStops
 def with_stops(control: Control, stops: CompliantStops) -> Control:
     """The control that adds the force of stops; it is compiled where the controller is."""
     both = WithStops(control, stops)
-    return Control(kernel(both) if control.is_text else both, control.what, (*STATE, *control.parameters))
+    made = kernel(matrices=control.matrices)(both) if control.is_text else both
+    return Control(made, control.what, (*STATE, *control.parameters))
 
 
 @dataclass(frozen=True, eq=False)

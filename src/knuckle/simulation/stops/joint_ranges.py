@@ -203,6 +203,14 @@ class RangeEnds:
         return np.array([float(self.bounds[k].slope_rates(self.model, q.tolist(), v.tolist())) for k in which])
 
     @cached_property
+    def alone(self) -> Array | None:
+        """The velocity variable of each gap, where each has one and is where that is: q̇ = v; else None."""
+        rows = self._plain_rows
+        if rows is None or np.any(np.count_nonzero(rows, axis=1) != 1):
+            return None
+        return np.argmax(rows != 0, axis=1)
+
+    @cached_property
     def _plain_rows(self) -> Array | None:
         """S of all stops where it is always the same: where q̇ = v."""
         if self._curved or not all(is_plain(self.model.joints[b.owner].type) for b in self.bounds):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,8 @@ SILENT = 1e-6
 """Arrivals slower than this part of `rest_speed` are rounding and go unrecorded."""
 REACH = 100.0
 """Gaps that are not closed in a step at so many times the largest velocity variable are far."""
+FAR = 1e9
+"""What the gap of a stop that is rested on counts as, where gaps are looked for that may close."""
 BOUNCES = 1000
 """Interruptions of one step after which impacts no longer bounce."""
 
@@ -71,15 +74,33 @@ class JointStops(ModeSwitch):
         self._resting = tuple(memory)
 
     def allows_many(self, state: State) -> bool:
-        return not np.any(self.bounds.gaps(state.q) <= self.bounds.slack)
+        if self._resting and not self._is_native:
+            return False
+        touched = np.flatnonzero(self.bounds.gaps(state.q) <= self.bounds.slack)
+        return {*touched.tolist()} <= {*self._resting}
+
+    @cached_property
+    def _is_native(self) -> bool:
+        """Whether resting on a stop is one velocity variable without velocity, which native steps can hold."""
+        is_single = self.bounds.alone is not None
+        return is_single and not self.model.loops and self._free.is_compiled and self._free.muscles is None
 
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         q, v = (np.vstack([first, others]) for first, others in zip(run.state[:2], rows[:2], strict=True))
         gaps = self.bounds.gaps(q)
+        gaps[:, list(self._resting)] = FAR
         is_free = np.all(gaps[1:] > self.bounds.slack, axis=-1)
         if is_free.any():
             is_free &= ~np.any(self._may_dip(q, v, gaps, dt), axis=-1)
+        if self._resting and is_free.any():
+            is_free &= np.all(self._pushes_of(stepper, times, rows) > 0, axis=-1)
         return len(is_free) if is_free.all() else int(np.argmin(is_free))
+
+    def _pushes_of(self, stepper: Stepper, times: Array, rows: StateRows) -> Array:
+        """The forces (n, k) with which the stops hold that are rested on, in the states of native steps."""
+        assert self.bounds.alone is not None
+        on, resting = self.bounds.alone[list(self._resting)], list(self._resting)
+        return -stepper.loads(times, rows)[:, on] / self.bounds.rows(rows.q[0], resting)[range(len(on)), on]
 
     def _may_dip(self, q: Array, v: Array, gaps: Array, dt: float) -> Array:
         """Which stops may be passed and passed back in each step from a state (n, nq), (n, nv) to the next."""
@@ -146,6 +167,12 @@ class JointStops(ModeSwitch):
         resting = self._resting
         if not resting:
             return stepper
+        if self._is_native and self.bounds.alone is not None:
+            if (stepper, resting) not in self._steppers:
+                held = np.zeros(self.model.nv)
+                held[self.bounds.alone[list(resting)]] = 1.0
+                self._steppers[stepper, resting] = stepper.resting(held)
+            return self._steppers[stepper, resting]
         if (stepper, resting) not in self._steppers:
 
             def force(model: Model, t: float, q: Array, v: Array) -> Array:
@@ -155,14 +182,15 @@ class JointStops(ModeSwitch):
             control = Control(force, "controller", ("t", "q", "v"))
             parameters = {name: stepper.parameters[name] for name in self._external.parameters}
             self._steppers[stepper, resting] = Stepper(
-                self.model, stepper.integrator, control, self._external, parameters, stepper.stabilization
-            )
+                self.model, stepper.integrator, control, self._external, parameters, stepper.stabilization,
+                sampled=stepper.inputs,
+            )  # fmt: skip
         return self._steppers[stepper, resting]
 
     def adjust(self, run: Run, step: Step) -> State:
         """The nearest state, by kinetic energy, in which the stops that are rested on touch and stay so."""
         new = step.new
-        if not self._resting:
+        if not self._resting or self._is_native:
             return new
         q = self.bounds.snapped(new.q, self._resting)
         S, N = self._mobility(step.end, q, self._resting, self._system)

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, Dual, kind_of
-
-from .dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 
 MANY = 10
 """Unknowns from which on code has loops for them, instead of every operation."""

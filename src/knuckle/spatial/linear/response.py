@@ -36,6 +36,11 @@ class LoopedResponse:
             return None
         return cls(n, tuple(looped("lay", n * n, flat)), looped)
 
+    @property
+    def rows(self) -> list[dict[int, Any]]:
+        """The entries of rows, where they lie."""
+        return [dict(enumerate(self.entries[self.n * i : self.n * (i + 1)])) for i in range(self.n)]
+
     def times(self, x: Sequence[Any]) -> list[Any]:
         """G x."""
         return self.looped("multiply", self.n, [*self.entries, *x])

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from knuckle.scalar import ONE, ZERO, less, select
-
-from .dense import Matrix
+from knuckle.scalar.arrays.dense import Matrix
 
 SINGULAR = 1e-13
 """The part of an entry of the diagonal up to which what is left of it is rounding."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from knuckle.scalar import ZERO, MadeOfScalars, constant
-from knuckle.spatial.linear.dense import Matrix, Vector
+from knuckle.scalar.arrays.dense import Matrix, Vector
 from knuckle.spatial.vectors import refuse
 
 from .planar_vectors import PlanarForce, PlanarMotion, PlanarTransform

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from knuckle.scalar import ONE, ZERO, MadeOfScalars, constant
-from knuckle.spatial.linear.dense import Matrix
+from knuckle.scalar.arrays.dense import Matrix
 from knuckle.spatial.transform import TransposedTransform
 from knuckle.spatial.vectors import refuse
 

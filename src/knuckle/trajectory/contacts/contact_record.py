@@ -11,21 +11,21 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.contact.impulse_laws import RIM
 from knuckle.algorithms.contact.shape_gaps import axes_at
-from knuckle.contact.compliant_contacts import CompliantContacts
 from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.contact_terms import placed_shapes
 from knuckle.contact.detection import Detector
-from knuckle.contact.rigid.rigid_contacts import RigidContacts
 from knuckle.contact.shape_collider import ShapeCollider, place_counts
 from knuckle.contact.soft_contact import force_at, places_in, springs_of
 from knuckle.integrators.methods.collider_steps import ColliderSteps
 from knuckle.integrators.methods.contact_impulses import impulses_of_places
 from knuckle.integrators.methods.contact_steps import ContactSteps
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts, RigidContacts
 from knuckle.spatial import Vector
 
 from .body_states import BodyStates, body_twists, columns, velocities_at
 from .contact_log import NotedRows, joined
+from .known_contacts import NotedContacts
 from .motion_contacts import MotionContacts, Touches, together
 
 Array: TypeAlias = NDArray[Any]
@@ -38,20 +38,22 @@ AT_ONCE = 8192
 
 
 @dataclass(frozen=True, eq=False)
-class ContactRecord:
+class ContactRecord(NotedContacts):
     """What a run noted of its contacts, and the method that found them."""
 
     model: Model
     method: Method
     notes: tuple[NotedRows, ...]
 
+    @property
+    def has_events(self) -> bool:
+        return isinstance(self.method, RigidContacts)
+
     def rows(self, which: Any, count: int) -> ContactRecord:
-        """Those of some rows of a motion of `count` rows, in any order."""
         chosen = np.arange(count)[which]
         return replace(self, notes=tuple(part.renumbered(chosen) for part in joined(self.notes)))
 
     def read(self, times: Array) -> MotionContacts:
-        """The contacts of a motion with rows at these times."""
         found: list[Touches] = []
         for part in joined(self.notes):
             for start in range(0, len(part.row), AT_ONCE):
@@ -68,22 +70,6 @@ class ContactRecord:
                 return _of_soft(self.model, self.method, part)
             case _:
                 return _of_events(self.model, part)
-
-
-KnownContacts: TypeAlias = ContactRecord | MotionContacts
-"""What a motion knows of its contacts: what its run noted, or what was read from that."""
-
-
-def known_rows(known: KnownContacts | None, which: Any, count: int) -> KnownContacts | None:
-    """What is known of some rows of a motion of `count` rows."""
-    if isinstance(known, ContactRecord):
-        return known.rows(which, count)
-    return None if known is None else known.rows(which)
-
-
-def read_contacts(known: KnownContacts, times: Array) -> MotionContacts:
-    """The contacts of a motion with rows at these times."""
-    return known.read(times) if isinstance(known, ContactRecord) else known
 
 
 def shape_names(pair: ContactPair) -> tuple[str, str]:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.extras import need
 from knuckle.model import Model
-from knuckle.viewer.extras import need
+from knuckle.model.labels import force_units, velocity_labels
 from knuckle.viewer.recording import variable_names
 from knuckle.viewer.scene.triangles import Array
 
@@ -23,7 +24,7 @@ class Chart:
     """A chart of at most `MOST` lines with one axis of time; with `mark`, a line upright at the present."""
 
     def __init__(self, server: Any, title: str, names: Sequence[str], height: int, mark: bool) -> None:
-        uplot = need("viser", "the viewer").uplot
+        uplot = need("viser", "the viewer needs", "view").uplot
         self.count, self.mark, self._turn = min(len(names), MOST), mark, False
         lines = [uplot.Series(label=name, stroke=color, width=1.6) for name, color in zip(names, COLORS, strict=False)]
         now = [uplot.Series(label="now", stroke=_NOW, width=1.2, scale="mark")] if mark else []
@@ -60,18 +61,30 @@ class Chart:
 
 
 class Charts:
-    """The charts of one robot: its energies, and its position variables, `MOST` to a chart."""
+    """The charts of one robot: its energies, its position variables, and its joint forces, `MOST` to a chart."""
 
-    def __init__(self, server: Any, model: Model, energies: Sequence[str], mark: bool) -> None:
+    def __init__(
+        self, server: Any, model: Model, energies: Sequence[str], mark: bool, has_forces: bool = False
+    ) -> None:
         self.energy = Chart(server, "energy [J]", energies, 165, mark)
         names = [name if unit == "1" else f"{name} [{unit}]" for name, unit in variable_names(model)]
         groups = [names[k : k + MOST] for k in range(0, len(names), MOST)]
         self.joints = [Chart(server, "joint positions", group, 190, mark) for group in groups]
+        pairs = zip(velocity_labels(model), force_units(model), strict=True)
+        forces = [f"{name} [{unit}]" for name, unit in pairs]
+        several = [forces[k : k + MOST] for k in range(0, len(forces), MOST)] if has_forces else []
+        self.forces = [Chart(server, "joint forces", group, 190, mark) for group in several]
 
-    def draw(self, times: Array, energies: Array, q: Array, now: float) -> None:
-        """Shows energies (n, lines) and positions (n, nq) over times (n,); one moment as a line that stays."""
+    def draw(self, times: Array, energies: Array, q: Array, now: float, tau: Array | None = None) -> None:
+        """Shows energies (n, lines), positions (n, nq) and forces (n, nv) over times (n,).
+
+        One moment is a line that stays.
+        """
+        rows = [energies, q, *([] if tau is None else [tau])]
         if len(times) == 1:
-            times, energies, q = np.array([times[0], times[0] + 1.0]), np.repeat(energies, 2, 0), np.repeat(q, 2, 0)
-        self.energy.draw(times, energies, now)
-        for k, chart in enumerate(self.joints):
-            chart.draw(times, q[:, k * MOST :], now)
+            times, rows = np.array([times[0], times[0] + 1.0]), [np.repeat(x, 2, 0) for x in rows]
+        self.energy.draw(times, rows[0], now)
+        charts = [(self.joints, rows[1]), *([] if tau is None else [(self.forces, rows[2])])]
+        for group, values in charts:
+            for k, chart in enumerate(group):
+                chart.draw(times, values[:, k * MOST :], now)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.model import ROOT
 from knuckle.model.elements import Line
-from knuckle.viewer.live.live_mechanism import Live, Pull
+from knuckle.viewer.live.live_mechanism import STEP, Live, Pull
+from knuckle.viewer.live.live_steps import standing
 from knuckle.viewer.scene.robot_view import RobotView
 from knuckle.viewer.scene.triangles import Array
 
 from .charts import Charts
-from .sliders import loops_closed, position_of, sliders, values_of
+from .inspection import Inspection
+from .sliders import loops_closed, position_of, random_posture, sliders, values_of
 
 _SHOWN = {
     "surfaces": True,
@@ -25,7 +29,11 @@ _SHOWN = {
     "centre of mass": False,
     "inertia": False,
     "names": False,
+    "collision shapes": False,
 }
+_SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×")
+_HANDS_OFF = 1.5
+"""Seconds for which a slider that somebody moved is left to them."""
 _SPRING_COLOR = (220, 80, 30)
 _NOBODY = "nothing"
 
@@ -39,15 +47,20 @@ class RobotPanel:
         self.plots, self.lock = plots, threading.RLock()
         self.server, self.view, self.model, self.playing = server, view, view.model, playing
         self.q = np.array(q, float)
+        self.v: Array | None = None
+        self.speed = 1.0
+        self.touched: dict[int, float] = {}
         self.drive = drive or {}
         self.live: Live | None = None
         self.running = False
+        self._owed = 0.0
         self._written = values_of(self.model, self.q)
         if not playing:
             self._simulation()
             self._draw()
         self._joints()
         self._show()
+        self.inspection = Inspection(server, view, lambda: (self.q, self.v))
         for problem in view.figure.problems:
             server.gui.add_markdown(f"⚠ {problem}")
         view.show(self.q)
@@ -57,6 +70,11 @@ class RobotPanel:
     def _joints(self) -> None:
         with self.server.gui.add_folder("Joints", expand_by_default=not self.playing):
             self.sliders = []
+            if not self.playing:
+                neutrally = self.server.gui.add_button("Neutral posture", icon="home", color="gray")
+                randomly = self.server.gui.add_button("Random posture", icon="dice", color="gray")
+                neutrally.on_click(lambda _: self.pose(standing(self.model)))
+                randomly.on_click(lambda _: self.pose(random_posture(self.model, np.random.default_rng())))
             for slider in sliders(self.model):
                 start = float(np.clip(self._written[slider.variable], slider.low, slider.high))
                 step = max(10 ** np.floor(np.log10((slider.high - slider.low) / 400)), 1e-9)
@@ -71,12 +89,15 @@ class RobotPanel:
         if event.client is None:  # set by us
             return
         with self.lock:
+            self.touched[variable] = time.monotonic()
             self._written[variable] = event.target.value
-            q = position_of(self.model, self._written)
             if self.live is not None and self.running:
                 with self.live.lock:
-                    self.live.reference = q
+                    wanted = values_of(self.model, self.live.reference)
+                    wanted[variable] = event.target.value
+                    self.live.reference = position_of(self.model, wanted)
                 return
+            q = position_of(self.model, self._written)
             closed = loops_closed(self.model, q, variable)
             self.put(self.q if closed is None else closed)
             if self.model.loops:
@@ -92,10 +113,23 @@ class RobotPanel:
             if nodes is not None:
                 self.view.show_nodes(nodes)
 
+    def pose(self, q: Array) -> None:
+        """Puts the robot into a posture, its loops closed, at rest; the simulation goes on from there."""
+        with self.lock:
+            at = close_loops(self.model, q).q if self.model.loops else q
+            self.view.clear_trail()
+            self.put(at)
+            self.follow()
+            if self.live is not None:
+                self.live.reset(self.q)
+
     def follow(self) -> None:
-        """Lets the sliders say where the robot is."""
+        """Lets the sliders say where the robot is, but for those that somebody is moving."""
         self._written = values_of(self.model, self.q)
+        now = time.monotonic()
         for variable, handle in self.sliders:
+            if self.running and now - self.touched.get(variable, -_HANDS_OFF) < _HANDS_OFF:
+                continue
             handle.value = round(float(np.clip(self._written[variable], handle.min, handle.max)), 4)
 
     # what is shown
@@ -117,9 +151,12 @@ class RobotPanel:
                 return
             live = self.live = Live(self.model, self.q, **self.drive)
             with self.plots():
-                self.charts = Charts(self.server, self.model, ("kinetic", "potential", "total"), mark=False)
+                names = ("kinetic", "potential", "total")
+                self.charts = Charts(self.server, self.model, names, mark=False, has_forces=True)
             self.run = gui.add_button("Run", icon="player-play", color="orange")
+            single = gui.add_button("One step", icon="player-track-next", color="gray")
             reset = gui.add_button("Start again", icon="refresh", color="gray")
+            speeds = gui.add_dropdown("speed", _SPEEDS, initial_value="1×")
             gravity = gui.add_checkbox("gravity", initial_value=live.gravity)
             hold = gui.add_checkbox("hold the posture", initial_value=live.hold)
             if live.has_controller:
@@ -146,6 +183,8 @@ class RobotPanel:
         )
         stiffness = live.stiffness
         self.run.on_click(lambda _: self.start(not self.running))
+        single.on_click(lambda _: self.step())
+        speeds.on_update(lambda event: setattr(self, "speed", float(event.target.value.rstrip("×"))))
         reset.on_click(lambda _: self.restart())
         gravity.on_update(lambda event: setattr(live, "gravity", bool(event.target.value)))
         hold.on_update(lambda event: self._hold(bool(event.target.value)))
@@ -175,9 +214,28 @@ class RobotPanel:
         if not on:
             self.follow()
 
+    def step(self, count: int = 1) -> None:
+        """Pauses, and takes some steps of the simulation."""
+        self.start(False)
+        if self.live is not None:
+            self._prepare()
+            for _ in range(count):
+                self.live.advance(STEP)
+            self._show_live()
+            self.follow()
+            self._draw()
+            self.inspection.refresh()
+
+    def _show_live(self) -> None:
+        if self.live is not None:
+            with self.lock:
+                self.v = self.live.v
+                self.put(self.live.q, self.live.nodes)
+
     def restart(self) -> None:
         """The simulation from its beginning."""
         if self.live is not None:
+            self.view.clear_trail()
             self.live.reset()
             self.pulled.value = _NOBODY
             self.put(self.live.q)
@@ -219,10 +277,12 @@ class RobotPanel:
             return
         if self.running:
             self._prepare()
-            self.live.advance(min(passed, 0.05))
-            with self.lock:
+            self._owed += self.speed * min(passed, 0.05)
+            if self._owed >= 0.5 * STEP:
+                self.live.advance(self._owed)
+                self._owed -= max(1, round(self._owed / STEP)) * STEP
                 if self.running:
-                    self.put(self.live.q, self.live.nodes)
+                    self._show_live()
         ends = self.live.spring_ends()
         if self.spring.visible != (ends is not None):
             self.spring.visible = ends is not None
@@ -230,6 +290,8 @@ class RobotPanel:
             self.spring.points = np.array([[self.view.to_world(end) for end in ends]], np.float32)
         if slow and self.running:
             self._draw()
+            self.follow()
+            self.inspection.refresh()
 
     def _prepare(self) -> None:
         """Code for the steps, which may take seconds to make the first time; the button says so."""
@@ -245,9 +307,8 @@ class RobotPanel:
             return
         with self.live.lock:
             past = list(self.live.history)
-        times, q = np.array([row[0] for row in past]), np.array([row[1] for row in past])
-        kinetic, potential = np.array([row[2] for row in past]), np.array([row[3] for row in past])
-        self.charts.draw(times, np.stack([kinetic, potential, kinetic + potential], -1), q, times[-1])
+        times, q, kinetic, potential, tau = (np.array(column) for column in zip(*past, strict=True))
+        self.charts.draw(times, np.stack([kinetic, potential, kinetic + potential], -1), q, times[-1], tau)
 
     def stop(self) -> None:
         """Pauses, whatever it was doing."""

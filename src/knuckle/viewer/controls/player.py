@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from knuckle.viewer.offscreen.video import ffmpeg, video
 from knuckle.viewer.recording import Recording
 from knuckle.viewer.scene.force_arrows import SLIP_COLOR, STICK_COLOR, moving_size, scale_of
 
@@ -16,6 +19,18 @@ from .panel import RobotPanel
 
 _SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
 _RATE = 60.0
+_STEPS = (("One step back", "player-track-prev"), ("One step on", "player-track-next"))
+
+
+def filmed(motions: Sequence[Recording], speed: float, progress: Callable[[float], None]) -> tuple[str, bytes]:
+    """The name and the content of a video of motions: .mp4 where there is an ffmpeg, else .gif."""
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "knuckle.mp4"
+        try:
+            ffmpeg(target)
+        except ImportError:
+            target = target.with_suffix(".gif")
+        return target.name, video(list(motions), target, speed=speed, progress=progress).read_bytes()
 
 
 class Player:
@@ -55,9 +70,14 @@ class Player:
                 "speed", (*_SPEEDS, *(() if name in _SPEEDS else (name,))), initial_value=name
             )
             self.loop = gui.add_checkbox("loop", initial_value=loop)
+            back, forth = (gui.add_button(word, icon=icon, color="gray") for word, icon in _STEPS)
+            film = gui.add_button("Save a video", icon="movie", color="gray")
             self._forces(gui, contacts)
         self._charts()
         self.button.on_click(lambda _: self.play(not self.playing))
+        back.on_click(lambda _: self.step(-1))
+        forth.on_click(lambda _: self.step(1))
+        film.on_click(lambda event: self._film(event.client, film))
         self.scrub.on_update(self._scrubbed)
         self.speeds.on_update(lambda event: setattr(self, "speed", float(event.target.value.rstrip("×"))))
         self.show()
@@ -67,8 +87,9 @@ class Player:
         self.charts: list[tuple[Charts, Any]] = []
         for motion, panel in zip(self.motions, self.panels, strict=True):
             energies = motion.energies()
+            has_forces = motion.tau is not None and bool(np.any(motion.tau))
             with panel.plots():
-                charts = Charts(self.server, motion.model, tuple(energies), mark=True)
+                charts = Charts(self.server, motion.model, tuple(energies), mark=True, has_forces=has_forces)
             self.charts.append((charts, np.stack(list(energies.values()), -1)))
 
     def _forces(self, gui: Any, on: bool) -> None:
@@ -99,11 +120,30 @@ class Player:
         self.play(False)
         self.seek(to)
 
+    def step(self, count: int) -> None:
+        """Pauses, and goes some moments of the first motion on, or back."""
+        self.play(False)
+        times = self.motions[0].times
+        k = int(np.searchsorted(times, self.time + 1e-9, side="right")) - 1 + count
+        self.seek(float(times[int(np.clip(k, 0, len(times) - 1))]))
+        self.follow()
+
+    def _film(self, client: Any, button: Any) -> None:
+        """Draws the motions as a video, and sends it to the user of a browser."""
+        if client is None:
+            return
+        try:
+            name, content = filmed(self.motions, self.speed, lambda part: setattr(button, "label", f"{part:.0%}"))
+        finally:
+            button.label = "Save a video"
+        client.send_file_download(name, content)
+
     def play(self, on: bool) -> None:
         """Plays or pauses; at the end it begins again."""
         with self.lock:
             if on and self.time >= self.last:
                 self.time = self.first
+                self._clear_trails()
             self.playing = on
         self.button.label, self.button.icon = ("Pause", "player-pause") if on else ("Play", "player-play")
         if not on:
@@ -116,13 +156,17 @@ class Player:
             self.show()
             self.draw()
 
+    def _clear_trails(self) -> None:
+        for panel in self.panels:
+            panel.view.clear_trail()
+
     def show(self) -> None:
         """Puts every robot where its motion has it now."""
         for motion, T, panel, arrows, lines, nodes in zip(
             self.motions, self.poses, self.panels, self.arrows, self.lines, self.nodes, strict=True
         ):
             k = int(np.clip(np.searchsorted(motion.times, self.time, side="right") - 1, 0, len(motion.times) - 1))
-            panel.q = motion.q[k]
+            panel.q, panel.v = motion.q[k], None if motion.v is None else motion.v[k]
             panel.view.show_poses(T[k], motion.q[k])
             if nodes is not None:
                 panel.view.show_nodes(nodes[k])
@@ -134,7 +178,8 @@ class Player:
     def draw(self) -> None:
         """Marks the present in the plots."""
         for motion, (charts, energies) in zip(self.motions, self.charts, strict=True):
-            charts.draw(motion.times, energies, motion.q, float(np.clip(self.time, motion.times[0], motion.times[-1])))
+            now = float(np.clip(self.time, motion.times[0], motion.times[-1]))
+            charts.draw(motion.times, energies, motion.q, now, motion.tau if charts.forces else None)
 
     def stop(self) -> None:
         """Pauses, whatever it was doing."""
@@ -145,6 +190,7 @@ class Player:
         self.scrub.value = self.time
         for panel in self.panels:
             panel.follow()
+            panel.inspection.refresh()
 
     def tick(self, passed: float, slow: bool) -> None:
         """A moment later."""
@@ -154,6 +200,7 @@ class Player:
             self.time += passed * self.speed
             if self.time > self.last:
                 self.time = self.first if self.loop.value else self.last
+                self._clear_trails()
                 if not self.loop.value:
                     self.play(False)
             self.show()

@@ -11,10 +11,9 @@ from knuckle.functions import difference, integrate, neutral
 from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.joints import Joint
 from knuckle.model import Model
+from knuckle.model.labels import velocity_labels
 from knuckle.spatial import Vector
 from knuckle.viewer.scene.triangles import Array
-
-_AXES = ("x", "y", "z")
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,7 @@ class Slider:
 def sliders(model: Model) -> list[Slider]:
     """One slider per velocity variable. Limits are ranges; without them ±π rad and ±1 m about the neutral position."""
     made: list[Slider] = []
+    labels = velocity_labels(model)
     for i, joint in enumerate(model.joints):
         if i in model.coupled:
             continue
@@ -41,8 +41,7 @@ def sliders(model: Model) -> list[Slider]:
             low, high = (joint.limits.lower[n], joint.limits.upper[n]) if plain else (-math.inf, math.inf)
             reach = 1.0 if unit == "m" else math.pi
             low, high = (low if math.isfinite(low) else rest - reach), (high if math.isfinite(high) else rest + reach)
-            name = joint.name if len(units) == 1 else f"{joint.name} {_part(units, n)}"
-            made.append(Slider(name, unit, low, high if high > low else low + 1e-6, start + n))
+            made.append(Slider(labels[start + n], unit, low, high if high > low else low + 1e-6, start + n))
     return made
 
 
@@ -52,14 +51,6 @@ def is_plain(kind: Joint) -> bool:
         return False
     q, v = Vector(0.3 + 0.1 * k for k in range(kind.nq)), Vector(1.0 + k for k in range(kind.nv))
     return all(float(x) == float(y) for x, y in zip(kind.rate(q, v), v, strict=True))
-
-
-def _part(units: tuple[str, ...], n: int) -> str:
-    """What a freedom of a joint of several is called: turn or shift along x, y, z where there are three of a kind."""
-    same = [k for k, unit in enumerate(units) if unit == units[n]]
-    if len(same) == 3:
-        return f"{'turn' if units[n] == 'rad' else 'shift'} {_AXES[same.index(n)]}"
-    return str(n)
 
 
 def values_of(model: Model, q: Array) -> Array:
@@ -92,3 +83,13 @@ def loops_closed(model: Model, q: Array, variable: int) -> Array | None:
 def _plain_slices(model: Model) -> list[tuple[slice, slice]]:
     numbered = [(i, joint) for i, joint in enumerate(model.joints) if i not in model.coupled and is_plain(joint.type)]
     return [(model.q_slices[i], model.v_slices[i]) for i, _ in numbered]
+
+
+def random_posture(model: Model, rng: np.random.Generator) -> Array:
+    """A position with every joint somewhere in the range of its slider; bodies that float stay where they are."""
+    values = values_of(model, np.array(neutral(model), float))
+    floating = {k for i, joint in enumerate(model.joints) if joint.type.nv == 6 for k in model.variables(i)}
+    for slider in sliders(model):
+        if slider.variable not in floating:
+            values[slider.variable] = rng.uniform(slider.low, slider.high)
+    return position_of(model, values)

@@ -7,7 +7,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,7 +20,7 @@ from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses
 from knuckle.viewer.scene.triangles import Array
 
-from .live_steps import LiveForces, live_steps, standing
+from .live_steps import LiveForces, held_by_springs, live_steps, standing
 from .soft_live_steps import SoftMemory
 
 STEP = 2e-3
@@ -42,6 +42,16 @@ class Pull:
     body: int
     point: Array
     target: Array
+
+
+class Moment(NamedTuple):
+    """What the plots show of a moment: energies in joules, and the forces of controller, posture and stops."""
+
+    time: float
+    q: Array
+    kinetic: float
+    potential: float
+    tau: Array
 
 
 class Live:
@@ -87,7 +97,8 @@ class Live:
             self.pull = None
             self.epoch += 1
             self.memory = self.steps.start()
-            self.history: deque[tuple[float, Array, float, float]] = deque()
+            self.tau = np.zeros(self.model.nv)
+            self.history: deque[Moment] = deque()
             self._remember()
 
     @property
@@ -145,6 +156,7 @@ class Live:
             epoch, t, q, v, memory = self.epoch, self.time, self.q, self.v, self.memory
             acting, name = self._acting()
             controlled, weight = self.controlled, self._weight()
+        tau = weight
         for k in range(n):
             tau = weight
             if controlled:
@@ -160,6 +172,7 @@ class Live:
                 self.reset()
                 return
             self.q, self.v, self.time, self.memory = q, v, t + n * STEP, memory
+            self.tau = tau + held_by_springs(model, q, v, acting)[2]
             self._remember()
 
     def prepare(self) -> None:
@@ -194,8 +207,8 @@ class Live:
         )
         if isinstance(self.memory, SoftMemory):
             kinetic, potential = kinetic + self.memory.kinetic_energy, potential + self.memory.potential_energy
-        self.history.append((self.time, self.q.copy(), kinetic, potential))
-        while self.time - self.history[0][0] > HISTORY:
+        self.history.append(Moment(self.time, self.q.copy(), kinetic, potential, self.tau))
+        while self.time - self.history[0].time > HISTORY:
             self.history.popleft()
 
 

@@ -73,6 +73,15 @@ def figure(model: Model, most_faces: int | None = None) -> Figure:
     return Figure(model, _within(parts, most_faces), tuple(problems))
 
 
+def collision_parts(model: Model) -> tuple[list[Part], tuple[str, ...]]:
+    """The shapes that collide, as they are drawn, and what could not be: hulls of meshes where they are known."""
+    problems: dict[str, None] = {}
+    parts: list[Part] = []
+    for i, body in enumerate((model.base, *model.bodies), ROOT):
+        parts += _drawn(i, replace(body, visuals=body.collisions), problems, True) if body.collisions else []
+    return parts, tuple(problems)
+
+
 def _has_surface(body: Body) -> bool:
     """Whether all shapes of a body that collide can be drawn without a file."""
     return bool(body.collisions) and all(primitive(x.shape) is not None for x in body.collisions)

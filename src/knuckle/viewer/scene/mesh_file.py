@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from knuckle.extras import need
 from knuckle.formats.files import check_regular
-from knuckle.viewer.extras import need
 
 from .triangles import Triangles, creased
 
@@ -27,7 +27,7 @@ class UnreadableMeshError(ValueError):
 @lru_cache(maxsize=512)
 def read(path: str) -> tuple[tuple[Triangles, Color | None], ...]:
     """The surfaces of a mesh file in metres, each with its colour, or None where the file gives none."""
-    trimesh = need("trimesh", f"the mesh {path}")
+    trimesh = need("trimesh", f"the mesh {path} needs", "view")
     try:
         check_regular(path)
         with warnings.catch_warnings():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from knuckle.functions import center_of_mass, total_mass
 
 from .element_lines import element_lines
 from .ellipsoids import principal
-from .figure import Figure
+from .figure import Figure, collision_parts
 from .force_arrows import SLIP_COLOR, STICK_COLOR
 from .poses import frames, poses, quaternions
 from .skeleton import joint_axes
@@ -19,6 +20,9 @@ from .soft_skin import SoftSkin, soft_skins
 from .triangles import Array, ellipsoid, strut
 
 _COM_COLOR, _INERTIA_COLOR, _AXIS_COLOR = (245, 190, 40), (60, 140, 210), (225, 95, 30)
+_COLLISION_COLOR, _TRAIL_COLOR = (70, 170, 110), (217, 102, 31)
+_TRAIL = 600
+"""Points of a trail; older ones are forgotten."""
 _ROOM = 64
 """Pieces of lines for which there is room at a time."""
 _FAINT = 0.35
@@ -59,6 +63,9 @@ class RobotView:
         self.lines: Any = None
         self.shows_lines = True
         self.poses = np.broadcast_to(np.eye(4), (count, 4, 4))
+        self.trail: deque[Array] = deque(maxlen=_TRAIL)
+        self.trail_frame: tuple[int, Array] | None = None
+        self.trail_node: Any = None
 
     def show(self, q: Array) -> None:
         """Puts every body where positions `q` have it, and lines with them."""
@@ -79,6 +86,38 @@ class RobotView:
                 node.wxyz, node.position = w, pose[:3, 3]
             if self.com is not None and self.com.visible:
                 self.com.position = self.to_world(self._center(q))
+        self._extend_trail()
+
+    def start_trail(self, name: str | None) -> None:
+        """Draws where a frame goes from now on; None takes the trail away."""
+        chosen = None if name is None else next((body, T[:3, 3]) for n, body, T in frames(self.model) if n == name)
+        self.trail_frame = chosen
+        self.clear_trail()
+
+    def clear_trail(self) -> None:
+        """Begins the trail anew."""
+        self.trail.clear()
+        if self.trail_node is not None:
+            self.trail_node.visible = False
+
+    def _extend_trail(self) -> None:
+        """A piece more, where the frame has moved."""
+        if self.trail_frame is None:
+            return
+        body, place = self.trail_frame
+        T = self.poses[body + 1]
+        here = T[:3, :3] @ place + T[:3, 3]
+        if self.trail and np.linalg.norm(here - self.trail[-1]) < 2e-3 * self.size:
+            return
+        self.trail.append(here)
+        if len(self.trail) > 1:
+            points = np.array(self.trail, np.float32)
+            ends = np.stack([points[:-1], points[1:]], axis=1)
+            if self.trail_node is not None:
+                self.trail_node.remove()
+            self.trail_node = self.server.scene.add_line_segments(
+                f"{self.name}/trail", ends, _TRAIL_COLOR, thickness=0.008 * self.size
+            )
 
     def show_nodes(self, x: Array) -> None:
         """Draws the deformable bodies with their nodes (n, 3) at places in base coordinates."""
@@ -150,7 +189,8 @@ class RobotView:
     # what can be shown besides
 
     def toggle(self, what: str, on: bool, q: Array) -> None:
-        """Shows or hides "surfaces", "lines", "frames", "names", "centre of mass", "inertia", "joint axes".
+        """Shows or hides "surfaces", "lines", "frames", "names", "centre of mass", "inertia", "joint axes",
+        "collision shapes".
 
         Or makes surfaces "see-through".
         """
@@ -171,7 +211,7 @@ class RobotView:
         if what not in self.extras and on:
             made = {
                 "frames": self._frames, "names": self._names, "centre of mass": self._com, "inertia": self._inertia,
-                "joint axes": self._axes,
+                "joint axes": self._axes, "collision shapes": self._collisions,
             }  # fmt: skip
             self.extras[what] = made[what]()
         for node in self.extras.get(what, ()):
@@ -206,6 +246,13 @@ class RobotView:
             f"{self.name}/com", radius=radius, color=_COM_COLOR, cast_shadow=False
         )
         return [self.com]
+
+    def _collisions(self) -> list[Any]:
+        parts, _ = collision_parts(self.model)
+        return [
+            self._mesh(f"{self.name}/body{part.body + 1}/collision{k}", part.surface, _COLLISION_COLOR, 0.45)
+            for k, part in enumerate(parts)
+        ]
 
     def _inertia(self) -> list[Any]:
         made = []

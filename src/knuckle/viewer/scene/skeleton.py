@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from knuckle.joints import Joint
-from knuckle.model import Model
+from knuckle.model import ROOT, Model
 
 from .ellipsoids import principal
 from .poses import matrix
@@ -25,9 +25,13 @@ LINKS = (
 
 
 def skeleton(model: Model) -> list[Drawn]:
-    """Struts between joints, hubs along the joint axes, for each mass the ellipsoid of its inertia, within bounds."""
+    """Struts between joints, hubs along the joint axes, for each mass the ellipsoid of its inertia, within bounds.
+
+    Links of closed loops go from pin to pin: struts to the loop joints too, with a hub there.
+    """
     size = model_length(model)
-    return [part for i in range(model.nb) for part in _body(model, i, size)]
+    parts = [part for i in range(model.nb) for part in _body(model, i, size)]
+    return [*parts, *_ground_link(model, size), *_pins(model, size)]
 
 
 def model_length(model: Model) -> float:
@@ -38,10 +42,36 @@ def model_length(model: Model) -> float:
 
 
 def _ends(model: Model, i: int) -> list[Array]:
-    """What a body's struts lead to: the joints of its children, and the centre of mass of one that has none."""
+    """What a body's struts lead to: the joints of its children, loop joints, or its centre of mass if it has none."""
     ends = [matrix(model.X_tree[j])[:3, 3] for j in model.children(i)]
+    ends += [T[:3, 3] for T in _loop_frames(model, i)]
     solid = principal(model.bodies[i].inertia)
     return ends if ends or solid is None else [solid.com]
+
+
+def _loop_frames(model: Model, i: int) -> list[Array]:
+    """The frames of loop joints on a body (or the base), in its coordinates."""
+    sides = [(loop.predecessor, loop.X_predecessor) for loop in model.loops]
+    sides += [(loop.successor, loop.X_successor) for loop in model.loops]
+    return [matrix(X) for body, X in sides if body == i]
+
+
+def _ground_link(model: Model, size: float) -> Iterator[Drawn]:
+    """The base of a mechanism with loops: a bar from the first of its joints to the others."""
+    if not model.loops:
+        return
+    points = [matrix(model.X_tree[j])[:3, 3] for j in model.children(ROOT)]
+    points += [T[:3, 3] for T in _loop_frames(model, ROOT)]
+    for point in points[1:]:
+        if np.linalg.norm(point - points[0]) > 0.02 * size:
+            yield ROOT, f"{model.base.name}/link", strut(points[0], point, 0.03 * size), _HUB
+
+
+def _pins(model: Model, size: float) -> Iterator[Drawn]:
+    """A hub at each loop joint, on its predecessor."""
+    for loop in model.loops:
+        for hub in joint_hub(loop.type, size):
+            yield loop.predecessor, loop.name, hub.moved(matrix(loop.X_predecessor)), _HUB
 
 
 def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
@@ -50,7 +80,7 @@ def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
         if np.linalg.norm(end) > 0.02 * size:
             yield i, f"{name}/strut", strut(np.zeros(3), end, 0.045 * size), color
     solid = principal(model.bodies[i].inertia)
-    if solid is not None:
+    if solid is not None and not _is_bar(model, i, solid.com, size):
         if model.children(i) and np.linalg.norm(solid.com) > 0.02 * size:
             yield i, f"{name}/arm", strut(np.zeros(3), solid.com, 0.02 * size), color
         radii = solid.radii * min(1.0, 0.6 * size / max(solid.radii.max(), 1e-12))
@@ -58,6 +88,20 @@ def _body(model: Model, i: int, size: float) -> Iterator[Drawn]:
         yield i, f"{name}/inertia", ellipsoid(radii).moved(solid.pose), color
     for hub in joint_hub(model.joints[i].type, size):
         yield i, f"{name}/{model.joint_names[i]}", hub, _HUB
+
+
+def _is_bar(model: Model, i: int, com: Array, size: float) -> bool:
+    """Whether a link of a loop is all there is to see: its mass is on the line between its two joints."""
+    ends = _ends(model, i)
+    if not _loop_frames(model, i) and not any(i in chain for chain in _around(model)):
+        return False
+    return any(np.linalg.norm(np.cross(end, com)) < 0.05 * size * np.linalg.norm(end) for end in ends)
+
+
+def _around(model: Model) -> list[tuple[int, ...]]:
+    """The bodies that each loop goes through."""
+    chains = [(model.ancestors(loop.predecessor), model.ancestors(loop.successor)) for loop in model.loops]
+    return [tuple(set(first) ^ set(second)) for first, second in chains]
 
 
 def joint_axes(kind: Joint) -> list[tuple[Array, Array]]:

@@ -7,10 +7,10 @@ from itertools import combinations
 
 import numpy as np
 
-from knuckle.elements.deformables.node_rows import NodeRows
 from knuckle.elements.deformables.soft_bodies import SoftBodies
 from knuckle.model import Model
 from knuckle.model.deformables import Deformable
+from knuckle.trajectory.node_rows import NodeRows
 
 from .mesh_file import Color
 from .triangles import Array, Triangles, creased

@@ -13,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from knuckle.extras import need
 from knuckle.model import Box, Capsule, Cylinder, Ellipsoid, HeightField, Plane, Shape, Sphere
-from knuckle.viewer.extras import need
 
 Array: TypeAlias = NDArray[Any]
 
@@ -199,7 +199,8 @@ def decimated(surface: Triangles, most: int) -> Triangles:
     """A surface of about `most` triangles that looks the same from afar: edges collapsed where that changes least."""
     if len(surface.faces) <= most:
         return surface
-    simplifier = need("fast_simplification", f"a mesh of {len(surface.faces)} triangles, to be made coarser,")
+    what = f"a mesh of {len(surface.faces)} triangles, to be made coarser, needs"
+    simplifier = need("fast_simplification", what, "view")
     whole = merged(surface)
     target = min(most, len(whole.faces) - 1)
     points, faces = simplifier.simplify(whole.vertices.astype(np.float32), whole.faces, target_count=target)

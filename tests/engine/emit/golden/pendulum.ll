@@ -1,10 +1,14 @@
 declare <2 x double> @llvm.sqrt.v2f64(<2 x double>)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
+declare <2 x double> @llvm.floor.v2f64(<2 x double>)
 declare <2 x double> @llvm.fma.v2f64(<2 x double>, <2 x double>, <2 x double>)
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare double @atan2(double, double)
 declare double @exp(double)
 declare double @log(double)
 declare double @tanh(double)
+declare double @sinh(double)
+declare double @cosh(double)
 define void @pendulum(i64 %start, i64 %end, ptr noalias %in0, i64 %stride0, ptr noalias %in1, i64 %stride1, ptr noalias %in2, i64 %stride2, ptr noalias %out) {
 entry:
   %gathered = alloca [3 x <2 x double>], align 64

@@ -13,11 +13,11 @@ reduction of sine and cosine would be simplified away.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from knuckle.engine.emit.sincos import TWO_OVER_PI
-from knuckle.engine.trace import Block, Laid, Node, Program
+from knuckle.engine.trace import Block, Called, Laid, Node, Program, Repeated
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
 from .block_texts import BlockTexts
@@ -109,6 +109,8 @@ def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
 
 
 ZERO = Node("constant", 0.0)
+LYING = 16
+"""Inputs that a block takes from where they lie; fewer may be in registers anyway."""
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -165,33 +167,72 @@ class Printer:
             room = self._laid(f"laid{block.n}", node.operands)
             self.callers[room] = node
             return room
+        if isinstance(block, (Called, Repeated)):
+            return self._call_body(block, node)
         name, first, arrays = self.blocks.name(block), 0, list[str]()
         given = f"{name}_given"
         for number, size in enumerate(block.arrays):
             operands = node.operands[first : first + size]
-            lying = self._lying(operands)
-            if lying is None or lying == given:  # results do not overwrite what they are made of
-                lying = self._laid(f"{name}_taken{number}", operands)
-            arrays.append(lying)
+            lying = self._lying(operands, given)
+            arrays.append(lying or f"%{self._laid(f'{name}_taken{number}', operands)}")
             first += size
-        self._room(given, block.outputs)
+        return self._run(name, given, block.outputs, node, arrays)
+
+    def _call_body(self, block: Called | Repeated, node: Node) -> str:
+        """Runs a block with a body; what lies in memory already is read there."""
+        state, operands = block.outputs if isinstance(block, Repeated) else 0, node.operands
+        at = [None if k < state else self.place(i, block) for k, i in enumerate(operands)]
+        buffers = list(dict.fromkeys(place[0] for place in at if place is not None))
+        places = tuple(None if place is None else (buffers.index(place[0]), place[1]) for place in at)
+        name = self.blocks.name(block, places if buffers else ())
+        taken = self._laid(f"{name}_taken", tuple(i for i, place in zip(operands, at, strict=True) if place is None))
+        return self._run(name, f"{name}_given", block.outputs, node, [f"%{taken}"], [f"%{room}" for room in buffers])
+
+    def _run(self, name: str, given: str, outputs: int, node: Node, first: list[str], last: Sequence[str] = ()) -> str:
+        """Calls a function that fills a room; returns the room."""
+        self._room(given, outputs)
         self.callers[given] = node
-        self.body.lines.append(f"call void @{name}({', '.join(f'ptr %{room}' for room in (*arrays, given))})")
+        pointers = ", ".join(f"ptr {pointer}" for pointer in (*first, f"%{given}", *last))
+        self.body.lines.append(f"call void @{name}({pointers})")
         return given
 
-    def _lying(self, operands: tuple[int, ...]) -> str | None:
-        """The room of a block that gave just these numbers, and has not run again since."""
-        parts = [self.program.nodes[k] for k in operands]
-        if not parts or any(x.op != "part" or x.a != parts[0].a or x.b != k for k, x in enumerate(parts)):
+    def place(self, number: int, user: Block | None = None) -> tuple[str, int] | None:
+        """The buffer in which a node lies in memory, and its place there; None where it does not.
+
+        It is the room of another block than its user, which has not run again since.
+        """
+        node = self.program.nodes[number]
+        if node.op != "part":
             return None
-        room = self.names[parts[0].a]
-        return room if self.callers[room] is self.program.nodes[parts[0].a] else None
+        room, call = self.names[node.a], self.program.nodes[node.a]
+        is_there = self.callers[room] is call and self.program.blocks[call.a] != user
+        return (room, node.b) if is_there else None
+
+    def _lying(self, operands: tuple[int, ...], given: str) -> str | None:
+        """Where just these numbers lie beside each other, but not where results are to be written."""
+        if operands and len(self._runs(operands)) == 1 and self._are_lying(operands):
+            return f"%{self.inputs_from(self.program.nodes[operands[0]].a)}"
+        places = [self.place(k) for k in operands]
+        first = places[0] if places else None
+        if first is None or first[0] == given:
+            return None
+        beside = all(place == (first[0], first[1] + k) for k, place in enumerate(places))
+        return self._slot(*first) if beside else None
 
     def _laid(self, room: str, operands: tuple[int, ...]) -> str:
         """A room with these numbers."""
         self._room(room, len(operands))
-        for k, i in enumerate(operands):
-            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot(room, k)}")
+        for first, size in self._runs(operands):
+            if self._are_lying(operands[first : first + size]):
+                source, place = self.inputs_from(self.program.nodes[operands[first]].a), self._slot(room, first)
+                bytes_ = size * self.lanes.width * self.lanes.bytes
+                self.body.lines.append(
+                    f"call void @llvm.memcpy.p0.p0.i64(ptr {place}, ptr %{source}, i64 {bytes_}, i1 false)"
+                )
+                continue
+            for k in range(first, first + size):
+                x = self.names[operands[k]] or self.load(self.program.nodes[operands[k]].a)
+                self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(room, k)}")
         return room
 
     def _room(self, name: str, size: int) -> None:
@@ -205,6 +246,9 @@ class Printer:
 
     def absolute(self, x: str) -> str:
         return self.body.intrinsic("fabs", x)
+
+    def floor(self, x: str) -> str:
+        return self.body.intrinsic("floor", x)
 
     def minimum(self, x: str, y: str) -> str:
         return self._first_if(self.less(x, y), x, y)
@@ -254,13 +298,17 @@ class Printer:
         return result
 
     OTHERS: ClassVar[dict[str, Callable[..., str]]] = {
-        "neg": neg, "sqrt": sqrt, "abs": absolute, "min": minimum, "max": maximum,
+        "neg": neg, "sqrt": sqrt, "abs": absolute, "floor": floor, "min": minimum, "max": maximum,
         "less": less, "at_most": at_most, "equal": equal, "select": select, "sin": sin, "cos": cos,
     }  # fmt: skip
 
     def load(self, number: int) -> str:
         """An input: one vector over the states of the lanes."""
         return self.body.put(f"load {self.lanes.vector}, ptr {self._slot('gathered', number)}")
+
+    def inputs_from(self, number: int) -> str:
+        """Where inputs lie, from this one on."""
+        return self._slot("gathered", number).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """An output, likewise."""
@@ -271,8 +319,9 @@ class Printer:
 
     def nodes(self) -> None:
         """Prints all nodes, in order."""
+        left_lying = self._left_lying()
         for i, node in enumerate(self.program.nodes):
-            self.names.append(self.node(node))
+            self.names.append("" if i in left_lying else self.node(node))
             self.give(i)
             self.mark(i)
 
@@ -280,6 +329,41 @@ class Printer:
         """Stores a node that is a result: it need not wait for the end."""
         for place in self.results.get(i, ()):
             self.store(place, self.names[i])
+
+    def _left_lying(self) -> set[int]:
+        """Inputs that only blocks take, where they lie beside each other: none of them is loaded by itself."""
+        lying, loaded = set[int](), set(self.program.outputs)
+        for node in self.program.nodes:
+            if node.op != "call":
+                loaded.update(node.operands)
+                continue
+            place = 0
+            for array in self.program.blocks[node.a].arrays:
+                operands = node.operands[place : place + array]
+                for first, size in self._runs(operands):
+                    run = operands[first : first + size]
+                    (lying if self._are_lying(run) else loaded).update(run)
+                place += array
+        return lying - loaded
+
+    def _runs(self, operands: tuple[int, ...]) -> list[tuple[int, int]]:
+        """Where runs of inputs beside each other begin, and how many there are; other numbers by themselves."""
+        nodes, runs = [self.program.nodes[i] for i in operands], list[tuple[int, int]]()
+        for k, node in enumerate(nodes):
+            if k and node.op == "input" == nodes[k - 1].op and node.a == nodes[k - 1].a + 1:
+                runs[-1] = runs[-1][0], runs[-1][1] + 1
+            else:
+                runs.append((k, 1))
+        return runs
+
+    def _are_lying(self, run: tuple[int, ...]) -> bool:
+        """Whether a run is one of many inputs, which need not be loaded one by one."""
+        node = self.program.nodes[run[0]]
+        return len(run) >= LYING and node.op == "input" and self.has_inputs_from(node.a, len(run))
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        """Whether so many inputs lie beside each other, from this one on."""
+        return True
 
     def mark(self, i: int) -> None:
         """Where a segment may end: after every so many nodes, and the last."""
@@ -371,7 +455,7 @@ done:{newline + "  fence seq_cst" if is_streamed else ""}
 def declarations(lanes: Lanes) -> str:
     """What code with these vectors calls."""
     V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
-    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs"))
+    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor"))
     library = "\n".join(
         f"declare {T} @{f.library}{library_suffix(lanes)}({', '.join([T] * f.arity)})"
         for f in FUNCTIONS
@@ -379,6 +463,7 @@ def declarations(lanes: Lanes) -> str:
     )
     return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
+declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {library}"""
 
 

@@ -1,12 +1,15 @@
 """A block as LLVM text: a function of vectors in memory.
 
-    void block(ptr taken, ptr given)
+    void block(ptr taken, ptr given, ptr lying0, …)
 
-`taken` has a vector for each input, `given` one for each result. A block that is repeated keeps its state in `given`;
-it goes on while some lane does, and lanes that are done keep what they have.
+`taken` has a vector for each input, `given` one for each result. Inputs that lie in memory already, as those of the
+block around it, are read where they lie. A block that is repeated keeps its state in `given`; it goes on while some
+lane does, and lanes that are done keep what they have.
 """
 
 from __future__ import annotations
+
+import itertools
 
 from knuckle.engine.trace import (
     Block,
@@ -14,6 +17,7 @@ from knuckle.engine.trace import (
     Eliminate,
     EliminateResponse,
     Lookup,
+    MatrixProduct,
     Multiply,
     Repeated,
     RolledBlock,
@@ -22,7 +26,7 @@ from knuckle.engine.trace import (
 )
 
 from .batch_loop import Printer
-from .block_texts import BlockTexts
+from .block_texts import BlockTexts, Places
 from .dense_loops import (
     eliminate_response_to_llvm,
     eliminate_to_llvm,
@@ -30,6 +34,7 @@ from .dense_loops import (
     substitute_response_to_llvm,
     substitute_to_llvm,
 )
+from .product_loops import product_to_llvm
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm
@@ -39,15 +44,34 @@ from .vector_lanes import Lanes
 class BlockPrinter(Printer):
     """Prints a block with a body."""
 
-    def __init__(self, block: Called | Repeated, blocks: BlockTexts) -> None:
+    def __init__(self, block: Called | Repeated, blocks: BlockTexts, places: Places) -> None:
         super().__init__(block.body, blocks.lanes, blocks)
         self.block = block
         self.state = block.outputs if isinstance(block, Repeated) else 0
+        stored = itertools.count()
+        of_inputs = places or (None,) * block.inputs
+        self._inputs = [("taken", next(stored)) if at is None else (f"lying{at[0]}", at[1]) for at in of_inputs]
+        self._buffers = sorted({at[0] for at in places if at is not None})
 
     def load(self, number: int) -> str:
         """An input, or the state of this round."""
-        buffer = "given" if number < self.state else "taken"
-        return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(buffer, number)}")
+        slot = self._slot("given", number) if number < self.state else self._slot(*self._inputs[number])
+        return self.body.put(f"load {self.lanes.vector}, ptr {slot}")
+
+    def place(self, number: int, user: Block | None = None) -> tuple[str, int] | None:
+        """Where a node lies in memory: inputs that are no state stay where they are."""
+        node = self.program.nodes[number]
+        if node.op == "input" and node.a >= self.state:
+            return self._inputs[node.a]
+        return super().place(number, user)
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        buffer, first = self._inputs[number]
+        beside = all(self._inputs[number + k] == (buffer, first + k) for k in range(size))
+        return number >= self.state and beside
+
+    def inputs_from(self, number: int) -> str:
+        return self._slot(*self._inputs[number]).removeprefix("%")
 
     def store(self, place: int, x: str) -> None:
         """A result; of lanes that are done, it stays what it was."""
@@ -63,8 +87,9 @@ class BlockPrinter(Printer):
             self.store(place, self.names[i])
         inside = self.inside(name)
         rounds = self._rounds(inside) if isinstance(self.block, Repeated) else f"  {inside}\n  ret void"
+        lying = "".join(f", ptr noalias %lying{k}" for k in self._buffers)
         return f"""
-define internal void @{name}(ptr noalias %taken, ptr noalias %given) "stackrealign" alignstack(64) {{
+define internal void @{name}(ptr noalias %taken, ptr noalias %given{lying}) "stackrealign" alignstack(64) {{
 entry:{self.allocated()}
 {rounds}
 }}
@@ -92,10 +117,10 @@ done:
   ret void"""
 
 
-def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
+def block_to_llvm(block: Block, blocks: BlockTexts, name: str, places: Places = ()) -> str:
     """The LLVM text of a block."""
     if isinstance(block, (Called, Repeated)):
-        return BlockPrinter(block, blocks).define(name)
+        return BlockPrinter(block, blocks, places).define(name)
     if isinstance(block, RolledBlock):
         return _rolled(block, blocks.lanes, name)
     if isinstance(block, Eliminate):
@@ -110,6 +135,8 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str) -> str:
         return substitute_response_to_llvm(block, blocks.lanes, name)
     if isinstance(block, Lookup):
         return lookup_to_llvm(block, blocks.lanes, name)
+    if isinstance(block, MatrixProduct):
+        return product_to_llvm(block, blocks.lanes, name, blocks.wide)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 

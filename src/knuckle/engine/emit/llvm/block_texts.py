@@ -6,21 +6,28 @@ from knuckle.engine.trace import Block
 
 from .vector_lanes import Lanes
 
+Places = tuple[tuple[int, int] | None, ...]
+"""Of each input of a block, where it lies already: the number of a buffer, and its place there; None elsewhere."""
+
 
 class BlockTexts:
     """The functions that blocks have become, by block."""
 
+    wide: Lanes | None = None
+    """Where code is for one state: the vectors that it may compute several of its numbers in."""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
-        self._names: dict[Block, str] = {}
+        self._names: dict[tuple[Block, Places], str] = {}
         self._texts: list[str] = []
 
-    def name(self, block: Block) -> str:
+    def name(self, block: Block, places: Places = ()) -> str:
         """What the function of a block is called; it is printed now if it is not yet."""
-        if block not in self._names:
-            self._names[block] = f"block{len(self._names)}"
-            self._texts.append(self.printed(block, self._names[block]))
-        return self._names[block]
+        key = block, places
+        if key not in self._names:
+            self._names[key] = f"block{len(self._names)}"
+            self._texts.append(self.printed(block, self._names[key], places))
+        return self._names[key]
 
     def add(self, texts: list[str]) -> None:
         """More functions of the same module."""
@@ -30,8 +37,8 @@ class BlockTexts:
         """All functions so far, those that others call among them."""
         return self._texts
 
-    def printed(self, block: Block, name: str) -> str:
+    def printed(self, block: Block, name: str, places: Places) -> str:
         """The text of a block."""
         from .block import block_to_llvm
 
-        return block_to_llvm(block, self, name)
+        return block_to_llvm(block, self, name, places)

@@ -22,7 +22,7 @@ from knuckle.engine.trace import Block, Called, Program, Repeated
 
 from .batch_loop import BasicBlock, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
 from .block import BlockPrinter
-from .block_texts import BlockTexts
+from .block_texts import BlockTexts, Places
 
 
 class _Beside(BasicBlock):
@@ -135,17 +135,18 @@ class OneStateBlocks(BlockTexts):
         super().__init__(Lanes(wide.dtype, 1))
         self.wide = wide
 
-    def printed(self, block: Block, name: str) -> str:
+    def printed(self, block: Block, name: str, places: Places) -> str:
         if isinstance(block, (Called, Repeated)):
-            return OneStateBlock(block, self).define(name)
-        return super().printed(block, name)
+            return OneStateBlock(block, self, places).define(name)
+        return super().printed(block, name, places)
 
 
 class OneStateBlock(SideBySide, BlockPrinter):
     """Prints a block for single numbers."""
 
-    def __init__(self, block: Called | Repeated, blocks: OneStateBlocks) -> None:
-        super().__init__(block, blocks)
+    def __init__(self, block: Called | Repeated, blocks: OneStateBlocks, places: Places) -> None:
+        super().__init__(block, blocks, places)
+        assert blocks.wide is not None
         self.beside(blocks.wide)
 
 
@@ -158,11 +159,24 @@ class SingleStatePrinter(SideBySide):
 
     def load(self, number: int) -> str:
         """An input, from the argument that holds it."""
+        k, place = self._argument(number)
+        return self._number(f"%in{k}", place)
+
+    def has_inputs_from(self, number: int, size: int) -> bool:
+        k, first = self._argument(number)
+        return first + size <= self.program.arguments[k][1]
+
+    def inputs_from(self, number: int) -> str:
+        k, first = self._argument(number)
+        return self.body.put(f"getelementptr {self.lanes.scalar}, ptr %in{k}, i64 {first}").removeprefix("%")
+
+    def _argument(self, number: int) -> tuple[int, int]:
+        """The argument that holds an input, and its place there."""
         k = 0
         while number >= self.program.arguments[k][1]:
             number -= self.program.arguments[k][1]
             k += 1
-        return self._number(f"%in{k}", number)
+        return k, number
 
     def store(self, place: int, x: str) -> None:
         """An output."""

@@ -1,0 +1,1 @@
+"""Words about functions, for those who ask what they do."""

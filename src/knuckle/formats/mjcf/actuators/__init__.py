@@ -1,0 +1,1 @@
+"""Actuators and muscles of MuJoCo."""
