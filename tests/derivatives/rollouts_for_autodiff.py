@@ -9,7 +9,6 @@ import numpy as np
 import knuckle as kn
 
 STEPS, DT = 5, 0.02
-rng = np.random.default_rng(8)
 
 
 @kn.kernel
@@ -37,5 +36,6 @@ def loss_of(model: kn.Model, q0: Any, v0: Any, tau: Any, weight: Any) -> Any:
 
 def start(model: kn.Model, batch: tuple[int, ...] = ()) -> list[Any]:
     """q0, v0 with a batch, τ of all of them over time, and a number."""
+    rng = np.random.default_rng(8)
     q0 = kn.integrate(model, kn.neutral(model), rng.normal(size=(*batch, model.nv)))
     return [q0, rng.normal(size=(*batch, model.nv)), rng.normal(size=(STEPS, model.nv)), np.array(0.3)]

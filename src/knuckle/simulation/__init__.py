@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .events.event import Event
     from .gradients.linearize import Linearization, linearize
     from .gradients.rollout_gradient import RolloutGradient, rollout_gradient
+    from .gradients.rollout_loss import rollout_loss
     from .long_runs.run_spec import resume
     from .ode import ode_right_hand_side
     from .rollout.rollout_result import Rollout
@@ -33,6 +34,7 @@ __all__ = [
     "ode_right_hand_side",
     "resume",
     "rollout_gradient",
+    "rollout_loss",
     "stepper",
 ]
 
@@ -51,8 +53,8 @@ _WHERE = {
     "linearize": "gradients.linearize",
     "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
-    "rollout_loss": "gradients.rollout_loss",
     "rollout_gradient": "gradients.rollout_gradient",
+    "rollout_loss": "gradients.rollout_loss",
     "stepper": "steps.stepper",
 }
 """The module of each name, loaded when it is first asked for."""
