@@ -37,7 +37,7 @@ view: $(VENV)/.installed-view ## a robot in the viewer: `make view FILE=robot.ur
 test: ruff ## everything CI runs: lint, docs, tests but the slow ones
 	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
 
-test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-notebook ## the same with the slow tests
+test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-notebook $(VENV)/.installed-autodiff ## the same with the slow tests
 	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
 
 # pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.
@@ -62,7 +62,7 @@ docs: $(VENV)/.installed-docs ## the documentation, into site/
 	@echo "== mkdocs"
 	@$(BIN)/mkdocs build --strict --quiet
 
-pictures: $(VENV)/.installed-test $(VENV)/.installed-browser ## the pictures of the gallery, in a Chromium that is installed
+pictures: $(VENV)/.installed-test $(VENV)/.installed-browser $(VENV)/.installed-autodiff ## the pictures of the gallery, in a Chromium that is installed
 	@$(BIN)/python docs/gallery/make_pictures.py
 
 bench: $(VENV)/.installed-test ## the benchmarks

@@ -12,17 +12,9 @@ from knuckle.scalar import cos, less, maximum, minimum, select, sin
 model = kn.robots.load("cart_pole")
 still = np.zeros(2)
 
-
-def slope(f, x):
-    """∂f/∂x, a column per variable, by complex steps: no differences are taken, so it is right to the last digits."""
-    return np.stack([np.imag(f(x + 1e-30j * e)) / 1e-30 for e in np.eye(len(x))], axis=-1)
-
-
 # About upright, q = 0, the motion is ẋ = A x + B u for x = (q, v) and the force u on the cart.
-dq = slope(lambda q: kn.forward_dynamics(model, q, still, still), still)
-dv = slope(lambda v: kn.forward_dynamics(model, still, v, still), still)
-A = np.block([[np.zeros((2, 2)), np.eye(2)], [dq, dv]])
-B = np.concatenate([still, kn.mass_matrix_inverse(model, still)[:, 0]])[:, None]
+A, B = kn.linearize(model, still, still)
+B = B[:, :1]
 P = solve_continuous_are(A, B, np.diag([10.0, 10.0, 1.0, 1.0]), np.eye(1))
 K = (B.T @ P)[0]
 poles = np.linalg.eigvals(A - B @ K[None])

@@ -41,6 +41,11 @@ LONG = {
         "identification.py",
         "maximal_and_reduced.py",
         "cable_bridge.py",
+        "arm_ilqr.py",
+        "many_hands.py",
+        "mass_from_motion.py",
+        "policy_torch.py",
+        "quadruped_jump.py",
         "rubbing_linkage.py",
     )
 }
@@ -51,6 +56,7 @@ LONG_PAGES = {
         "rollout.md",
         "control.md",
         "gradients.md",
+        "derivatives_tasks.md",
         "quickstart.md",
         "constraints.md",
         "book/chapter-11.md",

@@ -55,6 +55,7 @@ SCENES = {
     "quadruped_trot": Scene((0.0, 0.1, 0.2, 0.3), 225, 200, azimuth=-70, elevation=14, nearer=0.95, window=(1.6, 1.91)),
     "quadruped_push": Scene((0.0, 0.22, 0.4, 0.9), 225, 200, azimuth=-70, elevation=14, nearer=1.1, window=(0.55, 1.5)),
     "humanoid_walk": Scene((0.0, 0.3, 0.6, 0.9), 225, 300, azimuth=-62, elevation=8, nearer=1.85, window=(6.3, 7.25)),
+    "quadruped_jump": Scene((0.0, 0.12, 0.2, 0.26, 0.35), 180, 260, azimuth=-70, elevation=8, nearer=1.2),
     "cart_pole": Scene((0.0, 1.9, 6.0), 300, 200, azimuth=-85, elevation=10, nearer=1.25),
     "satellite": Scene((0.0, 3.0, 30.0), 300, 240, azimuth=-30, elevation=22, nearer=1.1),
     "four_bar": Scene((0.0, 0.08, 0.2), 200, azimuth=-80, elevation=12, nearer=1.35),
@@ -243,6 +244,60 @@ def identification() -> None:
     keep(figure, "identification")
 
 
+def arm_ilqr() -> None:
+    found = run("arm_ilqr")
+    figure, (left, middle, right) = axes(3)
+    left.semilogy(found["costs"], ".-", color=BLUE)
+    left.set(xlabel="iteration", title="cost")
+    times = found["motion"][1]
+    middle.plot(times, np.linalg.norm(found["hand"] - found["goal"], axis=-1), color=ORANGE)
+    middle.set(xlabel="time (s)", title="the hand's distance from its goal (m)", ylim=(0, None))
+    for k, (name, color) in enumerate(zip(found["arm"].joint_names[:4], (BLUE, ORANGE, INK, "#4a9c5d"), strict=True)):
+        right.plot(times[:-1], found["tau"][:, k], color=color, label=name.replace("_", " "), lw=1.2)
+    right.legend(frameon=False, fontsize=7)
+    right.set(xlabel="time (s)", title="torques (N m)")
+    keep(figure, "arm_ilqr")
+
+
+def many_hands() -> None:
+    found = run("many_hands")
+    figure, (left, right) = axes(2, width_ratios=(1.4, 1.0))
+    history = np.maximum(np.array(found["history"]), 1e-17)
+    left.semilogy(history[:25, ::10], color=BLUE, lw=0.6, alpha=0.4)
+    left.set(xlabel="step", ylim=(1e-17, 10), title="error of a hundred of a thousand poses (rad, m)")
+    right.hist(found["steps"], bins=np.arange(0.5, 25), color=ORANGE)
+    right.set(xlabel="steps", ylabel="goals", title="steps to 1e-9")
+    keep(figure, "many_hands")
+
+
+def mass_from_motion() -> None:
+    found = run("mass_from_motion")
+    payloads, losses = (np.array(x) for x in zip(*found["history"], strict=True))
+    figure, (left, right) = axes(2)
+    left.plot(payloads[:, 0], color=ORANGE)
+    left.axhline(found["truth"][0], color=INK, lw=0.8, ls=":")
+    left.set(xlabel="rollout", title="mass (kg), and what it is", ylim=(0, None))
+    right.semilogy(losses / (0.5 * found["measured"].size), color=BLUE)
+    right.axhline(1.0, color=INK, lw=0.8, ls=":")
+    right.set(xlabel="rollout", title="squares of what is left, over those of the noise")
+    keep(figure, "mass_from_motion")
+
+
+def policy_torch() -> None:
+    found = run("policy_torch")
+    figure, (left, middle, right) = axes(3)
+    left.plot(found["losses"], color=BLUE, lw=1)
+    left.set(xlabel="step of Adam", title="loss of 64 swings", ylim=(0, None))
+    motion = found["motion"]
+    middle.plot(motion.times, np.degrees(motion.q[:, 0] - found["top"]), color=ORANGE)
+    for turn in (-360, 0, 360):
+        middle.axhline(turn, color=INK, lw=0.8, ls=":")
+    middle.set(xlabel="time (s)", title="angle from upright (°)")
+    right.plot(motion.times, motion.tau[:, 0] / found["WEIGHT"], color=BLUE, lw=1)
+    right.set(xlabel="time (s)", title="torque, over what lifts it", ylim=(-1, 1))
+    keep(figure, "policy_torch")
+
+
 def cable_bridge() -> None:
     found = run("cable_bridge")
     n, sag, counts, speed = found["N"], found["sag"], found["counts"], found["SPEED"]
@@ -297,6 +352,8 @@ def main(names: Sequence[str]) -> None:
     wanted = set(names)
     plots = {
         "chaos": chaos, "payloads": payloads, "identification": identification, "cable_bridge": cable_bridge,
+        "arm_ilqr": arm_ilqr, "many_hands": many_hands, "mass_from_motion": mass_from_motion,
+        "policy_torch": policy_torch,
         "rubbing_linkage": rubbing_linkage,
     }  # fmt: skip
     for name, plot in plots.items():

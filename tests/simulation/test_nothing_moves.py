@@ -149,6 +149,9 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     "simulation.ode_right_hand_side": lambda m, _: kn.simulation.ode_right_hand_side(m)(
         0.0, np.concatenate([q(m), z(m)])
     ),
+    "derivatives.casadi_callback": lambda m, _: kn.derivatives.casadi_callback(kn.forward_dynamics, m)(
+        q(m), z(m), z(m)
+    ).full(),
     "compilation.operation_count": lambda m, _: [
         kn.compilation.operation_count(f, m) for f in (kn.inverse_dynamics, kn.mass_matrix, kn.potential_energy)
     ],

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .events.event import Event
     from .gradients.linearize import Linearization
     from .gradients.rollout_gradient import RolloutGradient
+    from .gradients.rollout_loss import rollout_loss
     from .long_runs.run_spec import resume
     from .ode import ode_right_hand_side
     from .rollout.rollout_result import Rollout
@@ -31,6 +32,7 @@ __all__ = [
     "first_step_size",
     "ode_right_hand_side",
     "resume",
+    "rollout_loss",
     "stepper",
 ]
 
@@ -48,6 +50,7 @@ _WHERE = {
     "first_step_size": "steps.step_size",
     "ode_right_hand_side": "ode",
     "resume": "long_runs.run_spec",
+    "rollout_loss": "gradients.rollout_loss",
     "stepper": "steps.stepper",
 }
 """The module of each name, loaded when it is first asked for."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import knuckle as kn
 
@@ -40,6 +41,13 @@ def operation_count(c: Case) -> Iterator[Pair]:
     program = kn.forward_dynamics.program(c.model)
     yield kn.compilation.operation_count(kn.forward_dynamics, c.model).mul, program.count().mul
     yield program.evaluate([*c.q, *c.v, *c.tau]), c.constrained(c.tau)[0][c.lead]
+
+
+@row("derivatives.casadi_callback")
+def casadi_callback(c: Case) -> Iterator[Pair]:
+    pytest.importorskip("casadi")
+    compiled = kn.derivatives.casadi_callback(kn.forward_dynamics, c.model)
+    yield compiled(c.q, c.v, c.tau).full()[:, 0], c.constrained(c.tau)[0][c.lead]
 
 
 def _runge_kutta(c: Case, dt: float, steps: int) -> tuple[Any, Any]:

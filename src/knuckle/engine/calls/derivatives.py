@@ -70,6 +70,16 @@ class Derivatives:
             case _:
                 return self.by(kind, wrt, by_entries=True)
 
+    def entry_patterns(self, model: Model, wrt: tuple[str, ...], call: Sorted) -> dict[str, JacobianPattern]:
+        """Which derivatives by the entries of the arguments are not always zero."""
+        shapes = {name: shape for name, (_, shape) in call.arrays.items()}
+        text = Jacobian(replace(self.source, positions=()), wrt)
+        return pattern_of(text, self._function.specialization(model, call), shapes)
+
+    def call_of(self, model: Model, shapes: tuple[Any, ...], named: Mapping[str, Any]) -> Sorted:
+        """The arguments of a call whose arrays are said by their shapes only, as for `program`."""
+        return self._arguments.shapes(model, shapes, dict(named))
+
     def by(self, kind: str, wrt: tuple[str, ...], *more: Any, by_entries: bool = False) -> Function[..., Any]:
         """The function of a kind of derivative by some arguments: by positions along velocities, or by entries."""
         key = kind, wrt, more, by_entries
@@ -323,7 +333,7 @@ class WithMore(Arguments):
         return call._replace(arrays=arrays, numbers=tuple(numbers), weak=frozenset(weak))
 
     def shapes(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any]) -> Sorted:
-        call = self.base.shapes(model, shapes, named)
+        call = self.base.shapes(model, shapes, self._apart(named)[1])
         more = {
             name: shape if len(shape) < 2 else (math.prod(shape),) for name, shape in self._shapes(model, call).items()
         }

@@ -6,7 +6,7 @@ Jacobian, which JAX multiplies with directions or weights; so both of its modes 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +32,7 @@ class JAXArrays(Container):
         """The results of a function, as JAX's own."""
         jnp: Any = import_module("jax.numpy")
         dtype = jnp.result_type(*(value for value, _ in call.arrays.values() if hasattr(value, "dtype")), float)
-        arrays = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
+        arrays: list[Any] = [jnp.asarray(_entry(jnp, value), dtype) for value, _ in call.arrays.values()]
         for (name, (_, shape)), x in zip(call.arrays.items(), arrays, strict=True):
             if x.shape[x.ndim - len(shape) :] != shape:
                 expected = ", ".join(["...", *map(str, shape)])
@@ -51,20 +51,21 @@ def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable
     layout = function.derivatives.layout(model, call)
     shapes = [shape for _, shape in call.arrays.values()]
 
-    def on_host(*arrays: Any) -> tuple[Any, ...]:
+    def numbers(*arrays: Any) -> tuple[Any, ...]:
         plain = [np.asarray(x) for x in arrays]
-        result = function(model, **with_values(call, plain))
         batch = _batch([x.shape for x in plain], shapes)
         return tuple(
             np.broadcast_to(x, batch + part.shape).astype(plain[0].dtype, copy=False)
-            for x, part in zip(leaves(result, layout), leaves_of(layout), strict=True)
+            for x, part in zip(on_host(function, model, call, plain), leaves_of(layout), strict=True)
         )
 
     @jx.custom_jvp
     def compute(*arrays: Any) -> Any:
+        if not any(isinstance(x, jx.core.Tracer) for x in arrays):
+            return tuple(jx.numpy.asarray(x) for x in numbers(*arrays))
         batch = _batch([x.shape for x in arrays], shapes)
         results = tuple(jx.ShapeDtypeStruct(batch + part.shape, arrays[0].dtype) for part in leaves_of(layout))
-        return jx.pure_callback(on_host, results, *arrays, vmap_method="broadcast_all")
+        return jx.pure_callback(numbers, results, *arrays, vmap_method="broadcast_all")
 
     def rule(arrays: Any, directions: Any) -> Any:
         moving = [
@@ -87,6 +88,11 @@ def called(function: Function[..., Any], model: Model, call: Sorted) -> Callable
 
     compute.defjvp(rule)
     return compute
+
+
+def on_host(function: Function[..., Any], model: Model, call: Sorted, arrays: Sequence[Any]) -> list[Any]:
+    """The results of a call with arrays of NumPy, which are views of the memory of JAX's."""
+    return leaves(function(model, **with_values(call, arrays)), function.derivatives.layout(model, call))
 
 
 def _along(jnp: Any, slope: Any, direction: Any, part: Shape, shape: Shape, is_number: bool) -> Any:

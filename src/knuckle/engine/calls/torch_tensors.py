@@ -76,13 +76,11 @@ def _node() -> Any:
         @staticmethod
         def forward(what: Any, *tensors: Any) -> Any:
             function, model, call, batch = what
-            arrays = [x.detach().cpu().numpy() for x in tensors]
-            result = function(model, **with_values(call, arrays))
+            results = on_host(function, model, call, [x.detach().cpu().numpy() for x in tensors])
             layout = function.derivatives.layout(model, call)
-            like = tensors[0]
             return tuple(
-                th.from_numpy(np.array(np.broadcast_to(x, batch + part.shape))).to(like.device)
-                for x, part in zip(leaves(result, layout), leaves_of(layout), strict=True)
+                th.from_numpy(_whole(x, batch + part.shape)).to(tensors[0].device)
+                for x, part in zip(results, leaves_of(layout), strict=True)
             )
 
         @staticmethod
@@ -138,6 +136,17 @@ def _node() -> Any:
 
     _made.append(AutogradCall)
     return AutogradCall
+
+
+def on_host(function: Function[..., Any], model: Model, call: Sorted, arrays: Sequence[Any]) -> list[Any]:
+    """The results of a call with arrays of NumPy, which are views of the tensors' memory."""
+    result = function(model, **with_values(call, arrays))
+    return [np.asarray(x) for x in leaves(result, function.derivatives.layout(model, call))]
+
+
+def _whole(x: Any, shape: Shape) -> Any:
+    """x as it is, or copied to its full shape where the batch of the call is larger."""
+    return x if x.shape == shape and x.flags.writeable else np.array(np.broadcast_to(x, shape))
 
 
 def _with_axes(x: Any, axes: int) -> Any:

@@ -93,11 +93,13 @@ def with_ground(
     normal: Sequence[float] = (0, 0, 1),
     friction: float | None = None,
     restitution: float | None = None,
+    stiffness: float | None = None,
+    damping: float | None = None,
 ) -> Model:
     """The model on an endless plane, "ground", that is part of its base; see `Builder.ground`.
 
-    `friction` and `restitution` hold for everything that touches it, whatever the other surface says itself; what is
-    not given comes from the two surfaces.
+    `friction`, `restitution`, and `stiffness` (N/m) and `damping` (N s/m) of soft contact hold for everything that
+    touches it, whatever the other surface says itself; what is not given comes from the two surfaces.
     """
     name = "ground"
     for what, taken in (
@@ -106,7 +108,8 @@ def with_ground(
     ):
         if name in taken:
             raise ModelError(f"there is a {what} called {name!r} already", element=name)
-    stated = {key: x for key, x in (("friction", friction), ("restitution", restitution)) if x is not None}
+    every = {"friction": friction, "restitution": restitution, "stiffness": stiffness, "damping": damping}
+    stated = {key: x for key, x in every.items() if x is not None}
     rules = model.contact
     if stated:
         unsaid = rules.surface(DEFAULT)

@@ -19,6 +19,7 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory, threads
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
+from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.rollout.rollout_inputs import MUSCLE_TITLES, Inputs
@@ -148,7 +149,7 @@ def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -
     for what, control in zip(("controller", "external_forces", "excitations"), taken.python, strict=True):
         if control is not None:
             raise TypeError(f"{what} must be a kernel, whose derivatives are known: @kn.kernel before it makes it one")
-    if taken.step.integrator.solves_contacts:
+    if taken.step.integrator.solves_contacts and not isinstance(taken.step.integrator, AroundSteps):
         raise TypeError(
             f'integrator "{taken.name}" solves for impulses of contact, which have no derivatives here: take soft '
             "contacts, contacts=kn.contact.CompliantContacts(), or contacts=False and another integrator"
