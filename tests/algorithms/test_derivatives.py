@@ -11,7 +11,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.algorithms.derivatives.inverse_factor import inverse_factor
-from knuckle.functions.dual_jacobians import along, derivative_of, slopes_of
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of, slopes_of
 from knuckle.joints import Driven, Free, Polynomial, Revolute, Sinusoid, Together, Universal
 from knuckle.model import Model, TreeJoint
 from knuckle.scalar import ONE, ZERO

@@ -12,7 +12,7 @@ from tests.seeds import quick
 
 import knuckle as kn
 from knuckle.contact import CompliantContacts
-from knuckle.functions.dual_jacobians import slopes_of
+from knuckle.functions.derivatives.dual_jacobians import slopes_of
 from knuckle.integrators import DormandPrince, default_steps, integrator_of, with_soft_contact
 from knuckle.integrators.contact_stiffness import contact_stiffness
 from knuckle.joints import Prismatic

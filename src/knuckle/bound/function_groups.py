@@ -8,10 +8,10 @@ from knuckle.elements import element_terms, muscle_terms
 from knuckle.functions import (
     actuator_terms,
     coupling_terms,
-    dynamics_derivatives,
     frame_jacobian_products,
     inertia_identification,
 )
+from knuckle.functions.derivatives import dynamics_derivatives
 from knuckle.functions.loops import actuation, loop_closure, loop_forces, loop_terms, loop_wrenches
 
 from .bound_group import BoundGroup, BoundMethod

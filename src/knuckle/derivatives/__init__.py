@@ -1,6 +1,6 @@
 """Derivatives of the dynamics by their own equations, and for other people's packages, as `kn.derivatives`."""
 
-from knuckle.functions.dynamics_derivatives import forward_dynamics, inverse_dynamics
+from knuckle.functions.derivatives.dynamics_derivatives import forward_dynamics, inverse_dynamics
 
 from .casadi_callback import casadi_callback
 

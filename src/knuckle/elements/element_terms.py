@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from knuckle.algorithms.elements import element_forces
 from knuckle.algorithms.elements.element_forces import PlacedElement, placed
 from knuckle.engine.calls.function import Array, function
-from knuckle.functions.dual_jacobians import slopes_of
+from knuckle.functions.derivatives.dual_jacobians import slopes_of
 from knuckle.functions.per_joint import as_vector
 from knuckle.model import Model
 from knuckle.model.elements import MuscleLaw

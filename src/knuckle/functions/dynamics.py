@@ -40,7 +40,7 @@ DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
 
 
-SLOPES = "knuckle.functions.dynamics_derivatives"
+SLOPES = "knuckle.functions.derivatives.dynamics_derivatives"
 """Where derivatives have equations of their own."""
 
 

@@ -17,7 +17,7 @@ from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Matrix, Vector
 
 from .configuration import velocity_to_qdot
-from .dual_jacobians import along, derivative_of
+from .derivatives.dual_jacobians import along, derivative_of
 
 
 class LineInertia(NamedTuple):

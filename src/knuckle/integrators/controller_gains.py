@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from knuckle.engine.calls.function import kernel
 from knuckle.functions import velocity_to_qdot
-from knuckle.functions.dual_jacobians import along, derivative_of
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of
 from knuckle.model import Model
 from knuckle.spatial import Vector
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from knuckle.functions import velocity_to_qdot
-from knuckle.functions.dual_jacobians import along, derivative_of, slopes_of
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of, slopes_of
 from knuckle.joints.base import is_plain
 from knuckle.model import Linear, Model
 from knuckle.scalar import ZERO, constant

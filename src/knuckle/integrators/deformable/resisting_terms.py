@@ -12,7 +12,7 @@ from knuckle.elements.element_terms import joint_forces
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import code_of
 from knuckle.functions import bias_force, joint_passive_force, mass_matrix
-from knuckle.functions.dual_jacobians import slopes_of
+from knuckle.functions.derivatives.dual_jacobians import slopes_of
 from knuckle.integrators.system import Force, System
 from knuckle.model import Model
 from knuckle.spatial import Matrix, Vector

@@ -7,7 +7,7 @@ from typing import Any
 
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
-from knuckle.functions.dual_jacobians import along, derivative_of
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of
 from knuckle.joints.base import Joint
 from knuckle.model import Model
 from knuckle.model.build.builder import Builder

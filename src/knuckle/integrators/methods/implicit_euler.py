@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 from knuckle.algorithms.elements.element_forces import local_slopes as slopes_of_elements
 from knuckle.elements.element_terms import joint_forces
 from knuckle.functions import bias_force, forward_dynamics, joint_passive_force, mass_matrix
-from knuckle.functions.dual_jacobians import slopes_of
+from knuckle.functions.derivatives.dual_jacobians import slopes_of
 from knuckle.functions.loops.loop_terms import stabilized_bias
 from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.dense_output import linear

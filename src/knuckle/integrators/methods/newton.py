@@ -8,7 +8,7 @@ from math import nan
 from typing import Any
 
 from knuckle.errors import ConvergenceError
-from knuckle.functions.dual_jacobians import along, derivative_of, jacobian
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of, jacobian
 from knuckle.integrators.base import Integrator, State, StepForms
 from knuckle.integrators.system import System
 from knuckle.scalar import constant, less, maximum, select, sqrt

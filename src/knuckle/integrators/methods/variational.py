@@ -8,7 +8,7 @@ from typing import Any
 from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
 from knuckle.functions import forward_dynamics, joint_passive_force
-from knuckle.functions.dual_jacobians import along, derivative_of
+from knuckle.functions.derivatives.dual_jacobians import along, derivative_of
 from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.loop_terms import error as loop_error
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate

@@ -486,14 +486,9 @@ def stepper(
 
 def _with_held_forces(text: StepText) -> StepText:
     """The text with the forces as parameters."""
-    controller = Control(ConstantForce("tau"), "controller", ("tau",))
-    external_forces = text.external_forces
-    if external_forces.function is not None:
-        external_forces = Control(ConstantForce("f_ext"), "external_forces", ("f_ext",))
-    excitations = text.excitations
-    if excitations.function is not None:
-        excitations = Control(ConstantForce(EXCITED), "excitations", (EXCITED,))
-    return replace(text, controller=controller, external_forces=external_forces, excitations=excitations)
+    names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED}
+    held = {what: x for what, x in names.items() if what == "controller" or getattr(text, what).function is not None}
+    return replace(text, **{what: Control(ConstantForce(x), what, (x,)) for what, x in held.items()})
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:

@@ -20,6 +20,10 @@ from knuckle.algorithms.derivatives.inverse_slopes import (
 from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
 from knuckle.engine.calls.function import Array, named_function
+from knuckle.functions.dynamics import mass_matrix
+from knuckle.functions.line_inertia import added_force, added_inertia
+from knuckle.functions.loops.closed_response import tree_parents
+from knuckle.functions.per_joint import all_wrenches, as_vector, plus, wrenches
 from knuckle.joints import Free
 from knuckle.model import Model
 from knuckle.public_names import public_in
@@ -27,10 +31,6 @@ from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .dual_jacobians import slopes_of
-from .dynamics import mass_matrix
-from .line_inertia import added_force, added_inertia
-from .loops.closed_response import tree_parents
-from .per_joint import all_wrenches, as_vector, plus, wrenches
 
 
 class InverseDynamicsDerivatives(NamedTuple):

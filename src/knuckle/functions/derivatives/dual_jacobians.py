@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from knuckle.functions.configuration import velocity_to_qdot
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO, Dual
 from knuckle.spatial import Matrix, Vector, called
-
-from .configuration import velocity_to_qdot
 
 FEW = 6
 """Up to so many directions, each has code of its own, which knows where it is zero."""

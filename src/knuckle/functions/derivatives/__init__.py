@@ -1,0 +1,1 @@
+"""Derivatives of functions by equations of their own, and by dual numbers."""
