@@ -99,7 +99,7 @@ def functions() -> dict[str, Function[..., Any]]:
         module = importlib.import_module(f"knuckle.{group}" if group else "knuckle")
         for name in dir(module):
             value = getattr(module, name)
-            if isinstance(value, Function):
+            if isinstance(value, Function) and value is not kn.step:
                 found[f"kn.{group}.{name}" if group else f"kn.{name}"] = value
     return found
 

@@ -304,7 +304,7 @@ def test_reference_is_the_text():
 
 def test_name_signature_and_pickle():
     assert (pd.__name__, pd.__doc__) == ("pd", "Gravity-compensated control.")
-    assert repr(pd).startswith("<knuckle kernel pd(model: ")
+    assert repr(pd).startswith("<knuckle kernel pd(model, ")
     assert isinstance(pd, Function)
     assert copy.deepcopy(pd) is pd
     assert pickle.loads(pickle.dumps(kn.inverse_dynamics)) is kn.inverse_dynamics

@@ -13,7 +13,7 @@ from knuckle.engine.kernels import batch_code, fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import machine_code, rolled_code
-from knuckle.joints import Revolute
+from knuckle.joints import Joint, Revolute
 from knuckle.model import Builder, Model
 from knuckle.scalar import absolute, less, select
 from knuckle.spatial import Vector, repeated
@@ -323,12 +323,14 @@ def test_texts_of_one_name_are_told_apart():
 
 def test_joints_of_one_name_are_told_apart():
     def made(reach: float) -> Model:
-        class Sneaky(Revolute):
+        class Sneaky(Joint):
+            _q = _v = ("rad",)
+
             def transform(self, q: Any) -> Any:
-                return super().transform(reach * q)
+                return Revolute("z").transform(reach * q)
 
         b = Builder("sneaky", base="world")
-        b.body("tip", on="world", joint=Sneaky("z"), mass=1.0, com=(1, 0, 0), inertia=(1, 1, 1))
+        b.body("tip", on="world", joint=Sneaky(), mass=1.0, com=(1, 0, 0), inertia=(1, 1, 1))
         return b.build()
 
     ends = [kn.pose(made(reach), np.array([0.5]), "tip")[0, 0] for reach in (1.0, 2.0)]
