@@ -306,7 +306,7 @@ def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
 def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:
     """The change of velocity by the impulses of rows: with the mass matrix of a small tree, else in O(n)."""
     n, is_small = model.nv, model.nv <= SMALL and not model.loops
-    H = mass_matrix(model, q) if is_small else None
+    H: Any = mass_matrix(model, q) if is_small else None
 
     def pushed(rows: dict[int, Row]) -> Any:
         holds = Vector(rows[i].holds if i in rows else ZERO for i in range(n))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 import knuckle as kn
 from knuckle.constraints import JointPosition
 from knuckle.integrators import Integrator
+from knuckle.integrators.base import IntegratorName
 from knuckle.model import Model
 from knuckle.spatial import Vector
 
@@ -27,7 +28,7 @@ def energy(model: Model, q: Array, v: Array) -> float:
     return float(kn.kinetic_energy(model, q, v) + kn.potential_energy(model, q))
 
 
-def integrated(scene: Scene, integrator: str | Integrator, *, rollout: bool = True, finer: int = 1) -> float:
+def integrated(scene: Scene, integrator: IntegratorName | Integrator, *, rollout: bool = True, finer: int = 1) -> float:
     """H at the end of a scene without constraints or forces from outside, by an integrator of the library."""
     model, q, v = scene.model, *_start(scene)
     count, step = finer * round(scene.duration / scene.step), scene.step / finer
