@@ -10,7 +10,7 @@ import pytest
 import knuckle as kn
 from knuckle.integrators import Steps, default_steps
 from knuckle.simulation import simulate as simulation
-from knuckle.simulation.rollout import rollout
+from knuckle.simulation.rollout import rollout_steps
 from knuckle.testing import random_tree
 
 PENDULUM = kn.robots.load("double_pendulum")
@@ -38,7 +38,7 @@ def test_one_place_says_which_integrator(name: str, monkeypatch: pytest.MonkeyPa
         asked.append((model, dt))
         return default_steps(model, dt, integrator=name)
 
-    for module in (simulation, rollout):
+    for module in (simulation, rollout_steps):
         monkeypatch.setattr(module, "default_steps", other)
     one, many = kn.simulate(PENDULUM, [1.0, 0.2], dt=1e-2), kn.rollout(PENDULUM, [1.0, 0.2], dt=1e-2)
     assert asked == [(PENDULUM, 1e-2)] * 2
