@@ -59,7 +59,7 @@ class Theirs:
     def __init__(self, model: kn.Model, dt: float, gains: tuple[Array, Array] | None, is_elliptic: bool) -> None:
         self.mj: Any = import_module("mujoco")
         self._rollout = import_module("mujoco.rollout").rollout
-        root = ElementTree.fromstring(kn.formats.to_mjcf(model, lossy=True))
+        root = ElementTree.fromstring(kn.formats.to_mjcf(model.without_actuators(), lossy=True))
         if gains is not None:
             actuators = ElementTree.SubElement(root, "actuator")
             for joint, kp, kv in zip(model.joints[1:], *gains, strict=True):
