@@ -56,9 +56,11 @@ def outcome(what: str, mechanism: Mechanism) -> str:
     if given is None:
         return "–"
     try:
-        function(mechanism.model, **given)
+        value = function(mechanism.model, **given)
     except kn.ModelError as error:
         return "–" if "knows trees" in str(error) or "floating" in str(error) else str(error)
+    if not any(np.size(part) for part in (value if isinstance(value, tuple) else (value,))):
+        return "–"
     names = [name for name in given if name in function._arguments.kinds]  # type: ignore[attr-defined]
     found = function.jacobian(mechanism.model, **given, wrt=names)
     for name in names:
