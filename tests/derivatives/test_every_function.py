@@ -114,6 +114,50 @@ def test_products_are_those_of_the_jacobian(kind: str) -> None:
             )
 
 
+CURVED = {"kn.integrate", "kn.difference", "kn.difference_rate", "kn.inverse_dynamics", "kn.potential_energy"}
+"""Whose second derivatives are looked at, too."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["floating", "ball", "springs", "friction", "tree"])
+def test_nothing_is_undefined_at_rest_in_the_neutral_position(kind: str) -> None:
+    mechanism, rng = MECHANISMS[kind](), np.random.default_rng(0)
+    model = mechanism.model
+    looked_at = 0
+    for what, function in functions().items():
+        given = arguments(function, mechanism, rng)
+        if given is None or what in SINGULAR:
+            continue
+        kinds = function._arguments.kinds  # type: ignore[attr-defined]
+        for name in given:
+            if kinds.get(name) in ("q", "v"):
+                given[name] = kn.neutral(model) if kinds[name] == "q" else np.zeros(model.nv)
+        try:
+            value = function(model, **given)
+        except kn.ModelError:
+            continue
+        names = [name for name in given if name in kinds]
+        found: list[Any] = [function.jacobian(model, **given, wrt=names)]
+        if not isinstance(value, tuple):
+            ones = np.ones(np.shape(value))
+            found.append(function.vjp(model, **given, wrt=names, weight=ones))
+            if what in CURVED:
+                found.append(function.hessian(model, **given, wrt=names, weight=ones))
+        assert all(np.isfinite(x).all() for x in _arrays(found)), what
+        looked_at += 1
+    assert looked_at > 50
+
+
+def _arrays(x: Any) -> Iterator[Any]:
+    if isinstance(x, dict):
+        x = list(x.values())
+    if isinstance(x, (list, tuple)):
+        for part in x:
+            yield from _arrays(part)
+    else:
+        yield x
+
+
 @pytest.mark.slow
 def test_the_table_says_which_derivatives_there_are() -> None:
     made = {kind: make() for kind, make in MECHANISMS.items()}
