@@ -123,6 +123,7 @@ def test_batches_have_the_derivatives_of_each_state(floating: Any) -> None:
     blocks = kn.gravity_force.jacobian(model, q, layout="blocks")
     assert blocks.values.shape[1] <= pattern.count
     close(blocks.dense("q"), J)
+    assert kn.gravity_force.jacobian(model, q[:0], layout="blocks").dense("q").shape == (0, 3, model.nv, model.nv)
 
 
 def test_a_derivative_is_a_function_that_is_found_again(floating: Any) -> None:
@@ -181,5 +182,7 @@ def test_wrong_names_and_shapes_are_said(floating: Any) -> None:
         kn.gravity_force.jvp(model, q, along={"q": q})
     with pytest.raises(ValueError, match='layout is "dense", "packed" or "blocks"'):
         kn.gravity_force.jacobian(model, q, layout="sparse")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"inverse_dynamics is not differentiated by 'f_ext': .* are q, v, a"):
+        kn.inverse_dynamics.jacobian(model, q, v, v, wrt="f_ext")
     with pytest.raises(TypeError, match=r"knuckle\.Model"):
         kn.gravity_force.jacobian(q)  # type: ignore[arg-type]

@@ -121,6 +121,7 @@ def test_contacts_are_remembered(ball: Model):
         (lambda: kn.Stepping(ARM, controller=lambda model, q: q), "no kernel"),
         (lambda: kn.Stepping(ARM, controls=True), "has no actuators"),
         (lambda: kn.Stepping(ARM).reset(Q[0], which=[0]), "which is indices or a mask"),
+        (lambda: kn.Stepping(ARM, 1e-3), r"q has shape \(\), and must have shape \(..., 2\)"),
         (lambda: kn.step(ARM, Q[0, :1], V[0]), r"q has shape \(..., 1\), and must have shape \(..., 2\)"),
         (lambda: kn.step(ARM, Q[0], V[0], integrator="adaptive"), "chooses its steps itself"),
     ],

@@ -100,7 +100,7 @@ class Stepping:
         self._given, self._size = (CONTROLS, len(model.actuators)) if controls else (APPLIED, model.nv)
         self._stepper = self._made(
             integrator, contacts, controller, parameters, external_forces, joint_limits, stabilization,
-            np.asarray(start_of(model, q, v)[0], float),
+            np.asarray(numbers("q", start_of(model, q, v)[0], (model.nq,)), float),
         )  # fmt: skip
         self._clock = np.array([0.0, self.dt])
         self._inputs = tuple(np.atleast_1d(x) for x in self._named.values())

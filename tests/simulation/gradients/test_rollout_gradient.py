@@ -303,6 +303,12 @@ class TestLaws:
             assert kn.rollout_gradient(model, None, [2.5, 1.0], [0.0, 0.0], steps=40, **options).growth < 100
 
 
+def test_no_trajectories_have_no_gradients() -> None:
+    found = kn.rollout_gradient(arm(), effort, np.zeros((0, 2)), np.zeros((0, 2)), None, 0.01, steps=3)
+    assert found.loss.shape == (0,)
+    assert found.gradients["v0"].shape == (0, 2)
+
+
 class TestMistakes:
     def test_they_are_named(self) -> None:
         model, q, v = arm(), np.zeros(2), np.zeros(2)

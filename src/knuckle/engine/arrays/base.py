@@ -12,6 +12,7 @@ import numpy as np
 
 from knuckle.errors import ModelError
 from knuckle.scalar import ONE, ZERO
+from knuckle.scalar.arrays.conversion import array_of
 from knuckle.scalar.arrays.stack import Stack
 from knuckle.spatial import Matrix, Vector
 
@@ -83,6 +84,19 @@ def plain(x: Any) -> Any:
 def apart(values: list[Any], shape: Shape) -> Vector | Matrix:
     """Nested lists of scalars as a vector or a matrix."""
     return Vector(values) if len(shape) == 1 else Matrix(values, shape[-1])
+
+
+def put_together(scalars: Sequence[Any], shape: Shape) -> Any:
+    """Scalars in a row as a scalar, a vector, a matrix, or a stack of matrices."""
+    match shape:
+        case ():
+            return scalars[0]
+        case (_,):
+            return Vector(scalars)
+        case (m, n):
+            return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
+        case _:
+            return array_of(scalars, shape)
 
 
 def must_end_in(name: str, actual: Shape, shape: Shape) -> None:

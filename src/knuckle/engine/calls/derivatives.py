@@ -30,7 +30,8 @@ from knuckle.model import Model
 
 from .arguments import Arguments, Declared, Shape, Sorted, position_names
 from .function import Function, Traits
-from .state_blocks import in_blocks
+from .result_parts import leaves_of
+from .state_blocks import StateBlocks, in_blocks
 
 Wrt: TypeAlias = str | Sequence[str] | None
 JacobianLayout: TypeAlias = Literal["dense", "packed", "blocks"]
@@ -142,7 +143,7 @@ class Derivatives:
         for name, pattern in patterns.items():
             places[name] = found.places[first : first + pattern.count]
             first += pattern.count
-        return JacobianBlocks(found.values, found.batch, patterns, places)
+        return JacobianBlocks(found, patterns, places)
 
     def direction_names(self, wrt: tuple[str, ...]) -> tuple[str, ...]:
         """The names of directions of some arguments; arguments have other names."""
@@ -156,7 +157,7 @@ class Derivatives:
         word = "weight"
         while any(name.startswith(word) for name in self._arguments.array_names):
             word = f"outer_{word}"
-        return (word,) if isinstance(layout, Single) else tuple(f"{word}_{k}" for k in range(len(leaves(layout))))
+        return (word,) if isinstance(layout, Single) else tuple(f"{word}_{k}" for k in range(len(leaves_of(layout))))
 
     def jvp(self, model: Model, args: Any, kwargs: Any, along: Mapping[str, Any]) -> Any:
         """The result, and its derivative along directions of arguments."""
@@ -182,7 +183,7 @@ class Derivatives:
     ) -> dict[str, JacobianPattern]:
         """Which derivatives are not always zero."""
         call = self._arguments.shapes(model, shapes, named)
-        names = tuple(call.arrays) if wrt is None else self.wrt(wrt, model, (), {})
+        names = tuple(call.arrays) if wrt is None else self._named(wrt)
         by_name = {name: shape for name, (_, shape) in call.arrays.items()}
         return pattern_of(Jacobian(self.source, names), self._function.specialization(model, call), by_name)
 
@@ -201,7 +202,7 @@ class Derivatives:
 
     def _weights(self, model: Model, call: Sorted, names: tuple[str, ...]) -> dict[str, Shape]:
         layout = self.layout(model, call)
-        parts = leaves(layout)
+        parts = leaves_of(layout)
         return {name: part.shape for name, part in zip(names, parts, strict=True)}
 
     def layout(self, model: Model, call: Sorted) -> Layout:
@@ -224,6 +225,16 @@ class Derivatives:
         """The names of arguments to differentiate by: those given, or all that are arrays."""
         if wrt is None:
             return tuple(self._arguments.sort(model, args, kwargs).arrays)
+        names = self._named(wrt)
+        defaults = self._arguments.signature.parameters
+        if any(defaults[name].default is None for name in names):  # which may be left out
+            known = self._arguments.sort(model, args, kwargs).arrays
+            for name in names:
+                if name not in known:
+                    raise TypeError(_not_by(self._function.__name__, name, known))
+        return names
+
+    def _named(self, wrt: str | Sequence[str]) -> tuple[str, ...]:
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)
         unknown = [name for name in names if name not in self._arguments.array_names]
         if unknown or not names:
@@ -239,11 +250,6 @@ def _traced_layout(specialization: Specialization, shapes: Mapping[str, Shape]) 
         return specialization.layout(shapes)
     except UntraceableError as error:
         raise (error.__cause__ or error) from None
-
-
-def leaves(layout: Layout) -> list[Single]:
-    """The arrays of some results, one after the other."""
-    return [layout] if isinstance(layout, Single) else [leaf for part in layout.parts for leaf in leaves(part)]
 
 
 def weight_values(layout: Layout, weight: Any, name: str) -> list[Any]:
@@ -387,22 +393,24 @@ class JacobianBlocks:
     """Derivatives in blocks of states, as vectors of the processor hold them: nothing is copied to its place.
 
     Attributes:
-        values: (blocks, entries, states in a block); a derivative that occurs several times is one entry.
-        batch: the batch axes of the arguments; the last block may have more states than they do.
+        blocks: values (blocks, entries, states in a block), of which a derivative that occurs several times is one
+            entry, and the batch axes of the arguments; the last block may have more states than they do.
         patterns: by argument, where the derivatives that are not always zero belong.
         entries: by argument, the entry of each of them.
     """
 
-    values: Any
-    batch: tuple[int, ...]
+    blocks: StateBlocks
     patterns: dict[str, JacobianPattern]
     entries: dict[str, Any]
 
+    @property
+    def values(self) -> Any:
+        """(blocks, entries, states in a block)"""
+        return self.blocks.values
+
     def dense(self, name: str) -> Any:
         """The derivatives by an argument as matrices (..., results, directions)."""
-        turned = np.moveaxis(self.values, 1, 2).reshape(-1, self.values.shape[1])[: math.prod(self.batch)]
-        packed = turned[:, self.entries[name]].reshape(*self.batch, -1)
-        return self.patterns[name].dense(packed)
+        return self.patterns[name].dense(self.blocks.rows(self.entries[name]))
 
 
 def pattern_of(

@@ -30,10 +30,11 @@ class StateBlocks:
     places: Any
     batch: Shape
 
-    def rows(self) -> Any:
-        """The scalars of every state (..., scalars)."""
-        turned = np.moveaxis(self.values, 1, 2).reshape(-1, self.values.shape[1])
-        return turned[: math.prod(self.batch), self.places].reshape(*self.batch, len(self.places))
+    def rows(self, places: Any) -> Any:
+        """The scalars in some places, of every state (..., scalars)."""
+        blocks, count, width = self.values.shape
+        turned = np.moveaxis(self.values, 1, 2).reshape(blocks * width, count)
+        return turned[: math.prod(self.batch), places].reshape(*self.batch, len(places))
 
 
 def in_blocks(specialization: Specialization, call: Sorted) -> StateBlocks:

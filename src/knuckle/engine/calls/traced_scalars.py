@@ -11,10 +11,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from knuckle.engine.arrays.base import Arrays, Container, Shape, Text
+from knuckle.engine.arrays.base import Arrays, Container, Shape, Text, put_together
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Expression
-from knuckle.scalar.arrays.conversion import array_of
 from knuckle.spatial import Matrix, Vector
 
 
@@ -26,7 +25,7 @@ class Scalars(Container):
         symbolic = any(isinstance(x, Expression) for value in scalars.values() for x in _entries(value))
         on = text.on_symbols if symbolic and isinstance(text, Specialization) else text
         flat, layout = on(scalars)
-        return layout.together(flat, together)
+        return layout.together(flat, put_together)
 
 
 def composed(name: str, value: Any, shape: Shape) -> Vector | Matrix:
@@ -61,16 +60,3 @@ def _shape(value: Any) -> Shape:
 
 def _entries(value: Vector | Matrix) -> list[Any]:
     return list(value) if isinstance(value, Vector) else [x for row in value.rows for x in row]
-
-
-def together(scalars: list[Any], shape: Shape) -> Any:
-    """Scalars in a row as a scalar, a vector, a matrix, or a stack of matrices."""
-    match shape:
-        case ():
-            return scalars[0]
-        case (_,):
-            return Vector(scalars)
-        case (m, n):
-            return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
-        case _:
-            return array_of(scalars, shape)

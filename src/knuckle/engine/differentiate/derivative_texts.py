@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
+from knuckle.engine.arrays.base import put_together
 from knuckle.engine.arrays.result_layout import Layout, Single
 from knuckle.engine.kernels.specialization import Specialization, UntraceableError
 from knuckle.engine.trace import Expression
@@ -306,7 +307,7 @@ class Rates(Derivative):
             for i, row in enumerate(call.rows(name)):
                 seeds[call.starts[name] + i] = {0: sum((x * direction[k] for k, x in row.items()), ZERO)}
         rates = [row.get(0, ZERO) for row in sweep.pushed(seeds)]
-        return layout.together(sweep.outputs, _array), layout.together(rates, _array)
+        return layout.together(sweep.outputs, put_together), layout.together(rates, put_together)
 
 
 @dataclass(frozen=True)
@@ -341,7 +342,7 @@ class Gradient(Derivative):
 
 def _gradients(call: Call, sweep: Sweep, weights: list[Any], wrt: tuple[str, ...]) -> dict[str, Any]:
     found = call.gradients(sweep.pulled(weights), wrt)
-    return {name: _array(found[name], call.shape_along(name)) for name in wrt}
+    return {name: put_together(found[name], call.shape_along(name)) for name in wrt}
 
 
 @dataclass(frozen=True)
@@ -413,18 +414,4 @@ def _flat(x: Any) -> list[Any]:
 
 def _with_axes(after: Shape) -> Callable[[Any, Shape], Any]:
     """Makes an array of rows: with the axes of a result, then those of an argument."""
-    return lambda rows, shape: _array([x for row in cast("list[list[Any]]", rows) for x in row], shape + after)
-
-
-def _array(scalars: Sequence[Any], shape: Shape) -> Any:
-    """Scalars in a row as a number, a vector, a matrix, or lists of such."""
-    match shape:
-        case ():
-            return scalars[0]
-        case (_,):
-            return Vector(scalars)
-        case (m, n):
-            return Matrix((scalars[i * n : (i + 1) * n] for i in range(m)), n)
-        case _:
-            size = math.prod(shape[1:])
-            return [_array(scalars[i * size : (i + 1) * size], shape[1:]) for i in range(shape[0])]
+    return lambda rows, shape: put_together([x for row in cast("list[list[Any]]", rows) for x in row], shape + after)

@@ -22,6 +22,7 @@ from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
+from knuckle.simulation.friction.dry_friction import friction_rows
 from knuckle.simulation.rollout.rollout_inputs import MUSCLE_TITLES, Inputs
 from knuckle.simulation.rollout.rollout_steps import RolloutSteps, specialization_of, started, steps_to_take
 from knuckle.simulation.steps.step_text import APPLIED
@@ -202,7 +203,7 @@ class _Gradient:
         loops = self._loops(parts, plan.steps)
         room = loops.room(plan.trajectories, dtype)
         found: list[dict[str, Array]] = []
-        for start in range(0, count, plan.trajectories):
+        for start in range(0, max(count, 1), max(plan.trajectories, 1)):  # none at all, once
             some = slice(start, min(start + plan.trajectories, count))
             others = {name: _some(x, inputs.batch, some) for name, x in inputs.others.items()}
             own = {name: x[some] for name, x in state.items()}
@@ -285,8 +286,17 @@ class _Gradient:
                 f"gradients of {many} of {count} trajectories of {name} grow by {largest:.1g} over {time:.3g} s "
                 f"(e-fold in {time / math.log(largest):.2g} s): the motion is chaotic or unstable, and they hold for "
                 f"changes of the first state far below {1 / largest:.0g} only. Take a shorter horizon, or several "
-                "that begin where the ones before end"
+                f"that begin where the ones before end{self._friction()}"
             )
+
+    def _friction(self) -> str:
+        """What dry friction does to gradients, where there is some."""
+        if not friction_rows(self.model):
+            return ""
+        return (
+            f". {self.model.name} has dry friction, a force that jumps where joints come to rest: "
+            "model.without_friction() has none"
+        )
 
     def _size(self, name: str) -> int:
         return math.prod(self.first.others[name].shape)

@@ -386,22 +386,28 @@ class Printer:
         self.nodes()
         return self._around(self.inside(name), places, name)
 
+    def gathered(self, apart: str | None) -> tuple[str, list[str]]:
+        """The arguments of the function, and how those of the states of the lanes are gathered at `begin`."""
+        sizes = [size for _, size in self.program.arguments]
+        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
+        lines, first, label = list[str](), 0, "begin"
+        for k, size in enumerate(sizes):
+            if size:
+                lines += moves(
+                    self.lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
+                    gather=True, table=None, apart=apart,
+                )  # fmt: skip
+                label = f"in{k}_done"
+            first += size
+        return arguments, lines
+
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         """The loop over the batch, with what is moved in and out."""
         lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
         sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
         is_streamed = streams(lanes, n_out)
         apart = "%apart" if is_streamed else None
-        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-        before, first, label = list[str](), 0, "begin"
-        for k, size in enumerate(sizes):
-            if size:
-                before += moves(
-                    lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
-                    gather=True, table=None, apart=apart,
-                )  # fmt: skip
-                label = f"in{k}_done"
-            first += size
+        arguments, before = self.gathered(apart)
         tables, after = list[str](), list[str]()
         if is_streamed or len(places) < n_out:
             numbers = [places[i] for i in outputs]

@@ -10,7 +10,6 @@ from knuckle.engine.trace import Program
 
 from .batch_loop import Printer
 from .vector_lanes import Lanes
-from .vector_moves import moves
 
 
 class BlocksPrinter(Printer):
@@ -23,22 +22,13 @@ class BlocksPrinter(Printer):
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
-        sizes = [size for _, size in self.program.arguments]
-        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-        before, first, label = list[str](), 0, "begin"
-        for k, size in enumerate(sizes):
-            if size:
-                before += moves(
-                    lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
-                    gather=True, table=None, apart=None,
-                )  # fmt: skip
-                label = f"in{k}_done"
-            first += size
+        arguments, before = self.gathered(None)
+        size = sum(size for _, size in self.program.arguments)
         newline = "\n"
         return f"""{newline.join([self.declarations(), *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
-  %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64{self.allocated()}
+  %gathered = alloca [{max(1, size)} x {V}], align 64{self.allocated()}
   %last = sub i64 %end, 1
   br label %begin
 begin:
