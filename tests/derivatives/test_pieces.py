@@ -68,7 +68,7 @@ def slow_root(model: kn.Model, a: Any) -> Any:
         new = y - 0.2 * (y * y - a)
         return select(less(absolute(new - y), 1e-15), 0.0, 1.0), new
 
-    return repeated(better, (1.0, 1.0), 200, settles=True)[1]
+    return repeated(better, (1.0, a), 200, settles=True)[1]
 
 
 def test_rounds_that_settle_slowly_are_differentiated_at_their_end() -> None:
