@@ -34,10 +34,11 @@ demo: $(VENV)/.installed-plot ## the bundled arm reaches, is let go and swings: 
 view: $(VENV)/.installed-view ## a robot in the viewer: `make view FILE=robot.urdf` for one of yours
 	@$(BIN)/knuckle view $(FILE)
 
+# Assertions are plain, since to rewrite those of all tests takes a while in a fresh clone; `pytest --lf` explains what failed.
 test: ruff ## everything CI runs: lint, docs, tests but the slow ones
-	@$(call beside-checks,$(PYTEST) $(PYTEST_ARGS))
+	@$(call beside-checks,$(PYTEST) --assert=plain $(PYTEST_ARGS))
 
-test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-notebook $(VENV)/.installed-autodiff ## the same with the slow tests
+test-all: ruff $(VENV)/.installed-browser $(VENV)/.installed-notebook $(VENV)/.installed-autodiff $(VENV)/.installed-cluster ## the same with the slow tests
 	@$(call beside-checks,$(PYTEST) -m "" $(PYTEST_ARGS))
 
 # pyright and mkdocs leave a core free: they run beside the tests, and what they say comes after them.

@@ -6,6 +6,9 @@ Dense results in double precision: ∂τ/∂(q, v, a), which Pinocchio's `comput
 and ∂a/∂(q, v, τ), which its `computeABADerivatives` gives with the inverse. Pinocchio is called state by state from
 Python, a call of which costs it some 0.3 µs. Times are processor time, the best of all rounds, in turns; the first call
 traces and compiles, with nothing on the disk. Operations are those of the compiled code, all three matrices counted.
+
+A second table has products, in evaluations of the function itself: those with a weight (`vjp`) by q and v, and the
+second derivatives of λᵀτ by q and v (`hessian`), all four blocks. `--chains 60 500` adds long chains to it.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ import numpy as np
 from subjects import SUBJECTS, States, Subject, states
 
 import knuckle as kn
+from knuckle.testing import auto_tree
 
 LOOP = 256
 """States of Pinocchio's loop in Python."""
@@ -93,10 +97,60 @@ def measured(subject: Subject, function: str, rounds: int) -> Row:
     return Row(subject.name, function.replace("_", " "), count, ours, other, single, first)
 
 
+class Product(NamedTuple):
+    """A derivative of a sum of results: operations, µs per state, those of the function, seconds of a first call."""
+
+    subject: str
+    what: str
+    operations: int
+    batch: float
+    itself: float
+    first: float
+
+
+def product(name: str, model: kn.Model, batch: int, kind: str, function: str, rounds: int) -> Product:
+    """A product with a weight beside an evaluation of the function, in turns."""
+    some, f = states(model, batch), getattr(kn, function)
+    arrays = some.q, some.v, some.a if function == "inverse_dynamics" else some.tau
+    weight, wrt = np.random.default_rng(0).normal(size=(batch, model.nv)), ("q", "v")
+
+    def derivative() -> Any:
+        return getattr(f, kind)(model, *arrays, weight=weight, wrt=wrt)
+
+    first = taken(derivative)
+    cases = (derivative, lambda: f(model, *arrays))
+    best = [float("inf")] * len(cases)
+    for _ in range(rounds):
+        best = [min(b, taken(call) / batch) for b, call in zip(best, cases, strict=True)]
+    count = kn.compilation.operation_count(f.derivatives.by(kind, wrt, ("weight",)), model).total
+    return Product(name, f"{kind} of {function.replace('_', ' ')}", count, 1e6 * best[0], 1e6 * best[1], first)
+
+
+PRODUCTS = (("vjp", "inverse_dynamics"), ("vjp", "forward_dynamics"), ("hessian", "inverse_dynamics"))
+
+
+def print_products(subjects: list[str], chains: list[int], rounds: int) -> None:
+    """The table of products."""
+    print("\n|           | product                     | operations |     µs | evaluations | first call, s |")
+    print("|-----------|-----------------------------|-----------:|-------:|------------:|--------------:|")
+    made = [(name, SUBJECTS[name]()) for name in subjects]
+    cases = [(name, subject.model, subject.batch, kind) for name, subject in made for kind in PRODUCTS]
+    for n in chains:
+        cases += [(f"chain {n}", auto_tree(n, 1, 0.3, 0.98), max(64, 40960 // n // 16 * 16), x) for x in PRODUCTS[:2]]
+    for name, model, batch, (kind, function) in cases:
+        row = product(name, model, batch, kind, function, rounds)
+        print(
+            f"| {row.subject:9} | {row.what:27} | {row.operations:10} | {row.batch:6.3f} |"
+            f" {row.batch / row.itself:11.2f} | {row.first:13.2f} |",
+            flush=True,
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", nargs="+", choices=SUBJECTS, default=["xarm7", "anymal", "talos"])
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--chains", nargs="*", type=int, default=[], help="bodies of long chains, for products")
     options = parser.parse_args()
     kn.compilation.set_threads(1)
     print("|         | derivatives of   | operations |    µs | Pinocchio |     × | one state |    × | first call, s |")
@@ -112,6 +166,7 @@ def main() -> None:
                     f" {row.theirs / row.one:4.1f} | {row.first:13.2f} |",
                     flush=True,
                 )
+        print_products(options.subjects, options.chains, options.rounds)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 """A four-bar linkage whose pins rub by what they carry: bilateral staggered projections, on and off, and the reactions.
 
+Then with a coupler that bends, so stiffly that explicit steps burst and implicit ones do not.
+
 Run it with `python examples/rubbing_linkage.py`; `python examples/rubbing_linkage.py linkage.png` draws it.
 """
 
@@ -16,23 +18,32 @@ from knuckle.spatial import Transform
 
 CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.7, 0.6, 0.5  # m
 RADIUS, FRICTION, DT, STEPS = 0.04, 0.5, 4e-3, 300
+STIFFNESS = 2e5  # N m/rad
 
 
-def bar(b: kn.Builder, name: str, on: str | None, at: float, length: float) -> str:
+def bar(b: kn.Builder, name: str, on: str | None, at: float, length: float, **spring: float) -> str:
     """A steel bar along x, 4 cm high and 1 cm thick."""
     size = (length, 0.01, 0.04)
     shape = Geometry(Box(size), Transform.translation((length / 2, 0, 0)))
     inertia = solid_box(7800.0 * math.prod(size), size, at=(length / 2, 0, 0))
-    return b.body(name, on, Revolute("y"), (at, 0, 0), inertia=inertia, visuals=shape)
+    return b.body(name, on, Revolute("y"), (at, 0, 0), inertia=inertia, visuals=shape, **spring)
 
 
-b = kn.Builder("linkage")
-crank = bar(b, "crank", None, 0.0, CRANK)
-coupler = bar(b, "coupler", crank, CRANK, COUPLER)
-rocker = bar(b, "rocker", coupler, COUPLER, ROCKER)
-pin = {"at_predecessor": (GROUND, 0, 0), "at_successor": (ROCKER, 0, 0)}
-b.close_loop("last pin", Revolute("y"), "base", rocker, **pin)
-model = b.build()
+def linkage(stiffness: float | None = None) -> kn.Model:
+    """The linkage; with a stiffness, in N m/rad, its coupler is two halves that bend at a spring."""
+    b = kn.Builder("linkage")
+    crank = bar(b, "crank", None, 0.0, CRANK)
+    half = COUPLER if stiffness is None else COUPLER / 2
+    coupler = bar(b, "coupler", crank, CRANK, half)
+    if stiffness is not None:
+        coupler = bar(b, "coupler2", coupler, half, half, stiffness=stiffness, damping=1e-3 * stiffness)
+    rocker = bar(b, "rocker", coupler, half, ROCKER)
+    pin = {"at_predecessor": (GROUND, 0, 0), "at_successor": (ROCKER, 0, 0)}
+    b.close_loop("last pin", Revolute("y"), "base", rocker, **pin)
+    return b.build()
+
+
+model = linkage()
 
 # The crank stands upright; a triangle gives the other angles. Then it gets a push.
 top = np.array([0.0, CRANK])
@@ -43,13 +54,17 @@ q = kn.loops.close(model, [-math.pi / 2, math.pi / 2 - slope, math.pi - inner]).
 v = kn.loops.project(model, q, np.array([-4.0, 0.0, 0.0]))[1]
 
 
-def turned(friction: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def turned(
+    model: kn.Model, q: np.ndarray, v: np.ndarray, friction: float, implicit: bool = False
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Positions, velocities and friction in the pins, and the most rounds that a step took."""
-    bearings = [JointBearing(name, friction, RADIUS, 0.05) for name in model.joint_names]
-    states, step, rounds = [(q, v, np.zeros(3))], None, 0
+    bearings = [JointBearing(f"{name}_joint", friction, RADIUS, 0.05) for name in ("crank", "coupler", "rocker")]
+    states, step, rounds = [(q, v, np.zeros(model.nv))], None, 0
     for _ in range(STEPS):
         place, speed, _ = states[-1]
-        step = bilateral_staggered_projections(model, bearings, place, speed, dt=DT, start=step)
+        step = bilateral_staggered_projections(model, bearings, place, speed, dt=DT, start=step, implicit=implicit)
+        if np.abs(step.v).max() > 60:  # it has burst
+            break
         assert step.is_converged
         rounds = max(rounds, step.rounds)
         closed = kn.loops.project(model, kn.integrate(model, place, DT * step.v), step.v)
@@ -59,7 +74,7 @@ def turned(friction: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
 
 
 times = DT * np.arange(STEPS + 1)
-runs = {"no friction": turned(0.0), "μ = 0.5": turned(FRICTION)}
+runs = {"no friction": turned(model, q, v, 0.0), "μ = 0.5": turned(model, q, v, FRICTION)}
 energies = {}
 for name, (places, speeds, _, rounds) in runs.items():
     energy = kn.kinetic_energy(model, places, speeds) + kn.potential_energy(model, places)
@@ -83,6 +98,25 @@ carried = np.linalg.norm(np.array(pins), axis=-1)
 print("largest loads of the pins:", ", ".join(f"{x:.0f} N" for x in carried.max(axis=0)))
 motion = (model, times, places)  # what kn.viewer.play and kn.viewer.replay_html take
 
+# A coupler that bends at a stiff spring: it shakes faster than explicit steps of this length can follow.
+elastic = linkage(STIFFNESS)
+bent, pushed = np.insert(q, 2, 0.0), np.insert(v, 2, 0.0)
+moving = kn.loops.project(elastic, bent, pushed)[1]
+null = np.linalg.svd(kn.loops.jacobian(elastic, bent))[2][-2:].T  # the two ways in which it can move
+H, K = (null.T @ x @ null for x in (kn.mass_matrix(elastic.without_loops(), bent), np.diag([0, 0, STIFFNESS, 0])))
+rate = math.sqrt(np.linalg.eigvals(np.linalg.solve(H, K)).real.max())
+print(
+    f"a coupler of {STIFFNESS:.0e} N m/rad shakes with {rate:.0f} rad/s; explicit steps may be {2e3 / rate:.2f} ms long"
+)
+burst = turned(elastic, bent, moving, FRICTION)[1]
+calm = turned(elastic, bent, moving, FRICTION, implicit=True)
+apart = np.abs(calm[1][:, 0] - speeds[:, 0]).max()
+print(f"explicit steps of {1e3 * DT:g} ms burst after {len(burst)} of them; implicit ones take {STEPS}")
+print(f"and go as the rigid linkage does, to {apart:.2f} rad/s")
+assert len(burst) < STEPS
+assert len(calm[1]) == STEPS + 1
+assert np.abs(calm[1][-1]).max() < 1e-6
+
 if len(sys.argv) > 1:
     import matplotlib.pyplot as plt
 
@@ -102,7 +136,9 @@ if len(sys.argv) > 1:
     left.legend(frameon=False, fontsize=8)
     for name, (_, moving, _, _) in runs.items():
         middle.plot(times, -moving[:, 0], label=name)
-    middle.set(xlabel="time (s)", title="speed of the crank (rad/s)")
+    middle.plot(times, -calm[1][:, 0], "--", label="μ = 0.5, elastic, implicit")
+    middle.plot(times[: len(burst)], -burst[:, 0], ":", label="μ = 0.5, elastic, explicit")
+    middle.set(xlabel="time (s)", title="speed of the crank (rad/s)", ylim=(-7, 14))
     middle.legend(frameon=False, fontsize=8)
     for name, load in zip(("crank", "coupler", "rocker", "last pin"), carried.T, strict=True):
         right.plot(times[::10], load, label=name)

@@ -9,6 +9,7 @@ import pytest
 from knuckle.engine.native import machine_code
 
 from .seeds import Together, sample
+from .shares import Seconds, evenly, seconds_per_case
 
 OPTIMIZED = ("engine", "bound", "test_rollout.py")
 """Whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
@@ -24,17 +25,36 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--write-seconds", action="store_true", help="put what cases take into seconds_per_case.tsv")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.write_seconds and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Seconds())
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The cases of a `sampled` test that are not in its sample are slow."""
+    """Slow are the cases of a `sampled` test that are not in its sample, and those beyond the share of their test."""
+    listed = seconds_per_case()
     cases: defaultdict[str, list[pytest.Function]] = defaultdict(list)
     for item in items:
-        if isinstance(item, pytest.Function) and item.get_closest_marker("sampled") and "slow" not in item.keywords:
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec") and "slow" not in item.keywords:
             cases[item.nodeid.partition("[")[0]].append(item)
-    for group in cases.values():
-        chosen = sample([{name: id(value) for name, value in item.callspec.params.items()} for item in group])
-        for k in set(range(len(group))) - chosen:
-            group[k].add_marker(pytest.mark.slow)
+    for name, group in cases.items():
+        if group[0].get_closest_marker("sampled"):
+            chosen = sample([{name: id(value) for name, value in item.callspec.params.items()} for item in group])
+            group = _slow_but(group, chosen)
+        if name in listed:
+            _slow_but(group, evenly(len(group), listed[name]))
+
+
+def _slow_but(group: list[pytest.Function], chosen: set[int]) -> list[pytest.Function]:
+    """The chosen cases; the others are marked."""
+    for k in set(range(len(group))) - chosen:
+        group[k].add_marker(pytest.mark.slow)
+    return [group[k] for k in sorted(chosen)]
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -30,7 +30,7 @@ IMPORTS_FACE = {FACE, "__main__", "cli", "testing"}
 IMPORTS_ANY_ROOM = {FACE, "__main__", "testing"}
 REACHES_FORWARD = {
     # A trajectory shows itself: the method imports the viewer when it is called.
-    ("knuckle.trajectory.trajectory", "viewer"),
+    ("knuckle.trajectory.motion_views", "viewer"),
     ("knuckle.simulation.rollout.rollout_result", "viewer"),
     # So do a model and its audit in a notebook; what a model is called says how many freedoms its loops leave.
     ("knuckle.model.model", "viewer"),

@@ -66,6 +66,7 @@ def test_files_are_simulated_beside_a_reference(tmp_path: Path):
     assert "Nothing diverged" in (tmp_path / "files.md").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_what_is_wrong_with_a_file_is_said(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.syspath_prepend(str(BENCHMARKS))
     files: Any = importlib.import_module("files")
@@ -93,3 +94,18 @@ def test_muscles_move_as_mujoco_has_them(tmp_path: Path):
     rows = json.loads((tmp_path / "muscles.json").read_text("utf-8"))["rows"]
     assert [row["integrator"] for row in rows] == ["euler", "rk4"]
     assert all(row["apart"] < 1e-8 for row in rows)
+
+
+@pytest.mark.slow
+def test_environments_are_measured_on_the_same_robot(tmp_path: Path):
+    for package in ("gymnasium", "mujoco"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not there to compare with")
+    command = [sys.executable, str(BENCHMARKS / "environments.py"), "--quick", "--out", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "environments.json").read_text("utf-8"))
+    assert abs(results["heights"]["gymnasium"] - results["heights"]["knuckle"]) < 0.1
+    assert set(results["one"]) == set(results["together"])
+    assert "Gymnasium on MuJoCo" in done.stdout

@@ -28,6 +28,7 @@ LONG = {
         "quadruped_trot.py",
         "somersault.py",
         "payloads.py",
+        "payload_study.py",
         "satellite.py",
         "quadruped_turning.py",
         "bouncing_arm.py",
@@ -47,6 +48,12 @@ LONG = {
         "policy_torch.py",
         "quadruped_jump.py",
         "rubbing_linkage.py",
+        "cart_pole_learning.py",
+        "quadruped_learning.py",
+        "computed_torque.py",
+        "sampled_pid.py",
+        "monte_carlo.py",
+        "motor_four_bar.py",
     )
 }
 """Examples that run in `make test-all` only; what all examples name is looked for below."""
@@ -54,7 +61,9 @@ LONG_PAGES = {
     ROOT / "docs" / name
     for name in (
         "rollout.md",
+        "sweeps.md",
         "control.md",
+        "environments.md",
         "gradients.md",
         "derivatives_tasks.md",
         "quickstart.md",
@@ -116,8 +125,15 @@ def run_page(page: str, name: str) -> int:
     return count
 
 
+def test_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    run_page((ROOT / "README.md").read_text("utf-8"), "README.md")
+
+
 @pytest.mark.parametrize(
-    "path", quick(PAGES, set(PAGES) - LONG_PAGES), ids=lambda path: path.relative_to(ROOT).as_posix()
+    "path",
+    quick((path for path in PAGES if path.name != "README.md"), set(PAGES) - LONG_PAGES),
+    ids=lambda path: path.relative_to(ROOT).as_posix(),
 )
 def test_python_blocks_run(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
@@ -138,7 +154,7 @@ def test_pages_have_blocks():
 
 
 def test_blocks_are_python_or_another_known_kind():
-    known = {"python", "{.python .no-run}", "sh", "text", "xml", "json"}
+    known = {"python", "{.python .no-run}", "sh", "text", "xml", "json", "toml"}
     strange = {(path.name, block.line): block.info for path in PAGES for block in blocks(path.read_text("utf-8"))}
     assert {where: info for where, info in strange.items() if info not in known} == {}
 

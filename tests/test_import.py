@@ -10,11 +10,15 @@ import pytest
 
 HEAVY = (
     "casadi",
+    "cloudpickle",
     "concurrent.futures",
     "email",
+    "gymnasium",
     "http",
     "knuckle.cli",
+    "knuckle.cluster",
     "knuckle.engine.emit.c_code",
+    "knuckle.environments",
     "knuckle.formats.adapters",
     "knuckle.formats.json",
     "knuckle.formats.mjcf",
@@ -30,6 +34,8 @@ HEAVY = (
     "numpy.ma",
     "numpy.random",
     "pinocchio",
+    "pyarrow",
+    "ray",
     "rich",
     "scipy",
     "ssl",
@@ -39,6 +45,7 @@ HEAVY = (
     "urllib.request",
     "viser",
     "xml",
+    "zarr",
 )
 """Packages of others that some functions use, and parts of ours that some people do.
 

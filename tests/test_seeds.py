@@ -1,10 +1,12 @@
 """The samples that `make test` takes: no value of a parameter is lost."""
 
 from itertools import product
+from pathlib import Path
 
 import pytest
 
 from .seeds import quick, sample, seeds
+from .shares import SHARE, evenly, seconds_per_case
 
 
 @pytest.mark.parametrize("sizes", [(1,), (220,), (29, 2), (2, 29), (29, 2, 4, 2), (3, 3, 3), (19, 5, 2)])
@@ -37,3 +39,23 @@ def test_quick() -> None:
     first, second = quick(["heun", "rk4"], ["rk4"])
     assert (first.values, second) == (("heun",), "rk4")
     assert [mark.name for mark in first.marks] == ["slow"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 144])
+def test_shares(count: int) -> None:
+    """As many as fit, one at least, spread over all of them; none is left out that costs nothing."""
+    assert evenly(count, 1e-9) == set(range(count))
+    assert len(evenly(count, 1e9)) == 1
+    half = evenly(count, SHARE * count**0.5 / (count / 2)) if count > 1 else {0}
+    assert len(half) == max(1, round(count / 2))
+    assert all(0 <= k < count for k in half)
+    assert max(half) >= count - 3
+    assert min(half) <= 2
+
+
+def test_seconds_are_those_of_tests_that_are_there() -> None:
+    texts: dict[str, str] = {}
+    for name in seconds_per_case():
+        path, *_, function = name.split("::")
+        text = texts.setdefault(path, (Path(__file__).parents[1] / path).read_text("utf-8"))
+        assert f"def {function}(" in text, f"seconds_per_case.tsv: there is no {name}"

@@ -57,13 +57,16 @@ from .model import audit as audit
 from .public_names import GROUPS as _GROUPS
 
 if _typing.TYPE_CHECKING:
+    from . import accuracy as accuracy
     from . import actuators as actuators
+    from . import cluster as cluster
     from . import compilation as compilation
     from . import constraints as constraints
     from . import contact as contact
     from . import couplings as couplings
     from . import derivatives as derivatives
     from . import elements as elements
+    from . import environments as environments
     from . import identification as identification
     from . import integrators as integrators
     from . import jacobian_products as jacobian_products
@@ -74,6 +77,7 @@ if _typing.TYPE_CHECKING:
     from . import testing as testing
     from . import viewer as viewer
     from .bound import bind as bind
+    from .cluster.sweeping import sweep as sweep
     from .functions.drives import drive_forces as drive_forces
     from .functions.where import where as where
     from .maximal_coordinates.maximal_model import maximal as maximal
@@ -92,7 +96,10 @@ if _typing.TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_MODULES = (*_GROUPS, "integrators", "operators", "simulation", "testing", "viewer")
+_MODULES = (
+    *_GROUPS,
+    *("accuracy", "cluster", "environments", "integrators", "operators", "simulation", "testing", "viewer"),
+)
 _WHERE = {
     "SampledController": "simulation.sampled_control",
     "Stepping": "simulation.stepping",
@@ -108,6 +115,7 @@ _WHERE = {
     "rollout_gradient": "simulation.gradients.rollout_gradient",
     "simulate": "simulation.simulate",
     "step": "simulation.steps.one_step",
+    "sweep": "cluster.sweeping",
     "view": "viewer.viewer",
     "where": "functions.where",
 }
@@ -136,7 +144,8 @@ if not _typing.TYPE_CHECKING:  # a checker knows the names from the imports abov
             return value
         from .errors import near
 
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{near(name, __all__)}")
+        meant = "" if name.startswith("_") else near(name, __all__)  # tools look for private names in every module
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{meant}")
 
 
 def __dir__() -> list[str]:

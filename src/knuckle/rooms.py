@@ -39,12 +39,14 @@ ROOMS = (
     "operators",
     # groups of public functions: `kn.loops` …
     *_GROUPS,
+    "accuracy",
     # through time
     "integrators",
     "trajectory",
     "simulation",
     # what people look at and type, and test with
     "viewer",
+    "environments",
     "cluster",
     "cli",
     "testing",
@@ -62,6 +64,7 @@ DECIDE_KERNELS = tuple(
     not in (
         "formats",
         "robots",
+        "accuracy",
         "actuators",
         "bound",
         "compilation",

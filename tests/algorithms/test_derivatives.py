@@ -59,6 +59,7 @@ def test_the_law_holds(seed: int, near_singular: bool) -> None:
     assert derivatives(model, state) < TOLERANCE, str(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("names", [Some(sorted(JOINTS))], ids=["every joint type"])
 @pytest.mark.parametrize("seed", seeds(3, quick=1))
 def test_every_joint_type_obeys_it(names: Any, seed: int) -> None:

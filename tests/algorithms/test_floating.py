@@ -182,14 +182,14 @@ def with_forced_joint(model, q, v, tau, a):
 @pytest.mark.parametrize("name", quick(["satellite", "quadruped", "humanoid"], ["satellite", "quadruped"]))
 def test_they_are_cheaper(name: str):
     """Fewer operations than the general algorithms, after simplification of both."""
-    from knuckle.functions.hybrid import _hybrid
+    from knuckle.functions.hybrid import hybrid_motion
 
     model = frictionless(kn.robots.load(name))
     free, afloat = (kn.compilation.operation_count(f, model) for f in (with_free_joint, kn.forward_dynamics))
     assert (afloat.mul < free.mul, afloat.add < free.add, afloat.div <= free.div) == (True, True, True)
     general = kn.compilation.operation_count(with_forced_joint, model)
     special = kn.compilation.operation_count(
-        _hybrid, model, prescribed=tuple(range(1, model.nb)), method="aba", stabilization=None
+        hybrid_motion, model, prescribed=tuple(range(1, model.nb)), method="aba", stabilization=None
     )
     assert (special.mul < 0.9 * general.mul, special.add < 0.9 * general.add) == (True, True)
 

@@ -9,7 +9,7 @@ import pytest
 
 import knuckle as kn
 from knuckle.algorithms.dynamics import hybrid_dynamics as hybrid
-from knuckle.functions.hybrid import _hybrid as text
+from knuckle.functions.hybrid import hybrid_motion as text
 from knuckle.functions.loops import closed_response
 from knuckle.joints import Revolute
 from knuckle.model import Builder, Model
@@ -299,6 +299,7 @@ def test_accelerations_that_the_loops_do_not_have_give_nan_in_their_rows():
         close(at_rest, 0 * right, size=1.0)
 
 
+@pytest.mark.slow
 def test_many_loops(monkeypatch: pytest.MonkeyPatch):
     """A long ladder goes by matrices of numbers; a short one by both ways."""
     made = ladder(3)

@@ -255,6 +255,7 @@ def test_ltl_of_fractions_has_no_root():
         branch_sparsity.ltl(Matrix([[Fraction(2)]]), (-1,))
 
 
+@pytest.mark.slow
 def test_factorisations_over_symbols():
     a, b, c, d, e = sp.symbols("a b c d e", positive=True)
     H = Matrix([[a, b, c], [b, d, 0], [c, 0, e]])

@@ -293,6 +293,7 @@ LARGE = ("gravity_force", "inverse_dynamics", "inverse_dynamics with f_ext", "fo
          "body_poses")  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not HAS_ENTRY, reason="another interpreter")
 @pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_large_mechanisms_have_a_short_way(

@@ -8,6 +8,7 @@ import weakref
 from typing import Any
 
 import numpy as np
+import pytest
 
 import knuckle as kn
 
@@ -47,6 +48,7 @@ def test_no_references_are_lost_in_native_calls() -> None:
     assert [sys.getrefcount(x) for x in watched] == before
 
 
+@pytest.mark.slow
 def test_no_memory_is_lost() -> None:
     model, s = arm(), states(arm())
     fast = kn.bind(model)

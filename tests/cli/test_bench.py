@@ -27,6 +27,7 @@ def run(*arguments: Any, code: int = 0) -> Result:
 QUICK = ("--seconds", "0.001", "--batch", "5")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(["arm", "quadruped", "satellite", "pendulum"], ["satellite"]))
 def test_every_number_is_there_and_all_compute_the_same(name: str):
     pytest.importorskip("pinocchio")
@@ -61,6 +62,7 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatc
     assert "All compute the same" not in shown
 
 
+@pytest.mark.slow
 def test_a_library_that_computes_something_else_is_left_out(monkeypatch: pytest.MonkeyPatch):
     """Rotor inertia: URDF has no word for it, so the other library has not got it."""
     pytest.importorskip("pinocchio")
@@ -80,6 +82,7 @@ def test_a_model_that_another_library_cannot_have_is_left_out():
     assert list(found["functions"][0]["batch_s"]) == ["knuckle"]
 
 
+@pytest.mark.slow
 def test_threads_are_put_back():
     before = kn.compilation.get_threads()
     run("pendulum", *QUICK, "--threads", 2)

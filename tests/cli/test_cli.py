@@ -200,6 +200,7 @@ def test_names_in_errors_stay_as_they_are(tmp_path: Path):
     assert "joint ':smile:'" in run("info", path, code=1).stderr
 
 
+@pytest.mark.slow
 def test_a_reader_that_ends_is_no_error():
     whole = f"{sys.executable} -m knuckle export pendulum | head -n 1"
     done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True)

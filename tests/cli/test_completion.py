@@ -45,6 +45,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_the_shell_is_offered_commands(folder: Path):
     command = [sys.executable, "-m", "knuckle"]
     environment = {**os.environ, **asked("knuckle sim")}

@@ -63,6 +63,7 @@ def test_it_reaches_swings_reports_and_writes(place: Path, monkeypatch: pytest.M
 _timed = demo_module._timed
 
 
+@pytest.mark.slow
 def test_torques_stay_within_the_limits():
     model = kn.robots.load("arm")
     control = demo_module.towards(model, kn.neutral(model), np.array(demo_module.GOAL), demo_module.BANDWIDTH)
@@ -98,6 +99,7 @@ def test_places_it_cannot_write_to(arguments: tuple[str, ...], complaint: str):
     assert line == complaint
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_without_matplotlib_it_says_how_to_get_it(place: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(demo_module, "can_plot", lambda: False)
@@ -141,6 +143,7 @@ def test_it_fails_if_the_energy_is_not_kept(monkeypatch: pytest.MonkeyPatch):
     run(code=1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short")
 def test_it_fails_if_the_arm_does_not_arrive(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(demo_module, "ARRIVED", 1e-3)

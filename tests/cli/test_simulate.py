@@ -68,6 +68,7 @@ def test_work_is_what_the_energy_gains_without_friction():
     assert "of work" in run("arm", "-c", "pd", "--goal", "elbow_pitch=1", "-t", 0.1).stdout
 
 
+@pytest.mark.slow
 def test_hold_holds_and_none_does_not():
     start = "shoulder_pitch=1.2,elbow_pitch=0.5"
     for controller, moved in (("hold", False), ("none", True)):
@@ -112,6 +113,7 @@ def test_a_floor_is_put_under_a_robot(tmp_path: Path):
     assert "--friction is that of a floor" in run("arm", "--friction", 2, code=2).output
 
 
+@pytest.mark.slow
 def test_a_floor_is_put_under_a_block(tmp_path: Path):
     """Where it is lowest."""
     file, out = tmp_path / "block.json", tmp_path / "falls.npz"
@@ -254,6 +256,7 @@ def test_a_table_for_other_programs(tmp_path: Path):
         kn.Trajectory.load(tmp_path / "p.csv")
 
 
+@pytest.mark.slow
 def test_compliant_limits_push_back(tmp_path: Path):
     """The elbow starts fast towards its limit, and is turned back a little beyond it."""
     at = ("--start", "elbow_pitch=2.3", "--speed", "elbow_pitch=3", "--no-joint-friction")

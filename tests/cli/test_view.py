@@ -103,6 +103,7 @@ def test_without_viser_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
     assert '"viser>=' in line
 
 
+@pytest.mark.slow
 def test_it_is_served_and_ends_with_ctrl_c():
     command = [sys.executable, "-m", "knuckle", "view", "pendulum", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:

@@ -62,9 +62,8 @@ def _infeasible(s, found):
     assert found.violation > 1e-6
 
 
-@pytest.mark.parametrize(
-    ("which", "feasible", "pushing"), [(QUICK, 3, 5), pytest.param(range(9), 6, 8, marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("which", "feasible", "pushing"), [(QUICK, 3, 5), (range(9), 6, 8)])
 def test_most_of_them_have_a_solution(which: Iterable[int], feasible: int, pushing: int):
     """The test above is about something: of its problems most are feasible, with inequalities that push."""
     found = [solved(seed) for seed in which]

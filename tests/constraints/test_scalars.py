@@ -34,6 +34,7 @@ def test_mpmath(case):
         assert max(abs(float(x) - y) for x, y in zip(found, wanted, strict=True)) < 1e-9 * (1 + np.abs(wanted).max())
 
 
+@pytest.mark.slow
 def test_casadi(case):
     casadi = pytest.importorskip("casadi")
     model, q, v, tau, constraints, wanted = case

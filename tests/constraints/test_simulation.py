@@ -68,6 +68,7 @@ def test_velocity_steps_end_at_the_stop(h: float):
     assert np.max(impulses) > 0
 
 
+@pytest.mark.slow
 def test_a_rope_that_tightens():
     """The end of the pendulum on a rope to a wall: never further than its length, tight some of the time only."""
     model = double_pendulum(-np.inf, np.inf)

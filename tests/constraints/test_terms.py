@@ -43,6 +43,7 @@ def test_rates_are_derivatives_in_time(kind: str):
     assert np.abs(rate).max() > 1e-6, "the test sees something move"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(4, quick=1))
 def test_products_are_those_of_the_rows(seed: int):
     """J x and Jᵀ y through the velocities of bodies and forces on them (notes 2.10) against the rows themselves."""
@@ -144,6 +145,7 @@ def test_a_rope_of_no_length_has_no_direction():
     assert not found.active.any()
 
 
+@pytest.mark.slow
 def test_costs_are_linear_in_the_bodies():
     """Operations of the products and of a constraint's forces: as many more from 10 to 20 bodies as from 20 to 30."""
 

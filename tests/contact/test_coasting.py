@@ -20,6 +20,7 @@ def thrown(com=(0.0, 0.0, 0.0)):
     return b.build()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("com", quick([(0.0, 0.0, 0.0), (0.03, -0.02, 0.05)], [(0.03, -0.02, 0.05)]))
 def test_energy_is_kept_and_momentum_to_the_second_order(com):
     """About its middle axis a body tumbles; explicit steps would have made a third of its energy more."""
@@ -37,6 +38,7 @@ def test_energy_is_kept_and_momentum_to_the_second_order(com):
     assert off[1] < 1e-2 * float(np.linalg.norm(about[0]))
 
 
+@pytest.mark.slow
 def test_steps_come_near_the_motion_of_a_free_body():
     """Of the second order in flight: beside Runge and Kutta's method on the same mechanism without contact."""
     model, v = thrown((0.03, -0.02, 0.05)), np.array([1.0, 6.0, 0.5, 0.3, -0.2, 0.1])

@@ -71,6 +71,7 @@ def found(Y: np.ndarray, b: np.ndarray, laws: list[Law], guess: np.ndarray, roun
     return p.impulses[:row].copy(), left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_the_law_holds_and_no_energy_is_made(seed: int):
     Y, b, laws = some_contacts(seed, 6, 14)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.seeds import seeds
 
+from knuckle.algorithms.contact import cone_rounds
 from knuckle.algorithms.contact.cone_problem import ConeProblem, residual
 from knuckle.algorithms.contact.cone_rounds import solved
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
@@ -54,6 +55,7 @@ def test_random_problems_with_every_law(seed: int):
     check(A, b, laws, found, np.abs(b).max())
 
 
+@pytest.mark.slow
 def test_more_contacts_than_freedoms():
     """Impulses are not unique then, and from no guess at all a few are not found: the residual says which."""
     found = 0
@@ -117,3 +119,25 @@ def test_axes_along_which_nothing_responds():
     found, left = solved(ConeProblem.along(G.tolist(), parts, b.tolist(), [Cone(0.5)] * 4), [0.0] * 12, 40, 1e-12)
     assert float(left) <= 1e-10
     assert np.array(found, float)[::3].sum() == pytest.approx(2.0, abs=1e-9)
+
+
+def test_rounds_end_where_nothing_more_comes_of_them(monkeypatch: pytest.MonkeyPatch):
+    """Two corners of a foot stick with gaps g₁ and g₂ of their own: a rigid foot cannot close both without a slip of
+    the second order, half of (g₁ − g₂)²/(L dt) at each, and as much is left by a few rounds as by many."""
+    dt, rng = 2e-3, np.random.default_rng(2)
+    gaps = np.array([2e-6, 1e-6, 1.5e-6, 1e-3])
+    at = [np.array([x, y, z - 0.8]) for (x, y), z in zip([(-9, -5), (-9, 5), (9, -5), (9, 5)], gaps, strict=True)]
+    J = np.array([[*np.cross(p * (0.01, 0.01, 1), d), *d] for p in at for d in np.eye(3)[[2, 0, 1]]])
+    W = rng.normal(size=(6, 6))
+    response = np.linalg.inv(np.diag([1.0, 1.0, 0.5, 10.0, 10.0, 10.0]) + 0.1 * W @ W.T)
+    b = J @ [0, 0, 0, 0, 0, -9.81 * dt] + np.kron(gaps / dt, [1, 0, 0])
+    parts = [{k: float(x) for k, x in enumerate(row) if x} for row in J]
+    made = ConeProblem.along(response.tolist(), parts, b.tolist(), [Cone(0.5)] * 4)
+    guess, rounds, one = [0.1, 0.0, 0.0] * 2 + [0.0] * 6, list[int](), cone_rounds._round
+    monkeypatch.setattr(cone_rounds, "_round", lambda *args: rounds.append(1) or one(*args))
+    left, few = float(solved(made, guess, 40, 1e-11)[1]), len(rounds)
+    monkeypatch.setattr(cone_rounds, "STILL", 0.0)
+    assert left == pytest.approx(float(solved(made, guess, 40, 1e-11)[1]), rel=0.01)
+    assert left == pytest.approx(0.5 * (1.5e-6 - 1e-6) ** 2 / (0.01 * np.hypot(18, 10) * dt), rel=0.3)
+    assert few < 6
+    assert len(rounds) > 3 * few

@@ -108,6 +108,7 @@ def dropped(model: kn.Model, height: float) -> np.ndarray:
     return q
 
 
+@pytest.mark.slow
 def test_they_are_the_compiled_steps():
     """The same laws and the same solver: a robot on four feet, with friction at its joints."""
     model = keep_collisions(quadruped(), lambda body, shape: isinstance(shape.shape, Sphere))
@@ -134,6 +135,7 @@ def test_a_robot_that_falls_lies_still():
     assert np.diff(energy).max() < 1e-3 * np.ptp(energy)
 
 
+@pytest.mark.slow
 def test_a_stack_of_boxes_stands():
     b = kn.Builder("stack")
     b.ground()
@@ -178,6 +180,7 @@ def test_loops_stay_closed_on_numbers():
     assert isinstance(model.joints[0].type, Revolute)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_numbers", [False, True])
 def test_springs_and_dampers_of_joints_may_be_stiff(on_numbers: bool):
     """They are as at the end of a step: of first order where they are soft, and bounded however stiff they are."""

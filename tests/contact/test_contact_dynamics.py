@@ -73,6 +73,7 @@ def test_feet_that_are_one_too_many(method: Method):
         assert np.linalg.matrix_rank(kn.contact.contact_jacobian(model, q)[motion.active, 0]) == 3
 
 
+@pytest.mark.slow
 def test_ways_agree_where_the_box_tips():
     model = on_plane(box((0.6, 0.4, 0.2), mass=3.0))
     q, rng = placed(model, (0, 0, 0.1)), np.random.default_rng(2)

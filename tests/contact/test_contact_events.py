@@ -26,6 +26,7 @@ def times(motion, kind):
     return [event.time for event in motion.events if event.kind == kind]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("e", quick([0.3, 0.6], [0.6]))
 def test_a_ball_bounces_ever_less_and_comes_to_rest(e: float):
     """It rests from t = √(2H/g) (1 + e)/(1 − e) on."""
@@ -61,6 +62,7 @@ def test_a_box_on_a_slope(tangent: float):
     assert motion.q[-1, 4] == pytest.approx(v * 0.05 / 2, abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", quick([0.15, 0.3], [0.15]))
 def test_a_ball_on_a_slope_rolls_where_friction_is_enough(mu: float):
     slope = math.atan(0.8)
@@ -73,6 +75,7 @@ def test_a_ball_on_a_slope_rolls_where_friction_is_enough(mu: float):
     assert (motion.v[-1, 1] * RADIUS == pytest.approx(speed, rel=1e-10)) == rolls
 
 
+@pytest.mark.slow
 def test_a_ball_that_slides_begins_to_roll():
     """5/7 of its speed, from t = 2 v/(7 μ g) on."""
     v0, mu = 0.5, 0.4
@@ -131,6 +134,7 @@ def test_a_push_tips_what_it_meets_high_enough(height: float):
     assert (abs(motion.v[-1, 1]) < 1e-12) == (height < b / mu)
 
 
+@pytest.mark.slow
 def test_a_block_on_a_wedge_that_is_free():
     """a_M = m g sin θ cos θ/(M + m sin² θ)."""
     theta, m, M = 0.5, 1.0, 3.0
@@ -148,6 +152,7 @@ def test_a_block_on_a_wedge_that_is_free():
     assert motion.v[-1, 0] == pytest.approx(-a * 0.1, rel=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mu", quick([0.0, 0.5], [0.5]))
 def test_a_load_that_goes_around_wakes_redundant_feet(mu: float):
     """The centre of pressure goes around near the corners: feet that were not needed take over, and nothing moves.
@@ -196,6 +201,7 @@ def _sideways(rate):
     return controller
 
 
+@pytest.mark.slow
 def test_a_force_that_grows_lifts_a_ball():
     model = on_plane(ball())
     motion = run(model, placed(model, (0, 0, RADIUS)), np.zeros(6), 0.2, controller=growing(model, 100.0, 5))
@@ -205,6 +211,7 @@ def test_a_force_that_grows_lifts_a_ball():
     assert motion.v[-1, 5] == pytest.approx(100 * t * t / 2, abs=1e-10)
 
 
+@pytest.mark.slow
 def test_a_capsule_lies_on_two_points_and_rolls():
     """Line contact by its ends: with r ω = v it rolls down a slope with a = g sin θ/(1 + I/(m r²))."""
     slope, r = 0.2, 0.1
@@ -236,6 +243,7 @@ def test_free_balls_keep_their_momentum():
     assert np.diff(motion.energy).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_a_double_pendulum_on_a_wall():
     """ΔT = −½ (1 − e²) ζ²/(J H⁻¹ Jᵀ) at each impact, nothing between them."""
     b = kn.Builder("double", gravity=(0, 0, -9.81))

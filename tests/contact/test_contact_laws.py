@@ -123,6 +123,7 @@ def test_overlaps_go_without_a_velocity():
     assert np.abs(motion.v).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_many_overlaps_at_once():
     model = on_plane(ball(1.0), ball(1e3), ball(1.0), friction=0.5)
     q = placed(model, (0, 0, 0.08), (0.02, 0.01, 0.2), (0, 0, 0.32))
@@ -166,6 +167,7 @@ def test_extrapolated_steps_stick_and_strike_as_others_do():
     assert motion.q[-1, 6] == pytest.approx(RADIUS, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_what_cannot_move_is_not_pushed():
     """Contacts across the only way that bodies have, and between bodies that are held, do no harm."""
     b = kn.Builder("rail", gravity=(0, 0, -G))

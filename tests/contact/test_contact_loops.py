@@ -71,6 +71,7 @@ def energy(model: Model, motion) -> np.ndarray:
     return kn.kinetic_energy(model, motion.q, motion.v) + kn.potential_energy(model, motion.q)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("loops", quick([1, 2], [2]))
 def test_a_frame_of_four_bars_falls_over_on_the_ground(loops: int):
     """It shears until its top touches the ground; loops stay closed to rounding, redundant ones too."""

@@ -62,6 +62,7 @@ def test_a_ball_that_slides_begins_to_roll():
     assert along[k + 2] == pytest.approx(5 / 7 * v0, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_friction_is_the_same_in_every_direction():
     """A box that slides stops after v²/(2 μ g), straight ahead, whatever way it goes."""
     model = on_plane(box((0.2, 0.2, 1e-4)), friction=0.3)
@@ -88,6 +89,7 @@ def test_a_ball_bounces_by_its_restitution(e: float):
     assert after == pytest.approx(-e * before, abs=0.02)
 
 
+@pytest.mark.slow
 def test_three_balls_in_a_row_share_a_blow():
     """Moreau's law: all contacts of a blow have one restitution, so that the balls leave with −1/3, 2/3 and 2/3."""
     model = on_plane(ball(), ball(), ball(), friction=0.0, restitution=1.0)

@@ -178,6 +178,7 @@ def arm_and_boxes() -> kn.Model:
     return b.build()
 
 
+@pytest.mark.slow
 def test_rates_are_those_of_the_least_gaps():
     model, rng, h = arm_and_boxes(), np.random.default_rng(4), 1e-6
     pairs = kn.contact.contact_pairs(model)

@@ -1,5 +1,6 @@
 """Convex hulls of meshes on a plane."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,7 @@ def test_gaps_close_with_the_velocity_along_the_normal():
             assert spare or float(moving.gap.derivative) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_on_terrain_the_deepest_corner_is_among_the_places():
     rng = np.random.default_rng(4)
     rows = tuple(tuple(float(x) for x in row) for row in 0.05 * rng.normal(size=(12, 12)))
@@ -90,6 +92,7 @@ def on_the_ground(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0
     return b.build()
 
 
+@pytest.mark.slow
 def test_a_mesh_file_lies_still_on_the_ground(tmp_path: Path):
     path = tmp_path / "cylinder.obj"
     trimesh.creation.cylinder(0.3, 0.8, sections=32).export(path)
@@ -129,3 +132,22 @@ def test_bad_mesh_files_are_named(tmp_path: Path):
         kn.contact.with_hulls(on_the_ground(broken))
     with pytest.raises(kn.ModelError, match="no such file"):
         kn.contact.with_hulls(on_the_ground(tmp_path / "none.stl"))
+
+
+def test_a_hollow_mesh_is_named_once(tmp_path: Path, recwarn: pytest.WarningsRecorder):
+    """A ring is not its hull, in any unit and scale; a ball is, and a sheet has no volume to compare."""
+    ring, ball, sheet = (tmp_path / name for name in ("ring.stl", "ball.stl", "sheet.obj"))
+    trimesh.creation.annulus(0.2, 0.3, 0.1, sections=64).export(ring)
+    trimesh.creation.icosphere(2, 0.3).export(ball)
+    sheet.write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 1\nf 1 2 3\nf 2 3 4\n")
+    for full in (ball, sheet):
+        kn.contact.with_hulls(on_the_ground(full))
+    assert not recwarn.list
+    model = kn.contact.with_hulls(on_the_ground(ring, (2.0, 1.0, -0.5)))
+    (warning,) = recwarn.list
+    part = round(100 * (1 - (0.2 / 0.3) ** 2))
+    assert re.search(rf"ring\.stl of link 'body' fills {part}% of its hull", str(warning.message))
+    assert warning.filename == __file__
+    recwarn.clear()
+    kn.contact.with_hulls(model)
+    assert not recwarn.list

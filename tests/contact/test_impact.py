@@ -173,7 +173,7 @@ def test_energy_never_rises_under_the_default_law():
     """Boxes that strike with a corner, an edge or a face, spinning, with any friction and restitution."""
     model = on_plane(box((0.4, 0.2, 0.1)))
     rng = np.random.default_rng(0)
-    turns = [rng.normal(size=3) for _ in range(4)] + [np.array([0, 0.3, 0]), np.zeros(3)] * 2
+    turns = [rng.normal(size=3) for _ in range(2)] + [np.array([0, 0.3, 0]), np.zeros(3)]
     struck = 0
     for turn in turns:
         q = kn.integrate(model, kn.neutral(model), np.concatenate([turn, np.zeros(3)])).copy()
@@ -192,7 +192,7 @@ def test_energy_never_rises_under_the_default_law():
         change = kn.kinetic_energy(model, q, found.v) - kn.kinetic_energy(model, q, v)
         assert change == pytest.approx(float(found.energy), abs=1e-11)
         struck += bool(np.any(found.impulses))
-    assert struck > 5
+    assert struck > 2
 
 
 @pytest.mark.parametrize("law", SMOOTH)

@@ -78,6 +78,7 @@ def test_a_wall_that_is_hit_obeys_the_laws():
     assert slowed < 0.7 * kn.kinetic_energy(model, q, v)
 
 
+@pytest.mark.slow
 def test_steps_by_loops_run_as_plain_python_too():
     """The routines are Python: what is compiled does the same as the text."""
     model, q = wall(1, 2)
@@ -99,6 +100,7 @@ def test_steps_by_loops_run_as_plain_python_too():
     np.testing.assert_allclose(plain.v, compiled.v, rtol=0, atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_explicit", quick([True, False], [False]))
 def test_a_run_goes_on_from_a_checkpoint_to_the_last_bit(tmp_path: Path, is_explicit: bool):
     model, q = wall(2, 3)

@@ -211,6 +211,7 @@ def test_what_slides_has_all_of_its_friction():
         assert stick.name == "body0 on ground"
 
 
+@pytest.mark.slow
 def test_impacts_have_impulses():
     """From event to event a bounce is an impulse: m (1 + e) u, at the row after it. In steps it is the step's force."""
     model = on_plane(ball(), friction=0.0, restitution=0.5)
@@ -376,6 +377,7 @@ def test_rollouts_keep_contacts_where_they_are_asked_to(contacts: Any, tmp_path:
         kn.rollout(model, q, v, dt=DT, steps=10, contacts=False, save_contacts=True)
 
 
+@pytest.mark.slow
 def test_forces_are_plotted():
     model = on_plane(ball())
     motion = kn.simulate(model, placed(model, (0, 0, RADIUS)), np.array([0, 0, 0, 1.0, 0, 0]), 0.05, dt=DT)
@@ -388,6 +390,7 @@ def test_forces_are_plotted():
     assert "contact force [N]" not in [x.title for x in panels(loose, WHAT, None)]
 
 
+@pytest.mark.slow
 def test_extrapolated_steps_have_the_forces_of_the_second_order():
     """A box that slides on a slope: friction and weight, in steps of the second order."""
     model = on_plane(box(), friction=0.2, slope=SLOPE)

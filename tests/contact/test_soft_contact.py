@@ -131,6 +131,7 @@ def test_springs_that_stick_keep_the_order_of_the_integrator(integrator: str):
     assert coarse / fine > {"euler": 1.9, "heun": 3.7, "rk4": 14.0, "implicit": 1.8, "bdf2": 3.4}[integrator]
 
 
+@pytest.mark.slow
 def test_springs_of_friction_store_energy_and_dampers_take_it():
     """Kinetic, potential and spring energy lose ∫ D δ̇² + D s² while a ball rolls on its spring: to the fourth order."""
     contacts, part = CompliantContacts("linear", across=0.02), 0.02
@@ -200,6 +201,7 @@ def test_a_spring_holds_a_block_on_a_slope_and_regularized_friction_lets_it_cree
     assert creeps.v[-1, 3] == pytest.approx(1e-3 * r / math.sqrt(1 - r * r), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("friction", quick(["spring", "regularized"], ["spring"]))
 def test_beyond_the_angle_of_friction_it_slides(friction: Any):
     """a = g (sin θ − μ cos θ)."""
@@ -340,6 +342,7 @@ def test_slopes_of_a_linear_contact_are_its_stiffness_and_damping():
     np.testing.assert_allclose([list(map(float, x)) for x in by_q], -np.diag([0, 0, K]), rtol=1e-14)
 
 
+@pytest.mark.slow
 def test_two_bodies_push_each_other_alike():
     model = soft(on_plane(ball(1.0), ball(3.0), friction=0.7)).with_gravity((0, 0, 0))
     q = placed(model, (0, 0, 5), (0.3, 0.05, 5.02))

@@ -324,3 +324,32 @@ def test_what_does_not_fit_is_named():
         bilateral_staggered_projections(model, [JointBearing("body0_joint", 0.3, 0.1)])
     with pytest.raises(ValueError, match="bearing of 'a': radius is a number from"):
         JointBearing("a", 0.3, 0.0)
+
+
+def test_implicit_steps_without_friction_are_those_of_implicit_euler() -> None:
+    """Springs of joints and elements in the equations, closed loops kept; with friction stiff ones need no short steps.
+
+    A pendulum on a stiff spring, steps ten times as long as explicit ones may be: explicit steps burst, implicit ones
+    come to rest, with and without what the bearing rubs.
+    """
+    b = kn.Builder("stiff")
+    bar = kn.model.solid_box(1.0, (0.05, 0.05, 0.5), at=(0, 0, -0.25))
+    b.body("upper", joint=kn.joints.Revolute("y"), inertia=bar)
+    b.body("lower", "upper", kn.joints.Revolute("y"), (0, 0, -0.5), inertia=bar, stiffness=3e5, damping=20.0)
+    b.spring("stay", ("base", (1, 0, 0)), ("upper", (0, 0, -0.5)), stiffness=2e6, damping=50.0)
+    model = b.build()
+    q, v, dt = np.array([0.02, -0.01]), np.array([0.3, 0.1]), 0.01
+    euler = kn.simulate(model, q, v, dt, dt=dt, integrator=kn.integrators.ImplicitEuler("dense"))
+    step = kn.contact.bilateral_staggered_projections(model, (), q, v, dt=dt, implicit=True)
+    np.testing.assert_allclose(step.v, euler.v[-1], atol=1e-5 * np.abs(v).max())  # K is made symmetric
+    bearing = kn.contact.JointBearing("upper_joint", 0.5, 0.05, 0.1)
+    for implicit in (True, False):
+        place, speed, start = q, v, None
+        for _ in range(30):
+            start = kn.contact.bilateral_staggered_projections(
+                model, [bearing], place, speed, dt=dt, start=start, implicit=implicit
+            )
+            place, speed = kn.integrate(model, place, dt * start.v), start.v
+            if np.abs(speed).max() > 1e6:
+                break
+        assert np.abs(speed).max() < 1e-3 if implicit else np.abs(speed).max() > 10

@@ -29,6 +29,7 @@ def test_soft_surfaces_may_overlap(recwarn):
     assert not _told(recwarn)
 
 
+@pytest.mark.slow
 def test_many_shapes():
     model = on_plane(*[box((1, 1, 1))] * 20)
     with pytest.warns(RuntimeWarning, match=r"'body\d+' and 'body\d+' .* by 0\.1 m .* and 18 other pairs"):

@@ -127,6 +127,7 @@ def test_a_box_finds_the_bump_below_it():
     np.testing.assert_allclose(found, [0.4, 0.4, 0.4, 0.4, 0.1], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_an_ellipsoid_touches_where_the_normals_are_one():
     """As a ball if it is one; on a slope as on a plane; and on rough ground no other point of it is nearer."""
     rng, ground, flat = np.random.default_rng(8), field(rough=0.02), HeightField(((0.0, 0.4),) * 2, (4.0, 4.0))
@@ -212,6 +213,7 @@ def terrain_model(heights: np.ndarray, friction: float = 0.0) -> kn.Model:
     return b.build()
 
 
+@pytest.mark.slow
 def test_code_agrees_with_numbers():
     model, rng = terrain_model(0.02 * np.random.default_rng(6).normal(size=(30, 40))), np.random.default_rng(7)
     q = np.stack([kn.random_configuration(model, rng) for _ in range(200)])

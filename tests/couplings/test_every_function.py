@@ -21,8 +21,8 @@ from .table import ROWS
 PAGE = Path(__file__).parents[2] / "docs" / "couplings.md"
 BEGIN, END = "<!-- the table, written by tests/couplings/test_every_function.py -->", "<!-- end of the table -->"
 WITHOUT_MODEL = {
-    "Builder", "Model", "ModelError", "Trajectory", *GROUPS, "formats", "integrators", "joints", "load", "model",
-    "robots", "save", "simulation", "spatial", "testing", "view", "viewer", "where",
+    "Builder", "Model", "ModelError", "Trajectory", *GROUPS, "accuracy", "formats", "integrators", "joints", "load",
+    "cluster", "environments", "model", "robots", "save", "simulation", "spatial", "testing", "view", "viewer", "where",
     "compilation.get_threads", "compilation.set_kernel_limit", "compilation.set_policy", "compilation.set_threads",
     "contact.CompliantContacts", "contact.ContactMotion", "contact.ContactPair", "contact.ContactStep",
     "contact.Impact", "contact.JointBearing", "contact.RigidContacts", "identification.BaseParameters",

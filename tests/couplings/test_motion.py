@@ -82,6 +82,7 @@ def test_kernels_are_the_text(name: str):
         close(a[k], text, 1e5)
 
 
+@pytest.mark.slow
 def test_a_long_snake_of_two_freedoms(monkeypatch: pytest.MonkeyPatch):
     """More bodies than straight-line code is made for: rolled code, with couplings around it."""
     monkeypatch.setattr(rolled_code, "BODIES", 10)

@@ -18,8 +18,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(autouse=True)
 def _in_double() -> Any:
-    with jax.enable_x64(True):
-        yield
+    jax.config.update("jax_enable_x64", True)  # in every thread: calls back come from others than this one
+    yield
+    jax.config.update("jax_enable_x64", False)
 
 
 def in_jax(arrays: list[Any]) -> list[Any]:

@@ -106,6 +106,13 @@ def test_it_adds_a_mass_along_the_line():
     np.testing.assert_allclose(difference, J.T @ (masses * growth), atol=1e-8)
 
 
+def test_sparse_equations_have_it():
+    model = branches()
+    q, v, tau = np.random.default_rng(3).normal(size=(3, 4))
+    right = kn.forward_dynamics(model, q, v, tau)
+    np.testing.assert_allclose(kn.loops.sparse_dynamics(model, q, v, tau), right, atol=1e-9 * np.abs(right).max())
+
+
 def test_derivatives_have_it():
     """By their own equations, against complex steps."""
     model = branches()

@@ -139,6 +139,7 @@ def test_through_a_ring_slopes_of_slopes_are_exact():
         assert slopes(a, b, u, w) == pytest.approx(slopes(a + 1e-7 * w, b, u, w), rel=1e-4, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_points_along_a_line_are_as_long_as_it_and_on_the_surface():
     """For whoever draws them: chords of a tenth of a radian are short of the arc by less than 5e-4."""
     for seed in range(20):

@@ -156,6 +156,7 @@ def test_nothing_is_lost():
     assert to_json(back) == to_json(model)
 
 
+@pytest.mark.slow
 def test_every_float_keeps_its_bits():
     rng = random.Random(0)
     values = [rng.uniform(-1, 1) * 10.0 ** rng.randint(-300, 300) for _ in range(2000)] + [
@@ -401,6 +402,7 @@ def test_size(monkeypatch: pytest.MonkeyPatch):
     assert "the limit is" in refused(to_json(example())).message
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", quick([50, 500], [50]))
 def test_any_damage_is_a_model_error_or_a_model(count: int):
     """Documents with one value replaced by something else, or one key taken away."""

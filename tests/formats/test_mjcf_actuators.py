@@ -79,7 +79,7 @@ def test_what_is_written_is_what_was_read(puppet: kn.Model):
     [
         ('<general name="x" joint="lift" dyntype="filter" dynprm="0.1"/>', "a state of its own"),
         ('<motor name="x" joint="root"/>', "a ball or free joint"),
-        ('<motor name="x" site="nose" refsite="heel"/>', "none of joint, tendon or site"),
+        ('<motor name="x" site="nose" refsite="heel"/>', "relative to another one"),
         ('<muscle name="x" joint="knee" lengthrange="0 1"/>', "a state of its own"),
     ],
 )

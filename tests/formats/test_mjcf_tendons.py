@@ -145,6 +145,7 @@ def test_tendons_are_what_they_are_in_mujoco(text: str, wrapped: set[int]):
     assert wrapped & kinds, f"no line was on a surface: {kinds}"
 
 
+@pytest.mark.slow
 def test_a_line_through_a_ring_is_mujocos_to_its_own_tolerance():
     """MuJoCo finds the point on the edge to 1e-6; the length is least there, and good to 1e-12."""
     m = mujoco.MjModel.from_xml_string(RING)

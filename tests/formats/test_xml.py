@@ -1,7 +1,5 @@
 """The XML reader: what it gives, and what it refuses."""
 
-import time
-
 import pytest
 
 from knuckle.errors import ModelError
@@ -68,9 +66,7 @@ def test_refuses(data: bytes | str, line: int | None, words: str):
 def test_entity_bomb_is_refused_at_once():
     levels = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 12))
     bomb = f'<!DOCTYPE a [<!ENTITY e0 "ha">{levels}]><a>&e11;</a>'
-    start = time.perf_counter()
     assert "DOCTYPE" in refused(bomb).message
-    assert time.perf_counter() - start < 0.5
 
 
 def test_depth():
@@ -90,11 +86,22 @@ def test_number_of_elements():
     assert "more than" in refused(b"<a>" + b"<b/>" * MAX_ELEMENTS + b"</a>").message
 
 
+class Followed(bytes):
+    """Bytes that know how far they were read."""
+
+    furthest = 0
+
+    def __getitem__(self, part):
+        self.furthest = max(self.furthest, part.stop)
+        return super().__getitem__(part)
+
+
 @pytest.mark.parametrize("form", [b'<a n="%s"/>', b"<a><!--%s--></a>", b"<a %s/>", b"<%s/>"])
 def test_endless_token_is_refused_at_once(form: bytes):
-    start = time.perf_counter()
-    assert "a single tag or comment" in refused(form % (b"x" * (5 * MAX_TOKEN))).message
-    assert time.perf_counter() - start < 1.0
+    """What comes after the limit is not even looked at: the parser would read it again with every piece."""
+    data = Followed(form % (b"x" * (5 * MAX_TOKEN)))
+    assert "a single tag or comment" in refused(data).message
+    assert MAX_TOKEN < data.furthest < 1.1 * MAX_TOKEN
 
 
 def test_long_text_is_no_token():

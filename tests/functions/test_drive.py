@@ -90,6 +90,7 @@ def test_the_power_of_the_drive_is_what_the_energy_gains(case: str):
     np.testing.assert_allclose(gained, work, rtol=0, atol=1e-8 * np.abs(power).max())
 
 
+@pytest.mark.slow
 def test_a_drive_in_a_closed_loop():
     """A four-bar whose crank follows a law: nothing is free, the loop stays closed, and the drive does all the work."""
     driven, plain = four_bar(Driven(Revolute("y"), SWING)), four_bar(Revolute("y"))

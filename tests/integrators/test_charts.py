@@ -58,6 +58,7 @@ def test_the_two_models_start_alike():
     assert apart(q, v, other_q, other_v) < 1e-14
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", quick(sorted(set(INTEGRATORS) - {"adaptive"}), ["heun", "variational"]))
 def test_every_integrator_keeps_its_order_across_the_ends_of_charts(name: str, exact: tuple[Any, Any]):
     """In 0.4 s the ball joint turns half around, across the end of its chart."""
@@ -137,6 +138,7 @@ def test_springs_reach_across_the_ends_of_charts(kind: Joint):
     assert np.abs(energy - energy[0]).max() < 1e-7 * energy[0]
 
 
+@pytest.mark.slow
 def test_long_runs_stay_finite():
     """Two tops, one on the other."""
     model = pair(ExponentialSpherical())
@@ -208,6 +210,7 @@ def test_charts_forth_and_back():
     np.testing.assert_allclose(np.concatenate(back), np.concatenate([far, v]), atol=1e-12)
 
 
+@pytest.mark.slow
 def test_stops_need_limits_within_a_chart():
     narrow = pair(ExponentialSpherical(), Revolute("x"), limits=((-1.5,) * 3, (1.5,) * 3))
     q = np.zeros(narrow.nq)

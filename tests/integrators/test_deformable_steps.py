@@ -248,6 +248,7 @@ def test_too_few_iterations_end_the_motion() -> None:
     assert "iterations" in motion.message
 
 
+@pytest.mark.slow
 def test_a_squeezed_block_stays_whole() -> None:
     """Pressed to a third by its ends, where the stiffness has negative directions, it springs back."""
     b = kn.Builder("press", gravity=(0, 0, 0))

@@ -34,6 +34,7 @@ def test_the_double_pendulum_keeps_its_energy_for_a_million_steps(order: int, q0
     assert abs(last.mean() - first.mean()) < 0.02 * bound * scale, "the energy drifts"
 
 
+@pytest.mark.slow
 def test_runge_kutta_drifts_where_the_variational_integrator_does_not():
     """The same pendulum at 20 ms for 2000 s."""
     q, v, dt, steps = np.array([1.2, 0.4]), np.zeros(2), 0.02, 100_000
@@ -45,6 +46,7 @@ def test_runge_kutta_drifts_where_the_variational_integrator_does_not():
     assert drift[1] < 0.1 * drift[0]
 
 
+@pytest.mark.slow
 def test_a_tumbling_body_keeps_its_angular_momentum():
     """Torque-free tumbling about the middle axis, which is unstable: a hundred thousand steps of a moving body.
 
@@ -76,6 +78,7 @@ def test_a_flying_mechanism_keeps_its_momentum():
     np.testing.assert_allclose(kn.momentum(model, state.q, state.v), before, rtol=0, atol=1e-11 * np.abs(before).max())
 
 
+@pytest.mark.slow
 def test_the_adaptive_pair_meets_its_tolerances():
     """The energy error falls with the tolerance, and the steps grow where little happens."""
     model, errors = free(), []

@@ -13,7 +13,7 @@ from tests.seeds import quick
 import knuckle as kn
 from knuckle.elements import Bushing, Cable, Drag, Line, LinePoint, PointForce, Spring, TensionLaw, Wrap
 from knuckle.integrators import ImplicitEuler
-from knuckle.integrators.controller_gains import ControllerGains
+from knuckle.integrators.controller_gains import ControllerGains, act_across
 from knuckle.integrators.implicit_choice import implicit_steps_for
 from knuckle.integrators.implicit_loops.fastest_rates import fastest_rates
 from knuckle.integrators.methods.tree_steps import TreeSteps
@@ -51,8 +51,8 @@ def state_of(model: Model, seed: int = 1) -> tuple[Any, Any]:
     return q, 0.5 * rng.standard_normal(model.nv)
 
 
-def moved(model: Model, solver: Any, q: Any, v: Any, steps: int = 4, **options: Any) -> Any:
-    integrator = ImplicitEuler(solver, turning=False if solver == "dense" else None, tolerance=1e-12)
+def moved(model: Model, solver: Any, q: Any, v: Any, steps: int = 4, turning: bool = False, **options: Any) -> Any:
+    integrator = ImplicitEuler(solver, turning=turning, tolerance=1e-12)
     return kn.simulate(model, q, v, 5e-3 * steps, dt=5e-3, integrator=integrator, **options)
 
 
@@ -71,6 +71,15 @@ def test_all_solvers_take_the_same_steps() -> None:
     push = np.linspace(-1, 1, model.nv)
     wrenches = np.linspace(-2, 2, 6 * model.nb).reshape(model.nb, 6)
     must_agree(model, *state_of(model), ["dense", *LOOPS], controller=push, external_forces=wrenches)
+
+
+@pytest.mark.slow
+def test_all_solvers_have_the_turning_of_forces() -> None:
+    """K of notes 2.75 with (∂Jᵀ/∂q) f, and of forces of dampers too: each step is that of the dense solver."""
+    model = machine()
+    must_agree(model, *state_of(model), ["dense", *LOOPS], turning=True)
+    with_it, without = (moved(model, "pcg", *state_of(model), turning=x).v[-1] for x in (True, False))
+    assert np.abs(with_it - without).max() > 1e-3
 
 
 @pytest.mark.slow
@@ -194,7 +203,7 @@ def test_iterations_stay_few_for_thousands_of_bodies(scene: Any, size: int) -> N
 
 
 def _few_iterations(model: Model) -> None:
-    steps: Any = implicit_steps_for(model, ImplicitEuler("pcg", tolerance=1e-6), "projection", False)
+    steps: Any = implicit_steps_for(model, ImplicitEuler("pcg", tolerance=1e-6), "projection", lambda: False)
     state = steps.begin(None, 0.0, np.array(model.start), np.zeros(model.nv), 1e-2)
     system = kn.integrators.System(model, lambda at, t, q, v: 0 * v, None, "projection")
     for k in range(20):
@@ -206,12 +215,28 @@ def _few_iterations(model: Model) -> None:
 def test_auto_chooses_by_size_and_says_what() -> None:
     closing = "projection"
     small, bridge, tree = machine(), simple_bridge(100), spring_tree(5)
-    assert implicit_steps_for(small, ImplicitEuler(), closing, False) == ImplicitEuler()
-    chosen = [implicit_steps_for(model, ImplicitEuler(), closing, False) for model in (bridge, tree)]
-    assert [getattr(x, "solver", None) for x in chosen] == ["woodbury", "pcg"]
-    assert implicit_steps_for(tree, ImplicitEuler(), closing, True) == ImplicitEuler()  # its gains need slopes
+    coupled = spring_tree(5).replace(couplings=(kn.model.Coupling(5, (1,), kn.model.Linear((0.5,))),))
+
+    def chosen(model: Model, acts_across: bool) -> str:
+        return implicit_steps_for(model, ImplicitEuler(), closing, lambda: acts_across).solver  # type: ignore[attr-defined]
+
+    assert [chosen(model, False) for model in (small, bridge, tree, coupled)] == ["auto", "woodbury", "pcg", "pcg"]
+    assert chosen(tree, True) == "auto"  # its gains need slopes
+    assert chosen(spring_tree(6), True) == "pcg"  # too many variables for these
     motion = kn.simulate(tree, None, None, 0.03, dt=0.01, integrator="implicit")
     assert all(word in motion.message for word in ('solver="pcg"', "iterations", "residual"))
+
+
+@pytest.mark.slow
+def test_auto_asks_a_controller_what_it_needs() -> None:
+    """A servo at every joint goes by loops over bodies; what acts across joints does not."""
+    gains = {"kp": 5.0, "kd": 0.1}
+    options: dict[str, Any] = {"integrator": "implicit", "controller": servo, "parameters": gains}
+    motion = kn.simulate(spring_tree(4), None, None, 0.02, dt=0.01, **options)
+    assert 'solver="pcg"' in motion.message
+    state = three_links(), np.zeros(3), np.ones(3)
+    assert act_across(lambda model, t, q, v: drag_on_neighbours(model, v), *state)
+    assert not act_across(lambda model, t, q, v: servo(model, q, v, 3.0, 0.5), *state)
 
 
 def test_a_solution_that_does_not_converge_says_so() -> None:
@@ -307,8 +332,6 @@ def test_what_loops_over_bodies_cannot_have_names_the_solver_that_can() -> None:
         kn.simulate(machine(), duration=0.01, dt=0.01, integrator=ImplicitEuler("pcg"), joint_limits="rigid")
     with pytest.raises(ValueError, match="solver is one of"):
         ImplicitEuler("lu")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match='turning=True needs solver="dense"'):
-        ImplicitEuler("kkt", turning=True)
     with pytest.raises(ValueError, match="tolerance is above zero"):
         ImplicitEuler(tolerance=0.0)
     with pytest.raises(ValueError, match="one state at a time"):

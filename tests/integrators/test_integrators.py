@@ -55,6 +55,7 @@ def test_kernels_and_functions_give_the_same_motion(name: str):
     assert distance(MODEL, ours, theirs) < 1e-12
 
 
+@pytest.mark.slow
 def test_a_constant_force_is_a_controller():
     tau = np.linspace(-1, 1, MODEL.nv)
     by_array = run(MODEL, RungeKutta4(), 0.02, 2, controller=tau)
@@ -155,6 +156,7 @@ def test_steps_end_where_they_must():
     assert min(lengths) > 0.1 * max(lengths), "a tiny step was left over"
 
 
+@pytest.mark.slow
 def test_infinite_forces_stop_the_adaptive_pair():
     model = ball()
     stepping = stepper(model, DormandPrince(), lambda model, t: np.full(3, np.nan if t > 0 else 0.0))

@@ -97,6 +97,7 @@ def test_heun_slopes_are_the_books():
     np.testing.assert_allclose(slope, np.eye(2), atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["heun", "adaptive"])
 def test_dense_weights_end_in_the_weights(name: str):
     tableau = integrator_of(name).tableau  # type: ignore[attr-defined]

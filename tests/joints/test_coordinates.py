@@ -156,6 +156,7 @@ def test_units_name_the_variables():
         assert set(joint.q_units + joint.v_units) <= {"rad", "m", "1"}
 
 
+@pytest.mark.slow
 def test_random_rotations_are_uniform():
     """The mean of E over all rotations is zero, and its spread per entry is 1/√3 (a fifth of a percent here)."""
     rng = np.random.default_rng(8)

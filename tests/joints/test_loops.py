@@ -35,6 +35,7 @@ def random_transform(seed: int) -> Transform:
     )  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_locate_inverts_transform(joint: Joint, seed: int):
     q, _ = state(joint, seed)
     X = joint.transform(q)
@@ -50,6 +51,7 @@ def test_reachable_places_have_no_error(joint: Joint, seed: int):
     close(T.T @ joint.subspace(q), np.zeros((6 - joint.nv) * joint.nv))
 
 
+@pytest.mark.slow
 def test_error_is_the_constrained_part_of_a_small_displacement(joint: Joint, seed: int):
     """For X = (1 − d×) X_J, δ = Tᵀd to first order, exact by a complex step of d."""
     q, _ = state(joint, seed)
@@ -131,6 +133,7 @@ def test_spherical_error_is_the_gap_itself(seed: int):
     close([np.linalg.norm(numbers(Spherical().loop(X)[0]))], [np.linalg.norm(r)])
 
 
+@pytest.mark.slow
 def test_reversed_error_keeps_its_value(joint: Joint, seed: int):
     """Seen from the other side δ is the same, and T the opposite forces on the other body.
 

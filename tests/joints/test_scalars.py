@@ -41,6 +41,7 @@ def start(joint: Joint) -> tuple[Vector, Vector]:
     return state(joint, 7)
 
 
+@pytest.mark.slow
 def test_complex(joint: Joint):
     q, v = start(joint)
     found = everything(joint, Vector(map(complex, q)), Vector(map(complex, v)))
@@ -87,6 +88,7 @@ def test_single_precision_lanes_stay_single(joint: Joint):
         np.testing.assert_allclose(np.asarray(x, dtype=float), float(y), atol=2e-5)
 
 
+@pytest.mark.slow
 def test_single_precision_loops(joint: Joint):
     """Closing a loop in single precision: everything stays single, and a reachable place has an error of rounding."""
     q, _ = start(joint)

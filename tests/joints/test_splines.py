@@ -209,9 +209,8 @@ def test_malformed_splines_are_refused(make, message: str):
         make()
 
 
-@pytest.mark.parametrize(
-    "joint", [SplineCurve(control_frames(9)), pytest.param(SplineSurface(control_grid(5, 6)), marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("joint", [SplineCurve(control_frames(9)), SplineSurface(control_grid(5, 6))])
 def test_nearest_place_is_found_on_long_splines(joint: Joint):
     rng = np.random.default_rng(12)
     q = Vector(np.array([list(joint.random(rng)) for _ in range(500)]).T)

@@ -48,6 +48,7 @@ def test_choices_determine_the_others_well(name: str):
     assert np.linalg.cond(square) < 1e4
 
 
+@pytest.mark.slow
 def test_batches_of_a_long_mechanism(rng: np.random.Generator):
     made = ladder(12)
     model, q = made.model, made.q

@@ -42,12 +42,14 @@ def test_alone(family: str, seed: int, plain: None):
     assert check((family,), seed).keys() == set(METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", seeds(2, quick=1))
 @pytest.mark.parametrize("families", SIDE_BY_SIDE)
 def test_side_by_side(families: tuple[str, ...], seed: int, plain: None):
     check(families, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", quick([1, 2], [1]))
 def test_many(times: int, plain: None, monkeypatch: pytest.MonkeyPatch):
     """Those that go by matrices of numbers, and every way through these."""

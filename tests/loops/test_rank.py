@@ -232,6 +232,7 @@ def test_many_constraints_check_their_arguments():
         kn.forward_dynamics(model, q, zero, ["a"] * model.nv)
 
 
+@pytest.mark.slow
 def test_states_that_are_not_finite_change_no_others():
     """To the last bit, by every way through matrices of numbers."""
     made = ladder(12)

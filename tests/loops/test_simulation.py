@@ -135,6 +135,7 @@ def test_rigid_stops(bar: Moving):
     assert error(made, path.q) < 1e-8
 
 
+@pytest.mark.slow
 def test_joints_that_rest_on_stops_keep_loops_closed(bar: Moving):
     limited = replace(bar.model.joints[2], limits=Limits((-0.2,), (0.25,)).filled(1, 1))
     model = bar.model.replace(joints=(*bar.model.joints[:2], limited))

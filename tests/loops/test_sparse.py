@@ -48,6 +48,7 @@ def test_rank(name: str, rng: np.random.Generator):
     assert (missing == 0) == (not report.overconstrained)
 
 
+@pytest.mark.slow
 def test_ladders_have_a_band(rng: np.random.Generator):
     """X10: along the ladder, blocks stay as close to the diagonal however long it is, and the factor grows linearly."""
     from scipy.sparse.linalg import splu

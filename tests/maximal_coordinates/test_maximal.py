@@ -19,7 +19,7 @@ CLOSE = 1e-9
 
 def plain(model: Model) -> Model:
     """Without what loop joints cannot have."""
-    joints = (replace(joint, friction=(), rotor_inertia=(), limits=kn.model.Limits()) for joint in model.joints)
+    joints = (replace(joint, friction=(), limits=kn.model.Limits()) for joint in model.joints)
     return model.replace(joints=tuple(joints), couplings=())
 
 

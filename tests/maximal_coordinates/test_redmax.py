@@ -1,5 +1,9 @@
 """RedMax's matrices (notes 2.1-2.6): what reduced coordinates have follows from bodies in maximal ones and from J."""
 
+import importlib
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -64,3 +68,28 @@ def test_hyper_reduced_coordinates_are_couplings():
     np.testing.assert_allclose(kn.bias_force(hyper, y, dy), to_reduced.T @ kn.bias_force(reduced, q, v), atol=1e-14)
     bodies = kn.jacobian_products.body_jacobian(hyper, y)
     np.testing.assert_allclose(bodies, kn.jacobian_products.body_jacobian(reduced, q) @ to_reduced, atol=1e-15)
+
+
+def test_the_page_of_the_notes_names_what_there_is():
+    """Every test and every function of docs/book/sueda.md, and every section of the notes from 1.1 to 2.13."""
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "book" / "sueda.md").read_text("utf-8")
+    last = ""
+    for file, _, name in re.findall(r"`(tests/[\w/]+\.py)?(::(\w+))?`", page):
+        last = file or last
+        if not (file or name):
+            continue
+        assert (root / last).exists(), last
+        assert not name or f"def {name}(" in (root / last).read_text("utf-8"), (last, name)
+    for name in re.findall(r"`(knuckle(?:\.\w+)+)", page):
+        found = importlib.import_module("knuckle")
+        path = name.split(".")[1:]
+        for k, part in enumerate(path):
+            if not hasattr(found, part):
+                found = importlib.import_module(".".join(["knuckle", *path[: k + 1]]))
+            else:
+                found = getattr(found, part)
+    sections = page.partition("## What is different")[0]
+    ranges = re.findall(r"^\| (\d)\.(\d+)(?:-\1\.(\d+))?,", sections, re.MULTILINE)
+    there = {(int(a), k) for a, first, end in ranges for k in range(int(first), int(end or first) + 1)}
+    assert there >= {(1, k) for k in range(1, 14)} | {(2, k) for k in range(1, 14)}

@@ -378,6 +378,7 @@ ROBOTS = {
 """With the operations found for inverse dynamics, mass matrix and forward dynamics: they may only fall."""
 
 
+@pytest.mark.slow
 @needs_robots
 @pytest.mark.parametrize("name", quick(ROBOTS, ["xarm7"]))
 def test_robots_need_fewer_operations(name: str) -> None:

@@ -60,6 +60,7 @@ def test_attached_points_are_where_the_mesh_was() -> None:
     assert np.allclose(u[free], (V[3:] + np.cross(V[:3], x - T[:3, 3]))[free], atol=1e-13)
 
 
+@pytest.mark.slow
 def test_they_go_along_with_edits() -> None:
     model = arm()
     renamed = edit.rename(model, bodies={"tool": "hand"}, elements={"pad": "tip"})

@@ -112,6 +112,7 @@ def test_the_classic_convention() -> None:
     assert np.allclose(kn.pose(model, q, "tool"), expected, atol=TOLERANCE)
 
 
+@pytest.mark.slow
 def test_symbols_as_parameters() -> None:
     l1, l2, q1, q2 = sympy.symbols("l1 l2 q1 q2", real=True)
     model = from_dh([(0, 0, 0, 0), (l1, 0, 0, 0)], tool=(l2, 0, 0))

@@ -101,6 +101,7 @@ def conditions(chain: ClosedChain, model: kn.Model, q: np.ndarray) -> float:
     return float(np.linalg.cond(H) * max(1.0, np.linalg.cond(K @ np.linalg.solve(H, K.T))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step_d", ["admittance", "secondary"])
 @pytest.mark.parametrize("kinds", [(Fixed(), Fixed()), (Fixed(), Spherical()), (Revolute("x"), Prismatic("z"))])
 def test_against_one_model_with_loops(kinds, step_d):

@@ -85,6 +85,7 @@ def test_each_trajectory_has_its_time(integrator: str, dtype: Any):
     np.testing.assert_array_equal(every.q[every.finite], calm.q)
 
 
+@pytest.mark.slow
 def test_the_earliest_is_named_by_its_index():
     q, v, gain = exploding(12)
     gain[7] *= 40

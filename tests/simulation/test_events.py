@@ -188,6 +188,7 @@ def test_a_sign_that_changes_in_an_impact_is_an_event():
     assert turn.v[0] == pytest.approx(-0.5 * turn.v_before[0], rel=1e-12)
 
 
+@pytest.mark.slow
 def test_events_of_a_tumbling_body_follow_the_manifold():
     model = kn.Builder("body")
     model.body("body", joint=kn.joints.Free(), mass=1.0, inertia=(0.1, 0.2, 0.3))

@@ -125,6 +125,7 @@ def stuck_arm() -> tuple[kn.Model, Array]:
     return dry(ARM, 1.001 * float(np.abs(kn.gravity_force(ARM, q)).max())), q
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", quick(["rk4", "implicit", "adaptive"], ["adaptive"]))
 def test_the_arm_sticks_forever_where_gravity_is_too_weak(integrator: str):
     strong, q = stuck_arm()
@@ -236,6 +237,7 @@ def test_friction_does_not_run_backwards():
         kn.rollout(block(), [[0.0]], [[1.0]], None, -1e-3, steps=3)
 
 
+@pytest.mark.slow
 def test_a_loop_sticks_and_slides():
     model = dry(kn.robots.load("four_bar"), 0.05)
     q = kn.loops.close(model).q
@@ -249,6 +251,7 @@ def test_a_loop_sticks_and_slides():
     assert np.abs(run(strong, q, None, 0.2).q - q).max() < 1e-12
 
 
+@pytest.mark.slow
 def test_several_freedoms_of_one_joint():
     b = kn.Builder("puck", gravity=(0, 0, 0))
     b.body("puck", joint=Planar("z"), mass=1.0, inertia=(1, 1, 1), friction=(0.1, 2.0, 2.0))

@@ -6,6 +6,7 @@ arrays), or says with a ModelError why there is nothing to give: a joint that mo
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -165,6 +166,11 @@ OTHERS: dict[str, Callable[[kn.Model, Path], Any]] = {
     ),
     "viewer.replay_html": lambda m, path: kn.viewer.replay_html(motion(m), path / "motion.html"),
     "rollout": lambda m, _: kn.rollout(m, np.tile(q(m), (3, 1)), np.zeros((3, m.nv)), None, dt=0.01, steps=3),
+    "sweep": lambda m, path: (
+        kn.sweep(
+            m, kn.cluster.samples({"q0": np.tile(q(m), (3, 1))}), tempfile.mkdtemp(dir=path), dt=0.01, steps=3
+        ).summary
+    ),
     "rollout_gradient": lambda m, _: (
         kn.rollout_gradient(
             m, kn.kernel(lambda model, v: v @ v), q(m), z(m), dt=0.01, steps=2, contacts=False, integrator="euler"
@@ -234,6 +240,7 @@ def test_every_public_function_is_here():
 SOUND = {**NOTHING, "with fixed": WITH_FIXED, "middle": MIDDLE}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [Together(EVERYTHING)], ids=["everything"])
 def test_nothing_crashes(name: str, tmp_path: Path, never: None):
     for model in SOUND.values():
@@ -261,6 +268,7 @@ def must_not_crash(name: str, model: kn.Model, tmp_path: Path) -> None:
     assert told is None or allowed.get(name, "no error") in told, told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [Together(EVERYTHING)], ids=["everything"])
 def test_a_joint_that_moves_no_inertia_is_named(name: str, tmp_path: Path, never: None):
     for model in MASSLESS.values():

@@ -132,6 +132,7 @@ def test_the_number_of_threads_changes_no_bit(count: int, monkeypatch: pytest.Mo
         kn.compilation.set_threads(before)
 
 
+@pytest.mark.slow
 def test_nan_stays_in_its_row():
     q, v = states(FLOATING, 20)
     expected = kn.rollout(FLOATING, q, v, None, DT, steps=5)
@@ -147,6 +148,7 @@ def test_nan_stays_in_its_row():
     assert not np.isfinite(found.v[4, -1]).all()
 
 
+@pytest.mark.slow
 def test_large_angles(monkeypatch: pytest.MonkeyPatch):
     """A wheel that has turned for long is as right as any other joint; the rest of the batch does not notice."""
     q, v = states(ARM, 12)
@@ -205,6 +207,7 @@ def test_a_batch_without_trajectories_and_a_rollout_without_steps():
     np.testing.assert_array_equal(none.times, [0.0])
 
 
+@pytest.mark.slow
 def test_memory_is_used_again():
     q, v = states(ARM, 6)
     first = kn.rollout(ARM, q, v, None, DT, steps=8, save_every=4)
@@ -239,6 +242,7 @@ def test_plain_code_gives_the_same_up_to_rounding(monkeypatch: pytest.MonkeyPatc
     np.testing.assert_allclose(found.v, expected.v, rtol=0, atol=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("integrator", quick(["euler", "rk4"], ["euler"]))
 def test_large_mechanisms_go_through_time_in_code_too(integrator: str, monkeypatch: pytest.MonkeyPatch):
     """Their loops are kept in it; it rounds differently from the code of one step."""

@@ -212,6 +212,7 @@ def test_many_trajectories_are_drawn(tmp_path: Path):
     assert len(one.axes) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_is_not_finite_is_left_out_of_the_picture(tmp_path: Path):
     pytest.importorskip("matplotlib")

@@ -67,8 +67,9 @@ def test_a_pace_that_would_never_end_is_the_end(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize("integrator", quick(["rk4", "adaptive"], ["rk4"]))
-def test_endless_events_end_a_run_with_what_was_computed(integrator: str):
+def test_endless_events_end_a_run_with_what_was_computed(integrator: str, monkeypatch: pytest.MonkeyPatch):
     """An action that brings its own event about again."""
+    monkeypatch.setattr(simulator, "MOST_INTERRUPTIONS", 300)
     when = [0.10005]
 
     def due(t, q, v):

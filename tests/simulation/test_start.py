@@ -17,6 +17,7 @@ PENDULUM = kn.robots.load("double_pendulum")
 FLOATING = random_tree(5, nb=3, floating=True, types=["revolute", "spherical", "prismatic"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [PENDULUM, FLOATING], ids=["pendulum", "floating"])
 def test_without_any_word_both_give_the_same_motion(model: kn.Model):
     """From the neutral position, at rest, for a second, with steps of a millisecond, by the same integrator."""

@@ -237,6 +237,7 @@ def test_one_joint_rests_while_the_other_swings():
     assert np.ptp(motion.energy[held]) < 1e-9
 
 
+@pytest.mark.slow
 def test_a_kernel_and_a_function_meet_the_same_stops():
     @kn.kernel
     def spring(model, q, v, k):
@@ -310,6 +311,7 @@ def test_euler_angles_have_stops_too():
 # compliant stops
 
 
+@pytest.mark.slow
 def test_compliant_stops_store_energy_and_give_it_back():
     model, k = pendulum(lower=0.0), 300.0
     motion = kn.simulate(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from knuckle.solvers.block_matrix import BlockMatrix, multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, reach, solve
 from knuckle.solvers.incomplete_factor import IncompleteFactor, factorize, substitute
 
 
@@ -91,7 +91,7 @@ def test_gradients_solve_the_coupled_system() -> None:
     A, f, c, m, whole, free = coupled()
     rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
     m.b[:] = np.random.default_rng(5).standard_normal(m.size)
-    taken = solve(A, f, c, m, 1e-13, 200)
+    taken = solve(A, f, c, m, 1e-13, 200, -1.0)
     assert 0 < taken <= 40
     exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
     assert np.allclose(m.x[rows], exact, rtol=1e-9, atol=1e-11)
@@ -99,16 +99,30 @@ def test_gradients_solve_the_coupled_system() -> None:
     assert not m.x[others].any()
 
 
+def test_gradients_go_on_from_a_solution() -> None:
+    """From what they had they need few iterations for a right side that is nearly the same, to the same error."""
+    A, f, c, m, whole, free = coupled()
+    rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
+    m.b[:] = np.random.default_rng(5).standard_normal(m.size)
+    size = reach(A, f, c, m)
+    taken = solve(A, f, c, m, 1e-6, 200, -1.0)
+    m.b[:] += 1e-4 * np.random.default_rng(6).standard_normal(m.size)
+    assert solve(A, f, c, m, 1e-6, 200, size) < taken
+    exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
+    assert np.allclose(m.x[rows], exact, atol=1e-5)
+    assert reach(*coupled(shift=-40.0)[:4]) < 0
+
+
 def test_a_matrix_that_is_not_positive_is_told() -> None:
     A, f, c, m, _, _ = coupled(shift=-40.0)
     m.b[:] = 1.0
-    assert solve(A, f, c, m, 1e-12, 500) == BENT
+    assert solve(A, f, c, m, 1e-12, 500, -1.0) == BENT
 
 
 def test_too_few_iterations_are_told() -> None:
     A, f, c, m, _, _ = coupled()
     m.b[:] = np.random.default_rng(5).standard_normal(m.size)
-    assert solve(A, f, c, m, 1e-13, 1) == 2
+    assert solve(A, f, c, m, 1e-13, 1, -1.0) == 2
 
 
 @pytest.mark.parametrize("kind", ["positive", "indefinite"])

@@ -49,6 +49,7 @@ def test_lines_are_as_long_as_they_are_and_coloured():
     assert recording(kn.simulate(model.without_elements(), [0.4], None, 0.01)).lines(0.5) is None
 
 
+@pytest.mark.slow
 def test_replays_and_plots_have_them(tmp_path: Path):
     pytest.importorskip("matplotlib")
     motion = kn.simulate(forearm(), [0.4], None, 0.05, excitations=[1.0])
@@ -61,3 +62,26 @@ def test_replays_and_plots_have_them(tmp_path: Path):
     assert lines["ends"]["count"] == 6 * lines["widths"]["count"] == 2 * lines["colors"]["count"]
     figure = motion.plot(tmp_path / "muscles.png", what=["q", "activation"])
     assert [axis.get_ylabel() for axis in figure.axes] == ["position [rad]", "activation"]
+
+
+def test_lines_change_their_colours_while_a_live_simulation_runs():
+    """By tension, over the largest that was seen; muscles by activation."""
+    pytest.importorskip("viser", reason="the viewer is an extra")
+    from knuckle.viewer import view
+
+    model = forearm()
+    with view(model, [1.2], port=0, block=False) as viewer:
+        (panel,) = viewer.panels
+        seen = []
+        for _ in range(12):
+            panel.step(40)
+            pull = elements.tensions(model, panel.live.q, panel.live.v)[1]
+            seen.append((pull, np.array(panel.view.lines.colors).reshape(-1, 2, 3)))
+        most = panel.view.tautest
+        assert most >= max(pull for pull, _ in seen)
+        pulls = np.array([pull for pull, _ in seen])
+        assert np.ptp(pulls) > 0.2 * most  # it does change
+        reds = [{tuple(color) for color in colors[:, 0]} for _, colors in seen]
+        assert len(set(map(frozenset, reds))) > 3
+        rest = tuple(np.rint(255 * rgb(REST_COLOR)).astype(int))
+        assert all(rest in {tuple(int(x) for x in color) for color in part} for part in reds)

@@ -32,6 +32,7 @@ def motion() -> kn.Trajectory:
     return kn.simulate(b.build(), None, np.array([0, 0, 0, 1.0, 0, 0]), 0.6)
 
 
+@pytest.mark.slow
 def test_arrows_are_forces_on_what_moves(motion: kn.Trajectory):
     arrows = force_arrows(motion.model, motion.contacts, size=2.0)
     assert len(arrows.start) == len(motion) + 1
@@ -49,6 +50,7 @@ def test_arrows_are_forces_on_what_moves(motion: kn.Trajectory):
     np.testing.assert_array_equal(turned.way, -arrows.way)
 
 
+@pytest.mark.slow
 def test_moments_of_a_recording_have_the_contacts_of_the_next_row(motion: kn.Trajectory):
     thinned = recording(motion).at(np.array([0.1004, 0.2, 0.3006]))
     arrows, every = thinned.arrows(1.0), recording(motion).arrows(1.0)

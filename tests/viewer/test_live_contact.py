@@ -40,6 +40,7 @@ def test_steps_are_those_of_simulate():
     assert np.allclose(live.v, motion.v[-1], rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_push_slides_a_block_only_beyond_friction():
     """A spring pulls with k d: below μ m g the block stays where it is, above it goes, in every direction alike."""
     model, k = block(), 100.0
@@ -73,6 +74,7 @@ def test_nothing_starts_in_the_floor():
     assert np.array_equal(standing(free), kn.neutral(free))
 
 
+@pytest.mark.slow
 def test_a_held_quadruped_stands_by_itself_and_is_pushed_over():
     """Its posture is held, not its place: it stands on its feet, slides when pulled, and a hard pull turns it over."""
     model = walker()
@@ -96,6 +98,7 @@ def test_a_held_quadruped_stands_by_itself_and_is_pushed_over():
     assert not np.any(live.memory)
 
 
+@pytest.mark.slow
 def test_any_shapes_touch():
     """Shapes without compiled steps go by steps on numbers: a block that is pulled goes the same way by both."""
     model = block()
@@ -111,18 +114,19 @@ def test_any_shapes_touch():
     assert np.allclose(live.q, other.q, rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_controller_drives_the_joints():
     """Torque of a controller with parameters, kernel and function alike; it can be let go of."""
     model = walker()
     rest = standing(model)
 
     def held(model, q, v, gain):
-        return np.r_[np.zeros(6), gain * (rest[7:] - q[7:]) - 0.05 * gain * v[6:]]
+        return np.r_[np.zeros(6), gain * (rest[7:] - q[7:]) - 0.01 * gain * v[6:]]
 
     @kn.kernel
     def kernel(model, q, v, gain):
         return [0.0] * 6 + [
-            gain * (float(a) - b) - 0.05 * gain * c for a, b, c in zip(rest[7:], q[7:], v[6:], strict=True)
+            gain * (float(a) - b) - 0.01 * gain * c for a, b, c in zip(rest[7:], q[7:], v[6:], strict=True)
         ]
 
     ends = []
@@ -154,3 +158,33 @@ def test_joints_on_a_floor_stop_at_their_limits():
     assert np.all(live.q[7:] > lower - 0.1)
     assert np.all(live.q[7:] < upper + 0.1)
     assert np.all(np.isfinite(live.v))
+
+
+def test_the_last_step_has_the_contacts_of_a_motion():
+    """A block that slides, then stands: forces, points and states are those that `kn.simulate` notes at that row."""
+    model = block()
+    q = np.array([1.0, 0, 0, 0, 0, 0, 0.1])
+    live = Live(model, q)
+    assert live.contacts() is None
+    live.hold = False
+    live.v = np.array([0, 0, 0, 0.5, 0, 0])
+    motion = kn.simulate(model, q, live.v, 0.2, dt=STEP)
+    states = []
+    for _ in range(2):
+        live.advance(0.1)
+        contacts, same = live.contacts(), motion.contacts.at(round(live.time / STEP))
+        assert contacts is not None
+        assert len(contacts) == 4
+        assert np.allclose(contacts.force.sum(0), same.force.sum(0), rtol=0, atol=1e-6)
+        assert np.allclose(contacts.point, same.point, rtol=0, atol=1e-9)
+        assert contacts.state.tolist() == same.state.tolist()
+        states.append(contacts.state[0])
+    assert states == ["slip", "stick"]
+    live.reset(np.array([1.0, 0, 0, 0, 0, 0, 0.5]))
+    assert live.contacts() is None
+    live.advance(0.02)
+    assert live.contacts() is not None
+    assert not len(live.contacts())  # it falls
+    other = Live(model, q, contacts=False)
+    other.advance(0.01)
+    assert other.contacts() is None

@@ -93,6 +93,7 @@ def picture(page: str) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(data)))
 
 
+@pytest.mark.slow
 def test_a_trajectory_shows_its_plot(swing: kn.Trajectory):
     page = swing._repr_html_()
     assert "Trajectory of pendulum" in page
@@ -165,6 +166,24 @@ def test_the_tour_runs_and_shows_something_in_every_cell(executed: Callable[[Any
     assert [len(cell) for cell in outputs] == [1] * (len(outputs) - 1) + [0]
     assert sum("text/html" in cell[0] for cell in outputs[:-1]) == len(outputs) - 2
     assert [k for k, cell in enumerate(outputs[:-1]) if "image/png" in cell[0]] == [3]
+
+
+def test_the_cells_of_the_tour_name_what_there_is():
+    """Without a kernel of Jupyter and without running motions: every cell compiles, and names public things."""
+    cells = json.loads((ROOT / "examples" / "notebook_tour.ipynb").read_text("utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    names = {name for text in texts for name in re.findall(r"\bkn\.([\w.]+)", text)}
+    assert len(names) >= 5
+    for name in names:
+        thing = kn
+        for part in name.split("."):
+            thing = getattr(thing, part)
+    namespace: dict[str, Any] = {}
+    for text in texts[:2]:
+        exec(compile(text, "notebook_tour", "exec"), namespace)
+    for text in texts:
+        compile(text, "notebook_tour", "exec")
+    assert "_repr_html_" in dir(namespace["model"])
 
 
 def test_the_tour_is_kept_without_results():

@@ -112,6 +112,7 @@ def test_power_balance():
     assert errors[1] < 1e-2 * max(lost, 1.0)
 
 
+@pytest.mark.slow
 def test_without_a_spring_it_is_free_motion():
     model = kn.robots.load("arm")
     q, v = states(model, 4)
@@ -141,6 +142,7 @@ def test_stiff_springs_come_to_rest():
     assert np.linalg.norm(ends[0] - start) > 0.06
 
 
+@pytest.mark.slow
 def test_a_held_posture_stays_and_comes_back():
     robot = kn.robots.load("quadruped")
     live = Live(robot)

@@ -72,6 +72,7 @@ def pulled_by_the_mouse(page: Any, live: Live) -> None:
     until(lambda: live.pull is None, page)
 
 
+@pytest.mark.slow
 def test_a_slider_moves_a_link_and_a_spring_pulls_one(page: Any, artefacts: Path):
     arm = kn.robots.load("arm")
     with view(arm, POSTURE, port=0, block=False) as viewer:

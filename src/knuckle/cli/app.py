@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .commands import on_machine, on_models, on_motion
+from .commands import on_machine, on_models, on_motion, on_studies
 from .one_line_errors import OneLineErrors
 
 app = typer.Typer(
@@ -46,9 +46,13 @@ def knuckle(
 
     - `knuckle check robot.urdf --json` says what is wrong with a file, for a program
 
+    - `knuckle accuracy robot.urdf` says how many digits of its dynamics are right
+
     - `knuckle simulate arm --duration 2 --plot swing.png` lets a robot move
 
     - `knuckle view humanoid` opens it in the browser
+
+    - `knuckle sweep study.toml --plot study.png` computes a study of many motions
 
     - `knuckle bench arm` measures this machine
 
@@ -65,8 +69,10 @@ def knuckle(
 for command in (
     on_models.info,
     on_models.check,
+    on_models.accuracy,
     on_motion.simulate,
     on_motion.view,
+    on_studies.sweep,
     on_machine.bench,
     on_models.export,
     on_models.convert,

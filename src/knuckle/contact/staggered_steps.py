@@ -12,10 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.algorithms.contact.joint_bearings import joint_wrenches
 from knuckle.algorithms.contact.shape_gaps import axes_at
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.elements.element_terms import wrenches
 from knuckle.engine.calls.function import kernel
-from knuckle.functions import forward_dynamics, mass_matrix, neutral
+from knuckle.functions import forward_dynamics, integrate, joint_passive_force, mass_matrix, neutral
 from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.dense_constraints import spanning_tree
+from knuckle.functions.loops.loop_terms import bias as loop_bias
 from knuckle.functions.loops.loop_terms import jacobian as loop_jacobian
 from knuckle.functions.loops.loop_wrenches import wrenches as loop_wrenches
 from knuckle.functions.per_joint import all_wrenches
@@ -29,6 +31,7 @@ from knuckle.warning import warn
 
 from .bearings import JointBearing, PlacedBearing, bearing_of
 from .contact_terms import candidates, gaps
+from .stiff_terms import stiff_terms
 
 Array: TypeAlias = NDArray[Any]
 RECOVERY = 0.2
@@ -71,6 +74,7 @@ def staggered_projections(
     start: ContactStep | None = None,
     rounds: int = 200,
     tolerance: float = 1e-10,
+    implicit: bool = False,
 ) -> ContactStep:
     """The velocity after a step with contact and friction, by staggered projections (notes, algorithm 7, corrected).
 
@@ -88,8 +92,10 @@ def staggered_projections(
         start: the step before, whose friction is a good guess.
         rounds: how often both are solved, at most.
         tolerance: how little the last round changes, relative to the impulses.
+        implicit: whether springs and dampers, of joints and elements, are those at the end of the step, so that stiff
+            ones need no short steps: H + dt D + dt² K in place of H (notes 2.73).
     """
-    return _stepped(model, q, v, tau, dt, (), cone, start, rounds, tolerance)
+    return _stepped(model, q, v, tau, dt, (), cone, start, rounds, tolerance, implicit)
 
 
 @public_in("contact")
@@ -105,6 +111,7 @@ def bilateral_staggered_projections(
     start: ContactStep | None = None,
     rounds: int = 200,
     tolerance: float = 1e-10,
+    implicit: bool = False,
 ) -> ContactStep:
     """The same with friction in joints, by what their bearings carry (notes, algorithm 8, corrected).
 
@@ -115,9 +122,9 @@ def bilateral_staggered_projections(
     Args:
         model: the mechanism. Its shapes and surfaces say what may touch besides; closed loops are kept.
         bearings: one for each joint with friction of this kind.
-        q, v, tau, dt, cone, start, rounds, tolerance: as for `staggered_projections`.
+        q, v, tau, dt, cone, start, rounds, tolerance, implicit: as for `staggered_projections`.
     """
-    return _stepped(model, q, v, tau, dt, tuple(bearings), cone, start, rounds, tolerance)
+    return _stepped(model, q, v, tau, dt, tuple(bearings), cone, start, rounds, tolerance, implicit)
 
 
 @public_in("contact")
@@ -152,23 +159,47 @@ def single_contact_program(
 class _Prepared:
     """A step without contact, and the rows of contact."""
 
-    def __init__(self, model: Model, q: Any, v: Any, tau: Any, dt: float) -> None:
+    def __init__(self, model: Model, q: Any, v: Any, tau: Any, dt: float, implicit: bool = False) -> None:
         self.model, self.q = model, _vector("q", q, neutral(model))
         self.old, self.tau = (_vector(name, x, np.zeros(model.nv)) for name, x in (("v", v), ("tau", tau)))
         if not 0 < dt < np.inf:
             raise ValueError(f"dt={dt!r} must be a number of seconds above zero")
-        self.dt, tree = dt, spanning_tree(model)
-        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, self.tau))
+        self.dt, self.implicit, tree = dt, implicit, spanning_tree(model)
         self.W = np.linalg.inv(np.asarray(mass_matrix(tree, self.q)))
+        self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, self.tau))
+        if implicit:
+            A, rest = stiff_terms(tree, self.q, self.old, self.tau, dt)
+            self.W = np.linalg.inv(A)
+            self.v = self.old + self.W @ rest
         if model.loops:
             K = np.asarray(loop_jacobian(model, self.q))
             held = self.W @ K.T
-            self.W = self.W - held @ np.linalg.pinv(K @ held, hermitian=True) @ held.T
+            pull = held @ np.linalg.pinv(K @ held, hermitian=True)
+            if implicit:
+                bias = np.asarray(loop_bias(model, self.q, self.old))
+                self.v = self.v + pull @ (dt * bias - K @ (self.v - self.old))
+            self.W = self.W - pull @ held.T
         gap = np.atleast_1d(np.asarray(gaps(model, self.q)))
         self.least = -np.where(gap < 0, RECOVERY, 1.0) * gap / dt
         self.J = np.asarray(_rates(model, self.q, np.eye(model.nv))).T.reshape(len(gap), 3, model.nv)
         X0 = positions(model, model.positions(Vector(self.q.tolist())))
         self.mu = np.array([pair.surface.friction for pair, _ in candidates(model, X0)], float)
+
+    def pushes(self, v: Array) -> Array:
+        """How much more elements push on bodies (nb, 6) at the end of the step, where it is implicit."""
+        if not (self.implicit and self.model.elements):
+            return np.zeros((self.model.nb, 6))
+        ends = integrate(self.model, self.q, self.dt * v), v
+        return np.asarray(wrenches(self.model, *ends)) - np.asarray(wrenches(self.model, self.q, self.old))
+
+    def springs(self, v: Array) -> Array:
+        """How much more springs and dampers of joints push (nv,) at the end of the step, where it is implicit."""
+        if not self.implicit:
+            return np.zeros(self.model.nv)
+        ends = integrate(self.model, self.q, self.dt * v), v
+        return np.asarray(joint_passive_force(self.model, self.q, self.old)) - np.asarray(
+            joint_passive_force(self.model, *ends)
+        )
 
     def in_base(self, impulses: Array) -> Array:
         """Impulses (n, 3) along the axes of the places, in base axes."""
@@ -177,11 +208,11 @@ class _Prepared:
 
 def _stepped(
     model: Model, q: Any, v: Any, tau: Any, dt: float, bearings: tuple[JointBearing, ...],
-    cone: Any, start: ContactStep | None, rounds: int, tolerance: float,
+    cone: Any, start: ContactStep | None, rounds: int, tolerance: float, implicit: bool,
 ) -> ContactStep:  # fmt: skip
     if cone not in ("round", "box"):
         raise ValueError(f"cone is 'round' or 'box', not {cone!r}")
-    step = _Prepared(model, q, v, tau, dt)
+    step = _Prepared(model, q, v, tau, dt, implicit)
     joints = [bearing_of(model, step.q, bearing) for bearing in bearings]
     rough = np.flatnonzero(step.mu > 0)
     T = np.concatenate([step.J[rough, 1:].reshape(2 * len(rough), model.nv), *(x.T for x in joints)])
@@ -194,8 +225,12 @@ def _stepped(
     def reach(at: Array, alpha: Array, beta: Array) -> Array:
         most = [step.mu[rough] * alpha[rough]]
         if joints:
-            outside, own = _outside(step, rough, alpha, beta) / dt, _own(joints, beta)
-            tau = step.tau + sum((x.T.T @ y for x, y in zip(joints, own, strict=True)), np.zeros(model.nv)) / dt
+            outside, own = _outside(step, rough, alpha, beta) / dt + step.pushes(at), _own(joints, beta)
+            tau = (
+                step.tau
+                + step.springs(at)
+                + sum((x.T.T @ y for x, y in zip(joints, own, strict=True)), np.zeros(model.nv)) / dt
+            )
             loads = joint_loads(model, step.q, step.old, (at - step.old) / dt, tau, outside)
             most += [_carried(x, loads[x.joint], y, dt) for x, y in zip(joints, own, strict=True)]
         return np.concatenate(most)

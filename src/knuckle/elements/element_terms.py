@@ -68,9 +68,7 @@ def moment_arms(model: Model, q: ArrayLike) -> Array:
     rows: list[Any] = []
     Q = model.positions(q)
     for line, at in _lines(model, q):
-        F: dict[int, Any] = {}
-        for frame, f in zip(at.frames, line.pulled(at.X, 1.0), strict=True):
-            F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+        F = at.on_bodies(line.pulled(at.X, 1.0))
         rows.append(model.forces(q, element_forces.joint_forces(model, Q, F)))
     return Matrix(rows, model.nv)
 
@@ -126,8 +124,8 @@ def muscle_forces(model: Model, q: ArrayLike, v: ArrayLike, activations: ArrayLi
         law: Any = line.law
         length, rate = line.length(at.X), line.rate(at.X, at.V)
         more = law.activated(length, rate, activation) - law.tension(length, rate)
-        for frame, f in zip(at.frames, line.pulled(at.X, more), strict=True):
-            F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+        for i, f in at.on_bodies(line.pulled(at.X, more)).items():
+            F[i] = F.get(i, model.zero_force) + f
     return model.forces(q, element_forces.joint_forces(model, model.positions(q), F))
 
 

@@ -14,6 +14,7 @@ from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
+from .base_frame import hovering
 from .line_inertia import must_have_no_armature
 from .per_joint import all_wrenches, drift, plus
 
@@ -79,7 +80,7 @@ def inertia_by_columns(model: Model, q: Any) -> Matrix:
 
 def coriolis_by_columns(model: Model, q: Any, v: Any) -> Matrix:
     """Gᵀ C G + Gᵀ H Ġ, a column at a time, in O(n) for each variable: with it Ḣ − 2C is skew, and C v has Gᵀ H g."""
-    Q, V, rates = model.positions(q), model.velocities(q, v), row_rates(model, q, v)
+    Q, V, rates = model.positions(q), hovering(model, model.velocities(q, v)), row_rates(model, q, v)
     columns: list[Vector] = []
     for k, e in enumerate(Matrix.identity(model.nv).rows):
         leaning = [Vector.zero(joint.type.nv) for joint in model.joints]

@@ -28,6 +28,7 @@ from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector, with_rule
 
 from . import floating
+from .base_frame import hovering
 from .coupling_terms import coriolis_by_columns, inertia_by_columns, is_slender
 from .kinematics import jacobian
 from .line_inertia import added_coriolis, added_force, added_inertia
@@ -129,38 +130,38 @@ def _by_constraint_forces(model: Model, stabilization: float | None, has_forces:
     nq, nv = model.nq, model.nv
     free = _by_inverse_dynamics(model, has_forces)
 
-    def residual(x: Vector, y: Vector) -> Vector:
+    def residual(model: Model, x: Vector, y: Vector) -> Vector:
         q, v, a, lam = x[:nq], x[nq : nq + nv], y[:nv], y[nv:]
         K = loop_terms.jacobian.reference(model, q)
         closing = stabilized_bias(model, q, v, stabilization) - K @ a
-        return Vector([*(free.residual(x, a) - K.T @ lam), *closing])
+        return Vector([*(free.residual(model, x, a) - K.T @ lam), *closing])
 
-    def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
+    def solve(model: Model, x: Vector, sides: list[Vector]) -> list[Vector]:
         q = x[:nq]
         responds = response(model, q, lambda: mass_matrix.reference(model, q))
         return [Vector([*a, *lam]) for a, lam in (responds(-side[nv:], side[:nv]) for side in sides)]
 
-    return Implicit(residual, solve)
+    return Implicit(model, residual, solve)
 
 
 def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
     """Derivatives of the acceleration a from τ = ID(q, v, a): H ȧ = τ̇ − ∂ID, with one factorisation for all."""
     nq, nv, size = model.nq, model.nv, model.algebra.dimension
 
-    def residual(x: Vector, y: Vector) -> Vector:
+    def residual(model: Model, x: Vector, y: Vector) -> Vector:
         rows = x[nq + 2 * nv :]
         f_ext = Matrix((rows[k : k + size] for k in range(0, len(rows), size)), size) if has_forces else None
         force = inverse_dynamics.reference(model, x[:nq], x[nq : nq + nv], y, f_ext)
         return as_vector(force) - x[nq + nv : nq + 2 * nv]
 
-    def solve(x: Vector, sides: list[Vector]) -> list[Vector]:
+    def solve(model: Model, x: Vector, sides: list[Vector]) -> list[Vector]:
         q = x[:nq]
         if len(sides) == 1 and not model.ties_branches:
             return [_response(model, q, sides[0])]
         factors = _factors(model, mass_matrix.reference(model, q))
         return [factors(b) for b in sides]
 
-    return Implicit(residual, solve)
+    return Implicit(model, residual, solve)
 
 
 def _response(model: Model, q: Any, force: Any) -> Any:
@@ -264,7 +265,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """C(q, v) (..., nv, nv) with C v the velocity-product force and Ḣ − 2C skew."""
     if is_slender(model):
         return coriolis_by_columns(model, q, v) + added_coriolis(model, q, v)
-    Q, V = model.positions(q), model.velocities(q, v)
+    Q, V = model.positions(q), hovering(model, model.velocities(q, v))
     C = model.square(q, coriolis.coriolis_matrix(model, Q, V)) + added_coriolis(model, q, v)
     return C + model.square_rate(q, v, crba.mass_matrix(model, Q)) if model.couplings else C
 

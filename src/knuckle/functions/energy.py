@@ -10,7 +10,7 @@ from knuckle.model import Model
 from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector
 
-from .floating import near
+from .base_frame import near
 from .line_inertia import line_energy
 from .per_joint import drift
 

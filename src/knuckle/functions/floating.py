@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from numpy.typing import ArrayLike
@@ -13,26 +12,13 @@ from knuckle.algorithms.kinematics.jacobians import pose
 from knuckle.algorithms.types import PerBody, PerJoint
 from knuckle.engine.calls.function import Array, function
 from knuckle.errors import ModelError
-from knuckle.joints import Free
 from knuckle.model import ROOT, Frame, Model
 from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
+from .base_frame import floats
 from .kinematics import ExpressedIn, to_expression
-
-
-def floats(model: Model) -> bool:
-    """Whether the first joint is free, and the only one on the ground."""
-    return bool(model.joints) and type(model.joints[0].type) is Free and model.parents.count(ROOT) == 1
-
-
-def near(model: Model, Q: Sequence[Vector]) -> Sequence[Vector]:
-    """The same position with a floating base at the ground's origin: for what does not depend on where it is.
-
-    A base that is far away costs digits, and how far it is costs operations (RBDA 10.1).
-    """
-    return (Vector((*Q[0][:4], ZERO, ZERO, ZERO)), *Q[1:]) if floats(model) else Q
 
 
 def limbs_of(model: Model) -> Model | None:

@@ -70,10 +70,10 @@ def hybrid_dynamics(
         `independent_variables`): accelerations that no motion of the loops has give NaN, and where more joints are
         prescribed than the loops leave free, τ is one of many.
     """
-    chosen = _chosen(model, forced, prescribed)
+    chosen = chosen_joints(model, forced, prescribed)
     if method not in ("aba", "crba"):
         raise ValueError(f'method is "aba" or "crba", not {method!r}')
-    both: Any = _hybrid(model, q, v, tau, a, f_ext, prescribed=chosen, method=method, stabilization=stabilization)
+    both: Any = hybrid_motion(model, q, v, tau, a, f_ext, prescribed=chosen, method=method, stabilization=stabilization)
     n = model.nv
     if isinstance(both, Vector):
         return both[:n], both[n:]  # pyright: ignore[reportReturnType]
@@ -82,7 +82,7 @@ def hybrid_dynamics(
     return both[:n, :], both[n:, :]  # a column of a symbolic package
 
 
-def _chosen(model: Model, forced: Iterable[str] | None, prescribed: Iterable[str] | None) -> tuple[int, ...]:
+def chosen_joints(model: Model, forced: Iterable[str] | None, prescribed: Iterable[str] | None) -> tuple[int, ...]:
     """The numbers of the prescribed joints."""
     if (forced is None) == (prescribed is None):
         raise TypeError("hybrid_dynamics needs either forced or prescribed: the names of joints")
@@ -101,7 +101,7 @@ def _number(model: Model, name: str) -> int:
 
 
 @function(q="q", v="v", tau="v", a="v", f_ext="f", loops=True, joint_space=True)
-def _hybrid(
+def hybrid_motion(
     model: Model,
     q: ArrayLike,
     v: ArrayLike,

@@ -13,9 +13,18 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
 
+from .base_frame import held, hovering, travelling
+
 ExpressedIn = Literal["body", "world", "aligned"]
 """In whose coordinates a twist or Jacobian is: the frame's own ("body"), the base's ("world", the velocity of the
 body's point at the base's origin), or the frame's origin with the base's axes ("aligned")."""
+
+
+JACOBIANS = {
+    "body": jacobians.jacobian,
+    "world": jacobians.jacobian_in_base,
+    "aligned": jacobians.jacobian_at_frame,
+}
 
 
 def to_expression(model: Model, X: Any, expressed_in: str) -> Any:
@@ -58,11 +67,10 @@ def body_poses(model: Model, q: ArrayLike) -> Array:
 @function(q="q", loops=True)
 def jacobian(model: Model, q: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J (..., 6, nv) with J v the twist (ω, v) of a frame, in body, world or aligned coordinates (RBDA 4.5)."""
-    Q, place = model.positions(q), model.frame(frame)
-    to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
-    return _dense(
-        model, model.columns(q, {i: to @ S for i, S in jacobians.jacobian(model, Q, place).items()}, model.zero_motion)
-    )
+    if expressed_in not in JACOBIANS:
+        raise ValueError(f'expressed_in is "body", "world" or "aligned", not {expressed_in!r}')
+    J = JACOBIANS[expressed_in](model, model.positions(q), model.frame(frame))
+    return _dense(model, model.columns(q, J, model.zero_motion))
 
 
 def _dense(model: Model, columns: Any) -> Matrix:
@@ -73,7 +81,8 @@ def _dense(model: Model, columns: Any) -> Matrix:
 @function(q="q", v="v", loops=True)
 def jacobian_rate(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed_in: ExpressedIn = "body") -> Array:
     """J̇ (..., 6, nv): the derivative of `jacobian` in time, entry by entry, while the mechanism moves with v."""
-    Q, V, place = model.positions(q), model.velocities(q, v), model.frame(frame)
+    seen_from = {"body": held, "aligned": hovering}.get(expressed_in, travelling)
+    Q, V, place = model.positions(q), seen_from(model, model.velocities(q, v)), model.frame(frame)
     to = to_expression(model, jacobians.pose(model, Q, place), expressed_in)
     Vf = place_velocity(model, Q, V, place)
     relative = Vf - moving_part(model, Vf, expressed_in)

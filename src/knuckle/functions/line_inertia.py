@@ -1,7 +1,8 @@
-"""What the armature of lines adds to the equation of motion: a JᵀJ to H and a Jᵀ J̇v to C, with l̇ = J v.
+"""What the armature of lines and joints adds to the equation of motion: a JᵀJ to H and a Jᵀ J̇v to C, with l̇ = J v.
 
-A mass a that moves as fast as a line grows, such as the rotor of a winch: its kinetic energy is a l̇²/2. H is then no
-longer that of the tree, and algorithms that go from body to body give way to matrices (`Model.ties_branches`).
+A mass a that moves as fast as a line grows, such as the rotor of a winch: its kinetic energy is a l̇²/2. So do rotors of
+joints that are elements (`JointSpring`), with the joint's variable for l. H is then no longer that of the tree, and
+algorithms that go from body to body give way to matrices (`Model.ties_branches`).
 """
 
 from __future__ import annotations
@@ -12,8 +13,7 @@ from knuckle.algorithms.elements import element_forces
 from knuckle.errors import ModelError
 from knuckle.joints.composed.driven import Driven, Prescribed
 from knuckle.model import ROOT, Model
-from knuckle.model.elements.lines import TensionLine
-from knuckle.scalar import ZERO, constant
+from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
 
 from .configuration import velocity_to_qdot
@@ -33,14 +33,10 @@ def line_inertias(model: Model, q: Any) -> list[LineInertia]:
         return []
     _must_not_be_driven(model)
     Q, found = model.positions(q), list[LineInertia]()
-    for element, frames, X, _ in element_forces.placed(model, Q):
-        if not (element.armature and isinstance(element, TensionLine)):
-            continue
-        F: dict[int, Any] = {}
-        for frame, f in zip(frames, element.taut(X)[1], strict=True):
-            F[frame.body] = F.get(frame.body, model.zero_force) - frame.X.T @ f
-        row = model.forces(q, element_forces.joint_forces(model, Q, F))
-        found.append(LineInertia(constant(element.armature), row))
+    for at in element_forces.placed(model, Q):
+        for armature, pulls in at.element.inertias(at.X) if at.element.armature else ():
+            F = at.on_bodies([-f for f in pulls])
+            found.append(LineInertia(armature, model.forces(q, element_forces.joint_forces(model, Q, F))))
     return found
 
 

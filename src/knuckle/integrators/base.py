@@ -50,6 +50,8 @@ class Integrator(ABC):
     solves_deformables: ClassVar[bool] = False
     """Whether nodes of deformable bodies are part of its equations: otherwise it takes no mechanism that has some."""
 
+    begins_blank: ClassVar[bool] = False
+    """Whether its memory is zeros where a motion begins, whatever the state"""
     takes_numbers: ClassVar[bool] = False
     """Whether its step is for numbers only, so that it cannot be part of compiled code."""
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.calls.function import kernel
-from knuckle.functions import velocity_to_qdot
+from knuckle.functions import integrate, velocity_to_qdot
 from knuckle.functions.derivatives.dual_jacobians import along, derivative_of
 from knuckle.model import Model
 from knuckle.spatial import Vector
@@ -56,3 +56,10 @@ class ControllerGains:
         if np.abs(others - all_of_them * np.tile(self._some, 2)).max(initial=0.0) > SAME * size:
             return None
         return Gains(all_of_them[:n], all_of_them[n:])
+
+
+def act_across(force: Force, model: Model, q: Array, v: Array) -> bool:
+    """Whether variables act on each other's forces in a state, or near it: whether slopes are not one for each."""
+    gains = ControllerGains(force, model.nv)
+    near = integrate(model, q, np.random.default_rng(1).uniform(-0.1, 0.1, model.nv))
+    return any(gains.at(model, 0.0, x, v) is None for x in (np.asarray(q, float), np.asarray(near, float)))

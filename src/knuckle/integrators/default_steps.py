@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from knuckle.functions import neutral
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
+from knuckle.scalar import ZERO, constant
 from knuckle.warning import warn
 
 from .base import Adaptive, Integrator, must_know_deformables
@@ -83,7 +84,8 @@ def default_steps(
 
         method = DeformableSteps() if integrator is None else integrator_of(integrator)
         must_know_deformables(model, method)
-        must_solve_contacts(model, None if isinstance(contacts, CompliantContacts) else contacts, method)
+        if isinstance(method, DeformableSteps):
+            method = method.with_contacts(model, contacts)
         return Steps(method, "deformable" if integrator is None else name_of(integrator), dt or DEFAULT_STEP)
     if isinstance(contacts, CompliantContacts):
         return _soft_steps(model, dt, positions, integrator, contacts)
@@ -178,7 +180,7 @@ def _stiff(model: Model, rate: Stiffness, what: str) -> str:
 
 def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None) -> Stiffness:
     """How stiff the joints and force elements of a mechanism are in some of its states, or its soft contacts."""
-    has_springs = any(any(part) for joint in model.joints for part in (joint.damping, joint.stiffness))
+    has_springs = any(constant(x) is not ZERO for joint in model.joints for x in (*joint.damping, *joint.stiffness))
     if contacts is None and not has_springs and not model.elements:
         return Stiffness(0.0, 0.0)
     at_rest, system = np.zeros(model.nv), System(model, _nothing)
@@ -188,7 +190,7 @@ def _stiffest(model: Model, q: Array, contacts: CompliantContacts | None = None)
             from .contact_stiffness import contact_stiffness
 
             return contact_stiffness(model, contacts, x)
-        if is_large(model):
+        if is_large(model) and not model.couplings:
             from .implicit_loops.fastest_rates import fastest_rates
 
             return fastest_rates(model, x)

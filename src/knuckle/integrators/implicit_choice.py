@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from knuckle.algorithms.loops.independent_variables import Choice
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 FEW_VARIABLES, FEW_WITH_ELEMENTS = 60, 24
 """Velocity variables up to which all of the equations are one piece of code: more of them would take minutes to compile
 where elements or loops make them full."""
+MOST_VARIABLES = 150
+"""Velocity variables beyond which they never are: forces of controllers that act across joints are held instead."""
 FEW_DIRECTIONS = 18
 """Directions of elements up to which as many solutions with the tree are cheaper than iterations."""
 DIRECTIONS = 3
@@ -25,7 +28,11 @@ DIRECTIONS = 3
 
 
 def implicit_steps_for(
-    model: Model, integrator: Integrator, stabilization: Stabilization, has_gains: bool, has_stops: bool = False
+    model: Model,
+    integrator: Integrator,
+    stabilization: Stabilization,
+    has_gains: Callable[[], bool],
+    has_stops: bool = False,
 ) -> Integrator:
     """What takes the steps of `ImplicitEuler` in `simulate`: loops over bodies where its solver says so.
 
@@ -33,7 +40,8 @@ def implicit_steps_for(
         model: the mechanism.
         integrator: any; others stay what they are.
         stabilization: what keeps loops closed.
-        has_gains: whether a controller is a kernel: loops over bodies have only slopes of a variable on its own force.
+        has_gains: whether a controller is a kernel with slopes of one variable on another's force, which loops over
+            bodies do not have: they would hold its force for the step. Asked for large mechanisms only.
         has_stops: whether joint limits, contacts or muscles with states push: these need their slopes.
     """
     if not integrator.is_implicit:
@@ -48,8 +56,11 @@ def implicit_steps_for(
         else _obstacle(model, stabilization, integrator.solver)
     )
     if integrator.solver == "auto":
-        stays = not is_large(model) or has_gains or bool(integrator.turning) or bool(obstacle)
-        return integrator if stays else _steps(model, integrator, _suited(model))
+        if obstacle or not is_large(model):
+            return integrator
+        if model.nv <= MOST_VARIABLES and has_gains():
+            return integrator
+        return _steps(model, integrator, _suited(model))
     if obstacle:
         raise ModelError(f'ImplicitEuler(solver="{integrator.solver}"): {obstacle}; solver="dense" can')
     return _steps(model, integrator, integrator.solver)
@@ -64,7 +75,8 @@ def is_large(model: Model) -> bool:
 def _steps(model: Model, integrator: ImplicitEuler, solver: str) -> Integrator:
     from .methods.tree_steps import TreeSteps
 
-    return TreeSteps(model, solver, integrator.tolerance, integrator.iterations)  # pyright: ignore[reportArgumentType]
+    how = integrator.tolerance, integrator.iterations, bool(integrator.turning)
+    return TreeSteps(model, solver, *how)  # pyright: ignore[reportArgumentType]
 
 
 def _suited(model: Model) -> str:
@@ -74,7 +86,7 @@ def _suited(model: Model) -> str:
 
 def _obstacle(model: Model, stabilization: Stabilization, solver: str) -> str:
     """What loops over bodies cannot have, in words; nothing, if there is nothing of the kind."""
-    if model.couplings and (solver not in ("pcg", "woodbury") or model.loops):
+    if model.couplings and (solver == "kkt" or model.loops):
         return f'joints of {model.name} follow others, which needs a tree and solver="pcg" or "woodbury"'
     if any(element.armature for element in model.elements):
         return f"lines of {model.name} have armature, which loops over bodies do not know"

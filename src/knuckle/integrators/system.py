@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,13 +13,14 @@ from knuckle.algorithms.elements import muscle_rates
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.bound import Bound, bind
 from knuckle.engine.calls.function import kernel
+from knuckle.engine.differentiate.derivative_rules import Chained
 from knuckle.functions import forward_dynamics
 from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
-from knuckle.spatial import Vector, called
+from knuckle.spatial import Vector, called, with_rule
 
 from .loop_stabilization import Stabilization, goes_sparse, sparse_dynamics
 
@@ -62,6 +63,8 @@ class System:
     """What muscles with states of their own are told"""
     states: Any = None
     """The states of muscles; None where they are those of their laws"""
+    law: Callable[..., Any] | None = None
+    """(model, q, v, τ, f_ext, decay time) → v̇, where that is not forward dynamics"""
 
     def acceleration(self, t: Any, q: Any, v: Any) -> Any:
         """v̇ under the forces at this instant: one piece of code, however often a step asks for it."""
@@ -73,6 +76,9 @@ class System:
 
     def _accelerated(self, t: Any, q: Any, v: Any) -> Any:
         forces = self.forces(t, q, v)
+        if self.law is not None:
+            tau, f_ext = (*forces, None)[:2]
+            return self.law(self.at_time(t), q, v, tau, f_ext, self.decay_time)
         if (sparse := self._by_sparse(q)) is not None:
             return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time)
         if self._is_kernel:
@@ -119,7 +125,7 @@ class System:
 
     def moved(self, q: Any, u: Any) -> Any:
         """q ⊕ u: the position after moving with the velocity variables u for a unit of time."""
-        return (self._by_sparse(q) or self._functions).integrate(q, u)
+        return self._by_pieces["integrate"](q, u) if (sparse := self._by_sparse(q)) is None else sparse.integrate(q, u)
 
     def displacement(self, q0: Any, q1: Any) -> Any:
         """q1 ⊖ q0."""
@@ -127,7 +133,8 @@ class System:
 
     def difference_rate(self, u: Any, v: Any) -> Any:
         """u̇ of the displacement u = q ⊖ q0 while q moves with v."""
-        return (self._by_sparse(u) or self._functions).difference_rate(u, v)
+        sparse = self._by_sparse(u)
+        return self._by_pieces["difference_rate"](u, v) if sparse is None else sparse.difference_rate(u, v)
 
     def in_charts(self, q: Any, v: Any) -> tuple[Any, Any]:
         """The same state far from where the coordinates of joints end; as it is, where there are no such joints."""
@@ -209,10 +216,24 @@ class System:
         return bind(self.model)
 
     @cached_property
+    def _by_pieces(self) -> dict[str, Callable[..., Any]]:
+        """Functions of positions as pieces, whose derivatives are printed once, however often a step asks for them."""
+        found: dict[str, Callable[..., Any]] = {}
+        for name, size in (("integrate", self.model.nq), ("difference_rate", self.model.nv)):
+            of_two: Any = getattr(self._functions, name)
+            found[name] = with_rule(of_two, Chained(partial(_of_row, of_two, size)))
+        return found
+
+    @cached_property
     def _forward(self) -> Callable[..., Any]:
         if self.decay_time is None:
             return self._functions.forward_dynamics
         return self._functions.prepare(forward_dynamics, stabilization=self.decay_time)
+
+
+def _of_row(text: Callable[..., Any], size: int, x: Vector) -> Any:
+    """A function of two vectors of one, whose first `size` entries are the first of them."""
+    return text(x[:size], x[size:])
 
 
 @kernel

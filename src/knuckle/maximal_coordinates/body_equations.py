@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
-from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.model import ROOT, Model
 from knuckle.solvers.quasi_definite import ROUNDS, QuasiDefinite
 from knuckle.spatial import SPATIAL
 
+from .armature_rows import ArmatureRows
 from .joint_groups import FramePlaces, JointGroup, JointTerms, LoopTerms
 
 Array: TypeAlias = NDArray[Any]
@@ -49,7 +49,6 @@ class BodyEquations:
     """The equations of a mechanism: which there are; `at` fills them with the numbers of a state."""
 
     def __init__(self, model: Model, solver: str | None = None) -> None:
-        must_have_no_armature(model, "sparse equations")
         if model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
             raise ModelError(
                 f"{model.name} has couplings, is planar or moves by laws of time, and sparse equations are for joints "
@@ -74,6 +73,7 @@ class BodyEquations:
             (self.X_successor[group.members].matrices(), self.X_predecessor[group.members].matrices())
             for group in self.loops
         ]
+        self.armature = ArmatureRows(model)
         self.rotor = [np.array([[float(x) for x in model.rotor[i]] for i in group.members]) for group in self.tree]
 
     # variables by groups
@@ -149,6 +149,16 @@ class BodyEquations:
         return np.concatenate([np.linalg.pinv(self.inertia), np.zeros((1, 6, 6))])
 
     @cached_property
+    def _tied(self) -> list[tuple[int, int]]:
+        """The bodies that rotors and armature tie to each other, the first of lower number."""
+        geared = {
+            (int(self.parents[i]), int(i))
+            for group, rotor in zip(self.tree, self.rotor, strict=True)
+            for i in group.members[(rotor != 0).any(1) & (self.parents[group.members] != ROOT)]
+        }
+        return sorted(geared | self.armature.pairs)
+
+    @cached_property
     def _equations(self) -> QuasiDefinite:
         nb = self.model.nb
         rows, columns = list[Array](), list[Array]()
@@ -156,11 +166,10 @@ class BodyEquations:
         body = 6 * np.arange(nb)[:, None]
         rows.append((body + upper[0]).ravel())
         columns.append((body + upper[1]).ravel())
-        for group, rotor in zip(self.tree, self.rotor, strict=True):
-            for i in group.members[(rotor != 0).any(1) & (self.parents[group.members] != ROOT)]:
-                r, c = np.indices((6, 6)).reshape(2, -1)
-                rows.append(6 * self.parents[i] + r)
-                columns.append(6 * i + c)
+        r, c = np.indices((6, 6)).reshape(2, -1)
+        for i, k in self._tied:
+            rows.append(6 * i + r)
+            columns.append(6 * k + c)
         count = 6 * nb
         for ends, nc in self._constrained():
             force = count + np.arange(len(ends) * nc).reshape(len(ends), nc)
@@ -177,9 +186,9 @@ class BodyEquations:
         tree = [(np.stack([g.members, self.parents[g.members]], 1), g.nc) for g in self.tree]
         return [*tree, *((self.ends[g.members], g.nc) for g in self.loops)]
 
-    def factor(self, at: MovingBodies, loops: list[LoopStates]) -> None:
-        """Fills the matrix with the numbers of a state."""
-        M, beside = self.inertia.copy(), list[Array]()
+    def factor(self, at: MovingBodies, loops: list[LoopStates], rows: list[Array]) -> None:
+        """Fills the matrix with the numbers of a state; `rows` are those of armature."""
+        M, beside = self.inertia.copy(), {pair: np.zeros((6, 6)) for pair in self._tied}
         for group, terms, rotor in zip(self.tree, at.tree, self.rotor, strict=True):
             for n in np.flatnonzero((rotor != 0).any(1)):
                 i, p = group.members[n], self.parents[group.members[n]]
@@ -187,9 +196,17 @@ class BodyEquations:
                 M[i] += geared
                 if p != ROOT:
                     M[p] += at.X[i].T @ geared @ at.X[i]
-                    beside.append(-(at.X[i].T @ geared).ravel())
+                    beside[int(p), int(i)] -= at.X[i].T @ geared
+        for a, bodies, J in zip(self.armature.inertias, self.armature.bodies, rows, strict=True):
+            for i, first in zip(bodies, J, strict=True):
+                for k, second in zip(bodies, J, strict=True):
+                    if i == k != ROOT:
+                        M[i] += a * np.outer(first, second)
+                    elif ROOT < i < k:
+                        beside[i, k] += a * np.outer(first, second)
         upper = np.triu_indices(6)
-        values, yielding = [M[:, upper[0], upper[1]].ravel(), *beside], list[Array]()
+        tied = [beside[pair].ravel() for pair in self._tied]
+        values, yielding = [M[:, upper[0], upper[1]].ravel(), *tied], list[Array]()
         for (ends, nc), (Ks, Kp) in zip(self._constrained(), self._rows(at, loops), strict=True):
             soft = np.zeros((len(ends), nc))
             for bodies, K in zip(ends.T, (Ks, Kp), strict=True):
@@ -242,6 +259,13 @@ class BodyEquations:
                 active += np.einsum("nij,nj,nkj,nk->ni", terms.T_a, rotor, terms.T_a, at.c[i])
             f[i] += active
             np.add.at(f, self.parents[i], -np.einsum("nij,ni->nj", at.X[i], active))
+        return f[:-1]
+
+    def armature_forces(self, at: MovingBodies, rows: list[Array], rates: list[Array]) -> Array:
+        """−a Jᵀ J̇V of armature on each body (nb, 6)."""
+        f = np.zeros((self.model.nb + 1, 6))
+        for a, bodies, J, rate in zip(self.armature.inertias, self.armature.bodies, rows, rates, strict=True):
+            f[list(bodies)] -= a * J * float((rate * at.V[list(bodies)]).sum())
         return f[:-1]
 
     def weights(self, at: MovingBodies) -> Array:

@@ -19,7 +19,7 @@ from knuckle.spatial import SPATIAL, Inertia
 from .state_maps import freed_bodies, maximal_state
 
 DROPPED = ("friction", "limits", "rotor_inertia")
-"""What loop joints cannot have."""
+"""What may be left out: of these loop joints can have rotors only."""
 LIGHT = 1e-14
 """Moments of inertia below so much of the largest are none."""
 
@@ -28,15 +28,16 @@ LIGHT = 1e-14
 def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable[str] = ()) -> Model:
     """The same mechanism in maximal coordinates: bodies on free joints on the base, and their joints as loop joints.
 
-    Bodies keep their numbers, names, frames and shapes, and loops and force elements stay what they are. Springs and
-    dampers of the joints become `JointSpring` elements. A joint keeps its name; the free joint of a body is called
-    `BODY_free`. `kn.maximal_state` and `kn.reduced_state` go from states to states, `kn.maximal_forces` from joint
-    forces to joint forces.
+    Bodies keep their numbers, names, frames and shapes, and loops and force elements stay what they are. Springs,
+    dampers and rotors of the joints become `JointSpring` elements. A joint keeps its name; the free joint of a body is
+    called `BODY_free`. `kn.maximal_state` and `kn.reduced_state` go from states to states, `kn.maximal_forces` from
+    joint forces to joint forces.
 
     Args:
         model: the mechanism, in space.
         bodies: names of the bodies to make free; all, if not given. The others stay on their joints.
-        drop: of "friction", "limits" and "rotor_inertia", what is to be left out. Loop joints have none of these.
+        drop: of "friction", "limits" and "rotor_inertia", what is to be left out. Loop joints cannot have the first
+            two: dry friction needs the forces that a joint carries, and stops a variable that counts turns.
 
     Raises:
         ModelError: a joint of these bodies has what loop joints cannot have, or follows others, or is followed; or a
@@ -57,7 +58,7 @@ def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable
         joints[i] = TreeJoint(f"{model.bodies[i].name}_free", Free(), ROOT, start=start)
         if joint.type.nv < SPATIAL.dimension:
             loops.append(LoopJoint(joint.name, joint.type, joint.parent, i, joint.X_tree))
-        if spring := _spring(model, i):
+        if spring := _spring(model, i, dropped):
             frames.append(Frame(spring.predecessor, joint.parent, joint.X_tree))
             elements.append(spring)
     made = model.replace(
@@ -79,7 +80,6 @@ def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, 
         has = {
             "friction": any(constant(x) is not ZERO for x in joint.friction),
             "limits": finite,
-            "rotor_inertia": any(constant(x) is not ZERO for x in joint.rotor_inertia),
         }
         for name, is_there in has.items():
             if is_there and name not in dropped:
@@ -108,15 +108,14 @@ def _is_light(inertia: Inertia) -> bool:
     return mass <= 0 or least <= LIGHT * most
 
 
-def _spring(model: Model, i: int) -> JointSpring | None:
-    """The springs and dampers of joint i as an element, where there are some."""
+def _spring(model: Model, i: int, dropped: tuple[str, ...]) -> JointSpring | None:
+    """The springs, dampers and rotors of joint i as an element, where there are some."""
     joint = model.joints[i]
-    if all(constant(x) is ZERO for x in (*joint.stiffness, *joint.damping)):
+    rotors = () if "rotor_inertia" in dropped else joint.rotor_inertia
+    parts = joint.stiffness, joint.rest, joint.damping, rotors
+    if all(constant(x) is ZERO for part in (parts[0], *parts[2:]) for x in part):
         return None
-    place = f"{joint.name}_predecessor"
-    return JointSpring(
-        f"{joint.name}_spring", place, model.bodies[i].name, joint.type, joint.stiffness, joint.rest, joint.damping
-    )
+    return JointSpring(f"{joint.name}_spring", f"{joint.name}_predecessor", model.bodies[i].name, joint.type, *parts)
 
 
 def _touching_as(model: Model, made: Model) -> Model:

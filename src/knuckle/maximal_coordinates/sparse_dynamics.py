@@ -28,7 +28,7 @@ STEPS = 2
 
 def goes_sparse(model: Model) -> bool:
     """Whether a mechanism through time is better off with sparse equations, and can have them."""
-    if not model.loops or model.ties_branches or model.algebra is not SPATIAL or model.depends_on_time:
+    if not model.loops or model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
         return False
     rows: dict[int, int] = {}
     for loop in model.loops:
@@ -57,9 +57,12 @@ class SparseDynamics:
             return np.zeros(0)
         of, at = self.equations, self.equations.states(q, v)
         loops = of.loop_states(at)
-        of.factor(at, loops)
+        rows, rates = of.armature.at(q, v)
+        of.factor(at, loops, rows)
         joint_force = tau - joint_passive_force(self.model, q, v) if self._resists else tau
         f = of.weights(at) + of.body_forces(at, joint_force)
+        if rows:
+            f = f + of.armature_forces(at, rows, rates)
         if f_ext is not None:
             f = f + f_ext
         if self.model.elements:
@@ -73,7 +76,7 @@ class SparseDynamics:
         """The nearest state, in the sense of the kinetic energy, with loops closed: post-stabilisation."""
         of, at = self.equations, self.equations.states(q, v)
         loops = of.loop_states(at)
-        of.factor(at, loops)
+        of.factor(at, loops, of.armature.at(q, v)[0])
         for _ in range(STEPS):
             q = of.moved(q, self._response(at, [-l.terms.delta for l in loops]))
             loops = of.loop_states(of.states(q, v))

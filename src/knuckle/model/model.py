@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from knuckle.joints import Joint
-from knuckle.scalar import constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import SPATIAL, Algebra, Matrix, Vector, project
 
 from . import reduction
@@ -24,7 +24,15 @@ from .keyframes import carried
 from .parts import ROOT, Body, Frame, Keyframe, LoopJoint, Provenance, TreeJoint
 from .rules import check
 from .surfaces import ContactRules
-from .with_scalars import lifted, lifted_body, lifted_coupling, lifted_element, lifted_frame, lifted_joint
+from .with_scalars import (
+    lifted,
+    lifted_body,
+    lifted_coupling,
+    lifted_element,
+    lifted_frame,
+    lifted_joint,
+    nonzero,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -105,7 +113,7 @@ class Model:
             springs=tuple(
                 (i, Vector(constant(k) for k in joint.stiffness), rest_position(joint))
                 for i, joint in enumerate(self.joints)
-                if any(joint.stiffness)
+                if any(constant(k) is not ZERO for k in joint.stiffness)
             ),
             rotor=tuple(Vector(constant(x) for x in joint.rotor_inertia) for joint in self.joints),
         )
@@ -367,7 +375,7 @@ class Model:
             joints=tuple(lifted_joint(joint, number) for joint in self.joints),
             frames=tuple(lifted_frame(frame, number) for frame in self.frames),
             couplings=tuple(lifted_coupling(coupling, number) for coupling in self.couplings),
-            gravity=lifted(self.gravity, lambda x: number(x) if x else x),
+            gravity=lifted(self.gravity, nonzero(number)),
             elements=tuple(lifted_element(element, number) for element in self.elements),
         )
 

@@ -69,9 +69,6 @@ def _check_elements(model: Model) -> None:
             if (i := model.frame(body).body) == ROOT or model.joints[i].type.nv != 1:
                 text = f"{body!r} is not on a joint of one variable, on which it could be wound"
                 raise ModelError(text, element=element.name)
-    if model.elements and model.algebra is not SPATIAL:
-        names = ", ".join(element.name for element in model.elements)
-        raise ModelError(f"a planar model has no force elements ({names}): model.without_elements()")
 
 
 def _check_actuators(model: Model) -> None:
@@ -129,6 +126,11 @@ def _check_contact(model: Model) -> None:
                 model.contact.surface(geometry.surface)
             except ValueError as error:
                 raise ModelError(f"a shape of {body.name!r}: {error}", element=body.name) from None
+    for soft in model.deformables:
+        try:
+            model.contact.surface(soft.surface)
+        except ValueError as error:
+            raise ModelError(str(error), element=soft.name) from None
 
 
 def check_name(name: str, what: str) -> None:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from knuckle.scalar import ONE, ZERO
+from knuckle.scalar import ONE, ZERO, constant
 from knuckle.spatial import Sym3
 
 from .coupling import Coupling
@@ -28,6 +28,11 @@ def lifted(x: Any, number: Callable[[Any], Any]) -> Any:
     return number(x)
 
 
+def nonzero(number: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """`number` for what is not plainly zero."""
+    return lambda x: x if constant(x) is ZERO else number(x)
+
+
 def lifted_body(body: Body, number: Callable[[Any], Any]) -> Body:
     """The body with its inertia in other numbers."""
     return dataclasses.replace(body, inertia=lifted(body.inertia, number))
@@ -36,11 +41,8 @@ def lifted_body(body: Body, number: Callable[[Any], Any]) -> Body:
 def lifted_joint(joint: TreeJoint, number: Callable[[Any], Any]) -> TreeJoint:
     """The joint with its placement and its forces in other numbers."""
 
-    def nonzero(x: Any) -> Any:
-        return number(x) if x else x
-
     names = ("damping", "friction", "rotor_inertia", "stiffness")
-    coefficients = {name: lifted(getattr(joint, name), nonzero) for name in names}
+    coefficients = {name: lifted(getattr(joint, name), nonzero(number)) for name in names}
     return dataclasses.replace(joint, X_tree=lifted(joint.X_tree, number), **coefficients)
 
 
@@ -58,6 +60,6 @@ def lifted_element(element: ForceElement, number: Callable[[Any], Any]) -> Force
     """The force element with its lengths and coefficients in other numbers."""
 
     def of(x: Any) -> Any:
-        return x if isinstance(x, (str, bool)) or x is None or x == 0 else number(x)
+        return x if isinstance(x, (str, bool)) or x is None or constant(x) is ZERO else number(x)
 
     return lifted(element, of)

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.engine.calls.function import kernel
 from knuckle.functions import actuator_terms
 from knuckle.model import Model
 from knuckle.scalar import is_inside
 
-from .controls import CONTROLS, STATE, ConstantForce, Control, Parameters, control_of
+from .controls import CONTROLS, STATE, ComposedForce, ConstantForce, Control, Parameters, control_of
 from .sampled_control import NOT_SAMPLED, SampledController, SampledInputs, sampled_inputs
 
 Array = NDArray[Any]
@@ -57,15 +56,12 @@ def must_have_actuators(model: Model) -> None:
 
 def with_actuators(control: Control, controls: Control) -> Control:
     """The control that adds the forces of actuators; it is compiled where both are."""
-    both = WithActuators(control, controls)
     names = dict.fromkeys((*STATE, *control.parameters, *controls.parameters))
-    is_text = control.is_text and controls.is_text
-    made = kernel(matrices=control.matrices | controls.matrices)(both) if is_text else both
-    return Control(made, "controller", tuple(names))
+    return Control(WithActuators(control, controls), "controller", tuple(names))
 
 
-@dataclass(frozen=True, eq=False)
-class WithActuators:
+@dataclass(frozen=True)
+class WithActuators(ComposedForce):
     """(model, t, q, v, parameters …) → τ of a controller and of actuators."""
 
     control: Control
@@ -74,6 +70,14 @@ class WithActuators:
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
             object.__setattr__(self, name, f"{getattr(self.control.function, '__name__', 'nothing')} with actuators")
+
+    @property
+    def is_text(self) -> bool:
+        return self.control.is_text and self.controls.is_text
+
+    @property
+    def matrices(self) -> frozenset[str]:
+        return self.control.matrices | self.controls.matrices
 
     @property
     def __signature__(self) -> inspect.Signature:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -29,6 +30,24 @@ TAKEN = ("dt", "model", CONTROLS)
 Parameters = Mapping[str, NDArray[Any]]
 
 
+class ComposedForce(ABC):
+    """A force that is made of others, and part of a kernel where these are; equal ones share their code."""
+
+    @property
+    @abstractmethod
+    def is_text(self) -> bool:
+        """Whether it can become part of a kernel."""
+
+    @property
+    @abstractmethod
+    def matrices(self) -> frozenset[str]:
+        """The parameters that are matrices."""
+
+    @abstractmethod
+    def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
+        """τ in a state."""
+
+
 @dataclass(frozen=True)
 class Control:
     """A controller or external force as a function (model, t, q, v, parameters) → array. `names` are its arguments."""
@@ -43,12 +62,30 @@ class Control:
     @property
     def is_text(self) -> bool:
         """Whether it can become part of a kernel."""
-        return self.function is None or isinstance(self.function, (Function, ConstantForce))
+        return self.function is None or isinstance(self.function, ConstantForce) or self.is_law
+
+    @property
+    def is_law(self) -> bool:
+        """Whether it is a kernel, or made of kernels."""
+        return isinstance(self.function, Function) or (
+            isinstance(self.function, ComposedForce) and self.function.is_text
+        )
 
     @property
     def has_slopes(self) -> bool:
         """Whether it is a kernel of the state, whose derivatives an implicit step can have."""
-        return isinstance(self.function, Function) and bool({"q", "v"} & set(self.names))
+        return self.is_law and bool({"q", "v"} & set(self.names))
+
+    def acts_across(self, model: Model, q: Any, v: Any, parameters: Mapping[str, Any]) -> bool:
+        """Whether it has slopes of one velocity variable on another's force in a state."""
+        if not self.has_slopes:
+            return False
+        from knuckle.integrators.controller_gains import act_across
+
+        def force(model: Model, t: Any, q: Any, v: Any) -> Any:
+            return self(model, t, q, v, parameters, (model.nv,))
+
+        return act_across(force, model, q, v)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -58,7 +95,9 @@ class Control:
     @property
     def matrices(self) -> frozenset[str]:
         """The parameters that are matrices."""
-        return self.function.matrices & set(self.parameters) if isinstance(self.function, Function) else frozenset()
+        if not isinstance(self.function, (Function, ComposedForce)):
+            return frozenset()
+        return self.function.matrices & set(self.parameters)
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, parameters: Mapping[str, Any], shape: Any) -> Any:
         """The function's value in a state, as an array (*shape), inside a kernel as a vector or matrix.
@@ -173,11 +212,11 @@ _NAMED = inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 def _form(title: str) -> str:
     """How a control is written."""
-    return (
-        "controller(model, t, q, v, …) → τ"
-        if title.startswith("controller")
-        else "external_forces(model, t, q, v) → f_ext"
-    )
+    forms = {
+        "controller": "controller(model, t, q, v, …) → τ",
+        "external_forces": "external_forces(model, t, q, v) → f_ext",
+    }
+    return next((form for name, form in forms.items() if title.startswith(name)), "f(model, q, v, …)")
 
 
 def _array(title: str, value: Any) -> NDArray[Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -42,6 +43,14 @@ class RowNotes(ABC):
     def one(self, row: int, t: float, q: Array, v: Array, state: State, step: Step | None) -> None:
         """A row: q and v at t. `state` is where the run stands, and `step` the one that t lies in or ends."""
 
+    def arrays(self, row: int) -> dict[str, Array]:
+        """What a checkpoint holds of rows from number `row` on, besides the log of contacts: nothing, for most."""
+        return {}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """More rows, from such arrays."""
+        return
+
     @abstractmethod
     def of_trajectory(self, model: Model) -> dict[str, Any]:
         """The fields of the trajectory that hold the notes, by name."""
@@ -66,6 +75,13 @@ class NodeNotes(RowNotes):
             part = (t - step.t) / step.h
             x, u = (a + part * (b - a) for a, b in zip(step.old.memory, step.new.memory, strict=True))
         self._rows.append((np.array(x), np.array(u)))
+
+    def arrays(self, row: int) -> dict[str, Array]:
+        new = self._rows[row:]
+        return {f"nodes_{name}": np.array([both[k] for both in new]) for k, name in enumerate("xu")} if new else {}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        self._rows += zip(arrays["nodes_x"], arrays["nodes_u"], strict=True)
 
     def of_trajectory(self, model: Model) -> dict[str, Any]:
         x, u = (np.stack(part).reshape(len(self._rows), -1, 3) for part in zip(*self._rows, strict=True))

@@ -158,7 +158,7 @@ def simulate(
     must_be_closed(model, q, v, closing)
 
     if model.deformables:
-        _must_be_simple(model, contacts, limits, checkpoint)
+        _must_be_simple(model, contacts, limits)
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
@@ -179,9 +179,12 @@ def simulate(
         must_not_jump(sampled.which, rigid_contacts)
     pushes = limits is not None or rigid_contacts is not None or told.which is not None
 
+    def acts_across() -> bool:
+        return control.acts_across(model, q, v, named)
+
     def for_one_state(steps: Steps) -> Steps:
         method = steps_for_one_state(model, steps.integrator)
-        return replace(steps, integrator=implicit_steps_for(model, method, closing, control.has_slopes, pushes))
+        return replace(steps, integrator=implicit_steps_for(model, method, closing, acts_across, pushes))
 
     def with_muscles(steps: Steps) -> Steps:
         if told.which is None:
@@ -224,7 +227,8 @@ def simulate(
             run, checkpoints, end = Simulator.start(settings, q, v), None, None
         else:
             method = steps.name if integrator is None else integrator
-            method = steps.integrator if isinstance(contacts, CompliantContacts) else method
+            is_formed = isinstance(contacts, CompliantContacts) or bool(model.deformables)
+            method = steps.integrator if is_formed else method
             spec = run_spec(
                 model, q, v, length, steps.dt, settings.save_every, controller, external_forces, named, method, watched,
                 limits, frames, closing, rigid_contacts, excitations, told.parameters, controls,
@@ -306,12 +310,11 @@ def _notes(stepper: Stepper, switches: Iterable[ModeSwitch], has_events: bool) -
     return contact_notes(stepper, switches)
 
 
-def _must_be_simple(model: Model, contacts: Any, limits: Any, checkpoint: Any) -> None:
+def _must_be_simple(model: Model, contacts: Any, limits: Any) -> None:
     """An error for what steps with deformable bodies do not know."""
     for name, value, instead in (
-        ("contacts", contacts if not isinstance(contacts, bool) else None, "contacts=False"),
+        ("contacts", contacts if not isinstance(contacts, bool) else None, "True and False"),
         ("joint_limits", limits if isinstance(limits, RigidStops) else None, "CompliantStops"),
-        ("checkpoint", checkpoint, "none"),
     ):
         if value is not None:
             raise ValueError(
@@ -359,6 +362,9 @@ def _from_checkpoint(
         raise ValueError(f"{folder} holds another run: {', '.join(different)} was not the same when it was begun")
     checkpoints = Checkpoints(folder, there, every)
     saved = checkpoints.read(settings.model, settings.stepper.recorded_size)
+    for arrays in saved.notes:
+        assert settings.notes is not None
+        settings.notes.restore(arrays)
     for notes in saved.contacts:
         assert settings.notes is not None
         assert settings.notes.log is not None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,9 +28,11 @@ from knuckle.warning import warn
 
 from .actuated_control import GIVEN, must_have_actuators, with_actuators
 from .controls import CONTROLS, forces_of
-from .rollout.rollout_inputs import finite, whole
+from .rollout.rollout_inputs import controls_of, finite, whole
 from .sampled_control import FIRST_STATE, SampledController, must_fit_steps, sampled_inputs
-from .steps.flat_step import FlatStep
+from .steps.flat_step import CLOCK, ROW, FlatStep
+from .steps.parameter_batches import ParameterBatch
+from .steps.readings import BEFORE, ReadSteps, readings_of
 from .steps.step_text import APPLIED
 from .steps.stepper import Stepper
 from .stops.compliant_stops import with_stops
@@ -37,6 +40,9 @@ from .stops.joint_ranges import must_keep_coordinates
 from .stops.stop_spec import CompliantStops, stops_from
 
 Array: TypeAlias = NDArray[Any]
+
+FEW_READS = 2
+"""Readings by themselves that are not worth a compilation."""
 
 
 @public
@@ -66,6 +72,13 @@ class Stepping:
         joint_limits: None, or `CompliantStops(…)`.
         stabilization: what keeps closed loops closed; see `simulate`.
         controls: whether `step` is given controls u (..., n) of the model's actuators instead of joint forces.
+        model_fn: model_fn(model, …) → the mechanism of some `parameters`, as for `rollout`: masses, friction, lengths
+            that differ from state to state.
+        readings: kernels by name, (model, …) → a number or a vector, which are computed in the same native call after
+            each `step`, and are in `readings` then. Besides t, q, v and parameters they may ask for `u`, or `tau`, that
+            the step was given, and for `q_before` and `v_before`.
+
+    Parameters of a batch may have its axes before their own, and `set_parameters` changes them.
 
     Raises:
         ValueError, TypeError: an argument has a wrong shape or kind; the message names it.
@@ -87,6 +100,8 @@ class Stepping:
         joint_limits: CompliantStops | None = None,
         stabilization: Stabilization = "projection",
         controls: bool = False,
+        model_fn: Callable[..., Model] | None = None,
+        readings: Mapping[str, Callable[..., Any]] | None = None,
     ) -> None:
         if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise TypeError(f"Stepping needs a knuckle.Model first, not {type(model).__name__}")
@@ -99,19 +114,21 @@ class Stepping:
             must_have_actuators(model)
         self._given, self._size = (CONTROLS, len(model.actuators)) if controls else (APPLIED, model.nv)
         self._stepper = self._made(
-            integrator, contacts, controller, parameters, external_forces, joint_limits, stabilization,
-            np.asarray(numbers("q", start_of(model, q, v)[0], (model.nq,)), float),
+            integrator, contacts, controller, parameters, external_forces, joint_limits, stabilization, model_fn,
+            readings, np.asarray(numbers("q", start_of(model, q, v)[0], (model.nq,)), float),
         )  # fmt: skip
         self._clock = np.array([0.0, self.dt])
-        self._inputs = tuple(np.atleast_1d(x) for x in self._named.values())
         self._nothing = np.zeros(self._size)
-        self._shapes, self._code = (), None
+        self._shapes, self._code, self._loops, self._read_rows = (), None, None, None
+        self._reads = 0
+        self.values: tuple[Any, ...] = ()
+        """What the kernels of `readings` gave, in their order"""
         self._row, self._done = np.zeros(0), 0
         self.reset(q, v)
 
     def _made(
         self, integrator: Any, contacts: Any, controller: Any, parameters: Any, external_forces: Any,
-        joint_limits: Any, stabilization: Stabilization, q: Array,
+        joint_limits: Any, stabilization: Stabilization, model_fn: Any, readings: Any, q: Array,
     ) -> Stepper:  # fmt: skip
         """What takes the steps."""
         model, closing, is_one = self.model, stabilization_of(stabilization), q.ndim == 1
@@ -126,9 +143,15 @@ class Stepping:
             raise ValueError(f"{type(steps.integrator).__name__} chooses its steps itself: take one of fixed steps")
         if steps.is_coarse:
             warn(steps.why)
+        named = dict(parameters or {})
+        held_name = "tau" if self._given == APPLIED else "u"
+        self._readings, read = readings_of(readings, named, self._given, held_name)
+        self._model_fn = controls_of({"model_fn": model_fn}, named, (), named).get("model_fn")
+        varied = {name: named[name] for name in (() if self._model_fn is None else self._model_fn.parameters)}
         sampled = sampled_inputs("controller", controller, model.nv, parameters)
         acting = None if sampled.which is not None else controller
-        control, wrenches, named = forces_of(model, acting, external_forces, parameters, sampled.parameters)
+        used = {*sampled.parameters, *read, *varied}
+        control, wrenches, own = forces_of(model, acting, external_forces, parameters, used)
         if sampled.which is not None:
             must_fit_steps(sampled.which, self.dt, steps.integrator)
         law = sampled.which.law if sampled.which is not None else control
@@ -136,15 +159,48 @@ class Stepping:
             if not what.is_text:
                 raise TypeError(f"{what.title} is no kernel: Stepping takes kernels; call others between steps")
         method = steps.integrator
+        if is_one or (sampled.which is None and self._model_fn is None):
+            method = steps_for_one_state(model, method) if self._model_fn is None else method
         if is_one:
-            method = steps_for_one_state(model, method)
-            method = implicit_steps_for(model, method, closing, control.has_slopes, limits is not None)
+
+            def acts_across(values: Mapping[str, Any] = own) -> bool:
+                return control.acts_across(model, model.start, np.zeros(model.nv), values)
+
+            method = implicit_steps_for(model, method, closing, acts_across, limits is not None)
+        if self._model_fn is not None and method.takes_numbers:
+            raise ModelError(f"model_fn needs compiled steps, and {model.name} has shapes that need loops")
         force = control if self._given == APPLIED else with_actuators(control, GIVEN)
         force = force if limits is None else with_stops(force, limits)
-        self._named = {**named, **{k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}}
+        own = {**own, **read, **varied, **{k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}}
+        laws = control, wrenches, law, *self._readings.functions
+        matrices = {name for each in laws for name in each.matrices}
+        self._parameters = {name: ParameterBatch.of(x, is_one, name in matrices) for name, x in own.items()}
         self._first = sampled.parameters.get(FIRST_STATE)
         self._held = np.zeros(self._size)
-        return Stepper(model, method, force, wrenches, {**named, self._given: self._held}, closing, sampled=sampled)
+        first = {name: x.one for name, x in self._parameters.items()}
+        return Stepper(model, method, force, wrenches, {**first, self._given: self._held}, closing, sampled=sampled)
+
+    def set_parameters(self, values: Mapping[str, ArrayLike], which: ArrayLike | None = None) -> None:
+        """Other values of parameters, from the next step on.
+
+        Args:
+            values: by name; numbers, vectors and matrices as they were, of a batch also with its axes before.
+            which: of a batch, those for which they are: indices of its first axis, or a mask over its axes.
+        """
+        for name, value in values.items():
+            if name not in self._parameters:
+                raise TypeError(f"there is no parameter {name}; there are {', '.join(self._parameters) or 'none'}")
+            if which is not None and not self.batch:
+                raise ValueError("which is for batches, and this is one state")
+            self._parameters[name] = self._parameters[name].changed(name, value, self.batch, which)
+        self._inputs_changed()
+
+    def _inputs_changed(self) -> None:
+        self._inputs = tuple(x.array for x in self._parameters.values())
+        if self._loops is not None and self._inputs:
+            flat = [np.broadcast_to(x.flat, (*self.batch, x.size)) for x in self._parameters.values()]
+            packed = np.concatenate(flat, axis=-1)
+            self._loops.given[:, : packed.shape[-1]] = packed.reshape(len(self._loops.given), -1)
 
     # where it stands
 
@@ -168,14 +224,22 @@ class Stepping:
         """The batch axes; () for one state."""
         return self._row.shape[:-1]
 
-    def reset(self, q: ArrayLike | None = None, v: ArrayLike | None = None, which: ArrayLike | None = None) -> None:
+    def reset(
+        self,
+        q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+        which: ArrayLike | None = None,
+        *,
+        time_anew: bool = False,
+    ) -> None:
         """Stands in another state, and remembers nothing of the steps before.
 
         Args:
             q: positions (..., nq); neutral, if not given.
             v: velocity variables (..., nv); at rest, if not given.
             which: of a batch, those that are reset: indices of its first axis, or a mask over its axes. The others go
-                on. Time goes on for all.
+                on.
+            time_anew: whether the time of those that are reset begins at 0 again, or goes on as that of all.
         """
         q, v = start_of(self.model, q, v)
         q, v = (np.asarray(numbers(name, x, (n,)), float) for name, x, n in self._state_arguments(q, v))
@@ -186,47 +250,72 @@ class Stepping:
                 raise ValueError(
                     f"q and v have the batch axes {batch}, and those before had {self.batch}: make another"
                 )
+            if batch != self.batch or not self._row.size:
+                self._loops = self._code = None
+                for name, x in self._parameters.items():
+                    x.must_fit(name, batch)
             self._row, self._done = self._started(q, v, batch), 0
             places = slice(self.model.nq), slice(self.model.nq, self.model.nq + self.model.nv)
             self._q_place, self._v_place = ((..., place) if batch else place for place in places)
+            self._prepare()
+            self.values = self._read(self._row, self._row, self._nothing)
             return
         chosen = np.asarray(which)
         if not self.batch or chosen.dtype.kind not in "biu":
             raise ValueError(f"which is indices or a mask over the batch axes {self.batch}, not {which!r}")
-        rows = self._started(q, v, np.empty(self.batch)[chosen].shape)
-        rows[..., -1] = self._done
+        rows = self._started(q, v, np.empty(self.batch)[chosen].shape, chosen)
+        rows[..., -1] = 0 if time_anew else self._done
         self._row = self._row.copy()
         self._row[chosen] = rows
+        if self._readings.functions and math.prod(rows.shape[:-1]):
+            self.values = tuple(x.copy() for x in self.values)
+            inputs = [x.chosen(self.batch, chosen) for x in self._parameters.values()]
+            for all_of_them, new in zip(self.values, self._read(rows, rows, self._nothing, inputs), strict=True):
+                all_of_them[chosen] = new
 
     def _state_arguments(self, q: ArrayLike, v: ArrayLike) -> tuple[tuple[str, ArrayLike, int], ...]:
         return ("q", q, self.model.nq), ("v", v, self.model.nv)
 
-    def _started(self, q: Array, v: Array, batch: tuple[int, ...]) -> Array:
-        """The rows of states to begin with."""
+    def _started(self, q: Array, v: Array, batch: tuple[int, ...], chosen: Array | None = None) -> Array:
+        """The rows of states to begin with: of all, or of chosen ones."""
         q, v = np.broadcast_to(q, (*batch, self.model.nq)), np.broadcast_to(v, (*batch, self.model.nv))
         must_be_closed(self.model, q, v, self._stepper.stabilization)
-        some = [np.asarray(x, float) for x in start_of(self.model, None, None)]
-        first = [x[(0,) * len(batch)] for x in (q, v)] if math.prod(batch) else some
-        begun = self._stepper.start(0.0, first[0], first[1], self.dt)
-        self._shapes = tuple(np.shape(x) for x in begun.memory)
-        parts: list[Any] = [q, v, *begun.memory]
-        if batch and begun.memory:
-            parts = [*self._begun(q, v)]
+        is_blank = self._stepper.integrator.begins_blank and self._stepper.sampled is None
+        parts: list[Any] = []
+        if not (is_blank and self._shapes):
+            some = [np.asarray(x, float) for x in start_of(self.model, None, None)]
+            first = [x[(0,) * len(batch)] for x in (q, v)] if math.prod(batch) else some
+            begun = self._stepper.start(0.0, first[0], first[1], self.dt)
+            self._shapes = tuple(np.shape(x) for x in begun.memory)
+            parts = [q, v, *begun.memory]
+        if is_blank:
+            parts = [q, v, *(np.zeros((*batch, *shape)) for shape in self._shapes)]
+        elif batch and self._shapes:
+            parts = [*self._begun(q, v, chosen)]
         sizes = self.model.nq, self.model.nv, *map(math.prod, self._shapes)
         wide = (np.asarray(x, float).reshape(*batch, n) for x, n in zip(parts, sizes, strict=True))
         return np.concatenate([*wide, np.zeros((*batch, 1))], axis=-1)
 
-    def _begun(self, q: Array, v: Array) -> tuple[Array, ...]:
+    def _begun(self, q: Array, v: Array, chosen: Array | None) -> tuple[Array, ...]:
         """Positions, velocities and memories of many states to begin with."""
         arrays: dict[str, Any] = {"t": (np.zeros(1), (1,)), "q": (q, q.shape[-1:]), "v": (v, v.shape[-1:])}
         arrays |= {"dt": (np.array([self.dt]), (1,)), self._given: (self._nothing, self._nothing.shape)}
-        arrays |= {name: (x, x.shape) for name, x in zip(self._named, self._inputs, strict=True)}
-        arrays |= (
-            {} if self._first is None or not self._first.size else {FIRST_STATE: (self._first, self._first.shape[-1:])}
-        )
-        single = ("t", "dt", *(name for name, x in self._named.items() if not np.ndim(x)))
-        text = self._stepper.text("start")
+        own = {
+            name: x.array if chosen is None else x.chosen(self.batch, chosen) for name, x in self._parameters.items()
+        }
+        arrays |= {name: (x, self._parameters[name].shape) for name, x in own.items()}
+        if self._first is not None and self._first.size:
+            size = self._first.shape[-1:]
+            first = self._first if chosen is None else np.broadcast_to(self._first, (*self.batch, *size))[chosen]
+            arrays[FIRST_STATE] = first, size
+        text = replace(self._stepper.text("start"), model_fn=self._model_fn)
+        single = ("t", "dt", *self._numbers)
         return NumPyArrays().compute(Specialization(text.name, text, self.model, numbers=single, is_users=True), arrays)
+
+    @property
+    def _numbers(self) -> tuple[str, ...]:
+        """The parameters that are numbers, and travel as vectors of one."""
+        return tuple(name for name, x in self._parameters.items() if x.is_number)
 
     # steps
 
@@ -238,12 +327,17 @@ class Stepping:
         if tau is None:
             force = self._nothing
         elif type(tau) is np.ndarray and tau.shape == self._nothing.shape:
-            force = tau
+            force = tau if tau.dtype == np.float64 else tau.astype(float)
         else:
             force = self._checked(tau)
-        self._row = (self._code or self._coded())(self._row, force, self._clock, *self._inputs)
+        self._row, self.values = (self._code or self._coded())(self._row, force)
         self._done += self.substeps
         return self._row[self._q_place], self._row[self._v_place]
+
+    @property
+    def readings(self) -> dict[str, Any]:
+        """What the kernels of `readings` gave after the last step, or where it was reset to, by name."""
+        return dict(zip(self._readings.names, self.values, strict=True))
 
     def _checked(self, tau: ArrayLike) -> Array:
         name = "tau" if self._given == APPLIED else "controls"
@@ -257,46 +351,102 @@ class Stepping:
             raise ValueError(f"{name} has shape {force.shape}, and must have shape {(*self.batch, self._size)}")
         return np.ascontiguousarray(force)
 
-    def _coded(self) -> Callable[..., Array]:
-        """What takes the steps from row to row: native code, or steps that go by numbers."""
+    def _prepare(self) -> None:
+        """Memory for steps by loops, where they are taken, and parameters in their places."""
+        if self._loops is None and self._stepper.integrator.takes_numbers:
+            self._loops = self._stepper.prepared(math.prod(self.batch), self.substeps)
+            if self._loops is not None:
+                self._loops.clock[:] = self._clock
+        self._inputs_changed()
+
+    def _coded(self) -> Callable[..., tuple[Array, tuple[Any, ...]]]:
+        """What takes the steps from row to row, and reads: native code, or steps that go by numbers."""
+        self._code = self._steps_and_readings()
+        return self._code
+
+    def _steps_and_readings(self) -> Callable[..., tuple[Array, tuple[Any, ...]]]:
         stepper = self._stepper
-        if not self.batch and (prepared := stepper.prepared(self.substeps)) is not None:
-            self._code = self._by_loops(*prepared)
-            return self._code
+        if self._loops is not None:
+            return self._read_after(self._by_loops(self._loops))
+        if stepper.integrator.takes_numbers and self.batch:
+            raise ModelError(
+                f"Stepping takes one state of {self.model.name} at a time: it has closed loops, or shapes that need "
+                "another library, and many places where they may touch"
+            )
         if not self.batch and (stepper.integrator.takes_numbers or not stepper.is_compiled):
-            self._code = self._by_stepper
-            return self._code
-        text = FlatStep(stepper.text("step", len(self._shapes)), self._shapes, self.substeps)
-        parameters = {name: x.shape for name, x in zip(self._named, self._inputs, strict=True)}
-        shapes = text.arguments(self.model, (self._given, self._size), parameters)
-        single = tuple(name for name, x in self._named.items() if not np.ndim(x))
-        specialization = Specialization(text.name, text, self.model, numbers=single, is_users=True)
+            return self._read_after(self._by_stepper)
+        step = replace(stepper.text("step", len(self._shapes)), model_fn=self._model_fn)
+        steps = FlatStep(step, self._shapes, self.substeps)
+        shapes = steps.arguments(self.model, (self._given, self._size), self._own_shapes)
+        text = ReadSteps(steps, self._readings) if self._readings.functions else steps
+        specialization = Specialization(text.name, text, self.model, numbers=self._numbers, is_users=True)
         if not self.batch:
-            self._code = OneByOne(specialization, shapes).call
-            return self._code
+            call, n, read = OneByOne(specialization, shapes).call, len(self._row), bool(self._readings.functions)
 
-        def together(*arrays: Array) -> Array:
-            given = {name: (x, shape) for (name, shape), x in zip(shapes.items(), arrays, strict=True)}
-            return NumPyArrays(eager=True).compute(specialization, given)
+            def alone(row: Array, force: Array) -> tuple[Array, tuple[Any, ...]]:
+                new = call(row, force, self._clock, *self._inputs)
+                return (new[:n], self._apart(new[n:])) if read else (new, ())
 
-        self._code = together
+            return alone
+
+        def together(row: Array, force: Array) -> tuple[Array, tuple[Any, ...]]:
+            given = zip(shapes.items(), (row, force, self._clock, *self._inputs), strict=True)
+            new = NumPyArrays(eager=True).compute(specialization, {name: (x, shape) for (name, shape), x in given})
+            return (new[0], new[1:]) if isinstance(new, tuple) else (new, ())
+
         return together
 
-    def _by_loops(self, steps: PreparedSteps, packed: Array) -> Callable[..., Array]:
-        """Steps of one state by loops over what touches. The force is the last of the parameters but for a zero."""
-        n, m, size = self.model.nq, self.model.nq + self.model.nv, self._size
+    @property
+    def _own_shapes(self) -> dict[str, tuple[int, ...]]:
+        return {name: x.shape for name, x in self._parameters.items()}
 
-        def stepped(row: Array, force: Array, clock: Array, *inputs: Array) -> Array:
-            packed[-1 - size : -1] = force
-            t, new = self._done * self.dt, np.empty(len(row))
-            q, v, impulses, worst, unsolved = steps(t, row[:n], row[n:m], row[m:-3], row[-3], row[-2], self.dt)
-            new[:n], new[n:m], new[m:-3], new[-3], new[-2] = q, v, impulses, worst[0], unsolved[0]
-            new[-1] = row[-1] + self.substeps
-            return new
+    # readings
+
+    def _read(self, row: Array, before: Array, force: Array, inputs: Any = None) -> tuple[Any, ...]:
+        """Readings in states that are rows."""
+        if not self._readings.functions:
+            return ()
+        if inputs is None and not self.batch and self._read_rows is not None:
+            return self._apart(self._read_rows(row, before, force, self._clock, *self._inputs))
+        shapes = {ROW: row.shape[-1:], BEFORE: row.shape[-1:], self._given: (self._size,), CLOCK: (2,)}
+        shapes |= self._own_shapes
+        text = self._readings
+        specialization = Specialization(text.name, text, self.model, numbers=self._numbers, is_users=True)
+        arrays = row, before, force, self._clock, *(self._inputs if inputs is None else inputs)
+        given = {name: (x, shape) for (name, shape), x in zip(shapes.items(), arrays, strict=True)}
+        self._reads += 1
+        values = NumPyArrays(eager=self._reads > FEW_READS).compute(specialization, given)
+        ends = np.cumsum([1 if x.ndim < row.ndim else x.shape[-1] for x in values])
+        self._pieces = [
+            e - 1 if x.ndim < row.ndim else slice(e - x.shape[-1], e) for e, x in zip(ends, values, strict=True)
+        ]
+        if self._reads > FEW_READS and not self.batch:
+            self._read_rows = OneByOne(specialization, shapes).call
+        return values
+
+    def _apart(self, flat: Array) -> tuple[Any, ...]:
+        return tuple([flat[piece] for piece in self._pieces])
+
+    def _read_after(self, steps: Callable[[Array, Array], Array]) -> Callable[..., tuple[Array, tuple[Any, ...]]]:
+        def both(row: Array, force: Array) -> tuple[Array, tuple[Any, ...]]:
+            new = steps(row, force)
+            return new, self._read(new, row, force)
+
+        return both if self._readings.functions else lambda row, force: (steps(row, force), ())
+
+    def _by_loops(self, steps: PreparedSteps) -> Callable[[Array, Array], Array]:
+        """Steps by loops over what touches. The force is the last of the parameters but for a zero."""
+        shape, rows = self._row.shape, steps.rows.reshape(self._row.shape)
+        held = steps.given.reshape(*shape[:-1], -1)[..., -1 - self._size : -1]
+
+        def stepped(row: Array, force: Array) -> Array:
+            rows[...], held[...] = row, force
+            steps()
+            return rows.copy()
 
         return stepped
 
-    def _by_stepper(self, row: Array, force: Array, clock: Array, *inputs: Array) -> Array:
+    def _by_stepper(self, row: Array, force: Array) -> Array:
         """The steps of one state by what `simulate` takes for it."""
         self._held[:] = force
         n, m, at = self.model.nq, self.model.nq + self.model.nv, self.model.nq + self.model.nv

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -51,36 +52,50 @@ def bounded_gradients(product: Callable[[Array], Array], c: Array, bounded: NDAr
 
 
 def _descend(product: Callable[[Array], Array], c: Array, bounded: NDArray[np.bool_], norm: float) -> Descent:
-    used, size = 0, float(np.linalg.norm(c))
+    used, size = 0, _length(c)
     lam: Array = np.zeros(len(c))
     g: Array = -c
-    p, before = np.where(bounded, 0.0, g), lam
+    p, before = _part(~bounded, g), lam
     for _ in range(50 * (len(c) + 10)):
-        if norm * float(np.linalg.norm(lam)) > GROWN * size:
+        if norm * _length(lam) > GROWN * size:
             return Descent(before, False, True, used)
         before, on_face = lam, ~bounded | (lam > 0)
-        face, chopped = np.where(on_face, g, 0.0), np.where(on_face, 0.0, np.minimum(g, 0.0))
-        if np.linalg.norm(face + chopped) <= PRECISION * size + 1e-15 * norm * float(np.linalg.norm(lam)):
+        face, chopped = _part(on_face, g), _part(~on_face, np.minimum(g, 0.0))
+        if _length(face + chopped) <= PRECISION * size + 1e-15 * norm * _length(lam):
             return Descent(lam, True, False, used)
-        leaves = bool(np.linalg.norm(chopped) > np.linalg.norm(face))
-        d: Array = chopped if leaves else p if p @ g > 0 else face
+        leaves = _length(chopped) > _length(face)
+        d = chopped if leaves else p if p @ g > 0 else face
         Dd, used = product(d), used + 1
-        curved, reach = float(d @ Dd), np.inf if leaves else _reach(lam, d, bounded)
+        curved, reach = float(d @ Dd), math.inf if leaves else _reach(lam, d, bounded)
         flat = curved <= FLAT * norm * float(d @ d)
-        if flat and not np.isfinite(reach):
+        if flat and not math.isfinite(reach):
             return Descent(lam, False, True, used)
-        along = np.inf if flat else float(g @ d) / curved
+        along = math.inf if flat else float(g @ d) / curved
         if along <= reach:
-            lam, g = lam - along * d, g - along * Dd
-            face = np.where(~bounded | (lam > 0), g, 0.0)
-            p = face if leaves else face - (float(face @ Dd) / curved) * d
+            lam, g = _less(lam, along, d), _less(g, along, Dd)
+            face = _part(~bounded | (lam > 0), g)
+            p = face if leaves else _less(face, float(face @ Dd) / curved, d)
         else:
-            face = np.where(on_face, g - reach * Dd, 0.0)
-            lam = lam - reach * d - (1.9 / norm) * face
+            face = _part(on_face, _less(g, reach, Dd))
+            lam = _less(_less(lam, reach, d), 1.9 / norm, face)
             lam, used = np.where(bounded, np.maximum(lam, 0.0), lam), used + 1
-            g = product(lam) - c
-            p = np.where(~bounded | (lam > 0), g, 0.0)
+            g = _less(product(lam), 1.0, c)
+            p = _part(~bounded | (lam > 0), g)
     return Descent(lam, False, False, used)
+
+
+def _length(x: Array) -> float:
+    return float(np.linalg.norm(x))
+
+
+def _part(which: NDArray[np.bool_], x: Array) -> Array:
+    """The entries that are meant, and zero for the others."""
+    return np.where(which, x, 0.0)
+
+
+def _less(x: Array, h: float, d: Array) -> Array:
+    """x − h d."""
+    return x - h * d
 
 
 def _reach(lam: Array, p: Array, bounded: NDArray[np.bool_]) -> float:

@@ -157,26 +157,58 @@ def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoo
 
 
 @routine
-def solve(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, tolerance: float, most: int) -> int:
+def reach(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> float:
+    """The square of b in the norm of the preconditioner; a number below zero where the matrix is not positive."""
+    if not factor(A, f, c, m):
+        return -1.0
+    clear(c, m)
+    precondition(A, f, c, m, m.r, m.z)
+    rho = 0.0
+    for i in range(m.size):
+        rho += m.r[i] * m.z[i]
+    return rho
+
+
+@routine
+def clear(c: Carriers, m: CoupledRoom) -> None:
+    """r = b, without what carried nodes have."""
+    for i in range(m.size):
+        m.r[i] = m.b[i]
+    for a in range(c.count):
+        for i in range(3):
+            m.r[c.nv + 3 * c.node[a] + i] = 0.0
+
+
+@routine
+def solve(
+    A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, tolerance: float, most: int, size: float
+) -> int:
     """x of (Tᵀ A T + R) x = b, to a part of b in the norm of the preconditioner.
 
-    How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not positive.
+    With a `size` from zero on, to that part of it, which is a square as `reach` gives it, and beginning with what is in
+    x. How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not
+    positive.
     """
     if not factor(A, f, c, m):
         return BENT
-    n, x, r, z, p, y, b = m.size, m.x, m.r, m.z, m.p, m.y, m.b
-    for i in range(n):
-        x[i] = 0.0
-        r[i] = b[i]
-    for a in range(c.count):
-        for i in range(3):
-            r[c.nv + 3 * c.node[a] + i] = 0.0
+    n, x, r, z, p, y = m.size, m.x, m.r, m.z, m.p, m.y
+    clear(c, m)
+    if size >= 0.0:
+        for a in range(c.count):
+            for i in range(3):
+                x[c.nv + 3 * c.node[a] + i] = 0.0
+        product(A, c, m, x, y)
+        for i in range(n):
+            r[i] -= y[i]
+    else:
+        for i in range(n):
+            x[i] = 0.0
     precondition(A, f, c, m, r, z)
     rho = 0.0
     for i in range(n):
         p[i] = z[i]
         rho += r[i] * z[i]
-    goal = tolerance * tolerance * rho
+    goal = tolerance * tolerance * (size if size >= 0.0 else rho)
     for k in range(most):
         if rho <= goal:
             return k

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
+
+from knuckle.scalar import ZERO
 
 from .articulated import ArticulatedInertia
 from .inertia import BodyCoriolis, Inertia
 from .planar.planar_inertia import PlanarArticulatedInertia, PlanarCoriolis, PlanarInertia
 from .planar.planar_vectors import PlanarForce, PlanarMotion, PlanarTransform
 from .subspace import Subspace
+from .three import IDENTITY3
 from .transform import Transform
 from .vectors import Force, Motion
 
@@ -26,15 +30,24 @@ class Algebra:
     Inertia: Any
     ArticulatedInertia: Any
     BodyCoriolis: Any
+    to_space: Callable[[Any], Any]
+    """A transform or motion as one in space"""
+    from_space: Callable[[Any], Any]
+    """What there is of a force in space"""
 
     def __reduce__(self) -> str:
         return self.name.upper()
 
 
-SPATIAL = Algebra("spatial", 6, Motion, Force, Transform, Inertia, ArticulatedInertia, BodyCoriolis)
-PLANAR = Algebra(
-    "planar", 3, PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia, PlanarCoriolis
-)
+def _itself(x: Any) -> Any:
+    return x
+
+
+def embed(x: Any) -> Any:
+    """A planar transform or motion as a spatial one: `project(embed(x))` is x."""
+    if isinstance(x, PlanarMotion):
+        return Motion((ZERO, ZERO, x.angular), (*x.linear, ZERO))
+    return Transform(((x.c, x.s, ZERO), (-x.s, x.c, ZERO), IDENTITY3[2]), (x.x, x.y, ZERO))
 
 
 def project(x: Any) -> Any:
@@ -50,3 +63,12 @@ def project(x: Any) -> Any:
     if isinstance(x, Subspace):
         return Subspace(project(x.vector.zero()).__class__, map(project, x.columns))
     raise TypeError(f"{type(x).__name__} has no planar twin")
+
+
+SPATIAL = Algebra(
+    "spatial", 6, Motion, Force, Transform, Inertia, ArticulatedInertia, BodyCoriolis, _itself, _itself
+)  # fmt: skip
+PLANAR = Algebra(
+    "planar", 3, PlanarMotion, PlanarForce, PlanarTransform, PlanarInertia, PlanarArticulatedInertia, PlanarCoriolis,
+    embed, project,
+)  # fmt: skip

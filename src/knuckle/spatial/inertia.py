@@ -52,7 +52,8 @@ class Inertia(MadeOfScalars):
         """From the mass, the centre of mass and the 3x3 rotational inertia about it (RBDA 2.63)."""
         m = constant(mass)
         c: Vec3 = tuple(constant(x) for x in com)  # type: ignore[assignment]
-        rotational = Sym3(*(constant(x) for x in Sym3.of(tuple(tuple(row) for row in I_com))))  # type: ignore[arg-type]
+        moments = I_com if isinstance(I_com, Sym3) else Sym3.of(tuple(tuple(row) for row in I_com))  # type: ignore[arg-type]
+        rotational = Sym3(*(constant(x) for x in moments))
         return cls(m, scale(m, c), rotational.minus(cross_cross(c, c).times(m)))
 
     @property

@@ -7,7 +7,7 @@ as long as the text, and not as its execution.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -48,14 +48,14 @@ def called(text: Callable[..., Any], *, is_general: bool = False, is_single: boo
 def with_rule(text: Callable[..., Any], rule: Any) -> Callable[..., Any]:
     """The text of scalars, vectors and matrices as a piece that has a rule for its derivatives.
 
-    Everything it depends on must be among its arguments; if it is not, and where nothing is differentiated, it is a
-    text like any other.
+    Everything it depends on must be among its arguments, or known to the rule; if it is not, where arguments are dual
+    numbers, and where nothing is differentiated, it is a text like any other.
     """
 
     def call(*args: Any) -> Any:
         leaves, layout = taken_apart(args)
         kind = _recording(leaves)
-        if kind is None or kind.ruled is None:
+        if kind is None or kind.ruled is None or _has_duals(args):
             return text(*args)
         together: list[Layout] = []
 
@@ -116,6 +116,14 @@ def _in_a_row(text: Callable[[list[Any]], list[Any]], state: list[Any], rounds: 
         else:
             state = [select(goes_on, new, old) for new, old in zip(text(state), state, strict=True)]
     return state
+
+
+def _has_duals(x: Any) -> bool:
+    """Whether some scalar of vectors and matrices is a dual number."""
+    if isinstance(x, Matrix):
+        return _has_duals(x.rows)
+    items = x.items if isinstance(x, Vector) else cast("tuple[Any, ...]", x) if isinstance(x, tuple) else ()
+    return isinstance(x, Dual) or any(map(_has_duals, items))
 
 
 def _recording(leaves: Sequence[Any]) -> Kind | None:

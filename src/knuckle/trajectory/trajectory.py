@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,17 +22,8 @@ from .contacts.known_contacts import KnownContacts, NotedContacts, known_rows, r
 from .contacts.motion_contacts import MotionContacts
 from .event_record import EventRecord
 from .interpolation import interpolated
+from .motion_views import MotionViews
 from .muscle_rows import MuscleRows, WithMuscles, potential_energy_with
-from .trajectory_plot import WHAT, Quantity
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-    from typing import Unpack
-
-    from knuckle.viewer.offscreen.video import VideoOptions
-    from knuckle.viewer.replay_page import Replay, ReplayOptions
-    from knuckle.viewer.viewer import Viewer
 
 Array = NDArray[Any]
 Reason = Literal["finished", "event", "interrupted", "diverged", "stalled"]
@@ -47,7 +38,7 @@ class Instant(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trajectory(WithMuscles):
+class Trajectory(WithMuscles, MotionViews):
     """A motion of a mechanism: n rows of time, position and velocity, and how it came to its end.
 
     Times never decrease. Where the state jumps (an impact, an event that changes it) there are two rows of one time:
@@ -342,69 +333,6 @@ class Trajectory(WithMuscles):
 
         return to_xarray(self)
 
-    # to look at
-
-    def plot(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        what: Quantity | Sequence[Quantity] = WHAT,
-        joints: Iterable[str] | None = None,
-        title: str | None = None,
-        size: tuple[float, float] | None = None,
-    ) -> Any:
-        """A matplotlib figure of positions, velocities, forces, energies and contact, by joint and with units.
-
-        In a notebook it is shown once, at the end of the cell.
-
-        Args:
-            path: the file that it goes to (.png, .pdf, .svg), without a window; a figure of pyplot's, if not given.
-            what: the panels, one or several.
-            joints: the names of the joints that are shown; all, if not given.
-            title: what is written above; the model's name, if not given.
-            size: width and height in inches.
-
-        Example:
-            motion.plot("motion.png", what=["q", "tau"], joints=["elbow_pitch"])
-        """
-        from .trajectory_plot import plot
-
-        return plot(self, path, what=what, joints=joints, title=title, size=size)
-
-    def play(
-        self,
-        *,
-        port: int = 8080,
-        host: str = "127.0.0.1",
-        block: bool | None = None,
-        speed: float = 1.0,
-        loop: bool = True,
-        spacing: float | None = None,
-        contacts: bool = True,
-    ) -> Viewer:
-        """Plays it in the viewer; see `knuckle.viewer.play` for the options."""
-        return played(
-            self, port=port, host=host, block=block, speed=speed, loop=loop, spacing=spacing, contacts=contacts
-        )
-
-    def replay(self, **options: Unpack[ReplayOptions]) -> Replay:
-        """Its replay, which a notebook shows in place; `kn.viewer.replay_html` writes it to a file.
-
-        The options are those of `kn.viewer.replay`.
-        """
-        return replayed(self, **options)
-
-    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
-        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
-
-        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
-        """
-        return filmed(self, path, **options)
-
-    def _repr_html_(self) -> str:
-        """In a notebook: what it is, and its plot."""
-        return shown_in_notebook(self)
-
     def __len__(self) -> int:
         return len(self.times)
 
@@ -420,34 +348,6 @@ class Trajectory(WithMuscles):
             counts = [(name, kind, sum((o.name, o.kind) == (name, kind) for o in self.events)) for name, kind in names]
             lines.append("  events: " + ", ".join(f"{kind} {name!r} × {n}" for name, kind, n in counts[:8]))
         return "\n".join(lines) + ">"
-
-
-def played(motion: Any, **options: Any) -> Viewer:
-    """Motions in the viewer."""
-    from knuckle.viewer import play
-
-    return play(motion, **options)
-
-
-def replayed(motion: Any, **options: Any) -> Replay:
-    """Motions as a page that a notebook shows."""
-    from knuckle.viewer import replay
-
-    return replay(motion, **options)
-
-
-def filmed(motion: Any, path: str | os.PathLike[str], **options: Any) -> Path:
-    """Motions as a video."""
-    from knuckle.viewer import video
-
-    return video(motion, os.fspath(path), **options)
-
-
-def shown_in_notebook(motion: Any) -> str:
-    """Motions as HTML for a notebook."""
-    from knuckle.viewer.notebook.motion_html import motion_html
-
-    return motion_html(motion)
 
 
 def over_time(function: Callable[..., Array], model: Model, times: Array, *rows: Array) -> Array:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,7 +89,8 @@ class Viewer:
             self._closed.set()
             if threading.current_thread() is not self._clock:
                 self._clock.join(timeout=5.0)
-            self.server.stop()
+            with _quiet():
+                self.server.stop()
 
     def __enter__(self) -> Viewer:
         return self
@@ -307,7 +308,7 @@ def _server(port: int, host: str) -> Any:
             probe.bind(address)
     except OSError as error:
         raise ValueError(f"host {host!r} is no address of this computer: {error}") from None
-    with contextlib.redirect_stdout(io.StringIO()):  # its banner; we print where it is ourselves
+    with _quiet():  # its banner; we print where it is ourselves
         return viser.ViserServer(host=host, port=port, label="knuckle", verbose=False)
 
 
@@ -334,3 +335,17 @@ def _scenery(server: Any, on: Stage, room: float) -> None:
     camera = server.initial_camera
     eye = on.centre + room * (on.eye(_ASPECT) - on.centre)
     camera.position, camera.look_at, camera.up, camera.fov = eye, on.centre, (0.0, 0.0, 1.0), 0.62
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Nothing is printed, in a notebook either, where rich shows its words by themselves."""
+    import rich
+
+    console = rich.get_console()
+    before, console.quiet = console.quiet, True
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):
+            yield
+    finally:
+        console.quiet = before

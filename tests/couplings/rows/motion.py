@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -105,6 +107,16 @@ def rollout(c: Case) -> Iterator[Pair]:
         q, v = _runge_kutta(start, 1e-4, 2)
         yield found.q[k, -1], q
         yield found.v[k, -1], v
+
+
+@row("sweep")
+def sweep(c: Case) -> Iterator[Pair]:
+    samples = kn.cluster.samples({"q0": c.q[None], "v0": c.v[None], "tau": c.tau[None]})
+    with tempfile.TemporaryDirectory() as folder:
+        into = Path(folder) / "sweep"
+        found = kn.sweep(c.model, samples, into, dt=1e-4, steps=2, integrator="rk4", keep=["final_q", "final_v"])
+        last = found["final_q"][0], found["final_v"][0]
+    yield from zip(last, _runge_kutta(c, 1e-4, 2), strict=True)
 
 
 def _by_force(c: Case) -> Any:

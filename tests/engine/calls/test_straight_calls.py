@@ -148,8 +148,7 @@ def test_batches_give_the_bits_of_single_states(
         general(function, model, **{k: x[index] if isinstance(x, np.ndarray) else x for k, x in given.items()})
         for index in np.ndindex(batch)
     ]
-    if not isinstance(rows[0], tuple):  # batches of several arrays are put together by Python
-        no_python()
+    no_python()
     result = function(model, **given)
     for k, part in enumerate(result if isinstance(result, tuple) else (result,)):
         one = np.array([row[k] if isinstance(row, tuple) else row for row in rows])
@@ -429,14 +428,57 @@ def test_no_references_are_lost() -> None:
     prepare(kn.kinetic_energy, model, s.q, s.v)
     prepare(kn.normalize, model, s.q, s.v)
     prepare(kn.pose, model, s.q, frame="tool")
-    watched = (s.q, s.v, s.a, s.q.dtype, np.ndarray, model)
+    many = states(arm(), (3,))
+    by = kn.inverse_dynamics.jacobian
+    prepare(kn.normalize, model, many.q, many.v)
+    for q, v, a in ((s.q, s.v, s.a), (many.q, many.v, many.a)):
+        for _ in range(CALLS + 2):
+            by(model, q, v, a, wrt=("q", "v"))
+    watched = (s.q, s.v, s.a, s.q.dtype, np.ndarray, model, many.q)
     before = [sys.getrefcount(x) for x in watched]
     for _ in range(500):
+        by(model, s.q, s.v, s.a, wrt=("q", "v")), by(model, many.q, many.v, many.a, wrt=("q", "v"))
+        kn.normalize(model, many.q, many.v)
         kn.inverse_dynamics(model, s.q, s.v, s.a), kn.kinetic_energy(model, s.q, s.v)
         kn.normalize(model, s.q, s.v), kn.pose(model, s.q, frame="tool")
     assert [sys.getrefcount(x) for x in watched] == before
     assert sys.getrefcount(kn.inverse_dynamics(model, s.q, s.v, s.a)) == sys.getrefcount(np.zeros(3))
     assert sys.getrefcount(kn.normalize(model, s.q, s.v)[0]) == sys.getrefcount(np.zeros(3))
+    assert sys.getrefcount(by(model, s.q, s.v, s.a, wrt=("q", "v"))["q"]) == sys.getrefcount(np.zeros(3))
+    parts = by(model, many.q, many.v, many.a, wrt=("q", "v"))
+    base, another = parts["q"].base, np.zeros(3)
+    del parts
+    assert sys.getrefcount(base) == sys.getrefcount(another)
+
+
+# dictionaries
+
+
+@pytest.mark.parametrize("batch", [(), (5,), (2, 3)])
+def test_derivatives_go_straight(batch: tuple[int, ...], no_python: Callable[[], None]) -> None:
+    """They are named by argument; those of other arguments, layouts and mechanisms are not mistaken for them."""
+    model, s = arm(), states(arm(), batch)
+    by, dynamics = kn.inverse_dynamics.jacobian, kn.inverse_dynamics.derivatives
+    for wrt in ("q", "v"), "v":
+        for _ in range(CALLS + 2):
+            by(model, s.q, s.v, s.a, wrt=wrt)
+    q, v = (dynamics.by("jacobian", (name,), "dense")._general(model, s.q, s.v, s.a)[name] for name in "qv")
+    with pytest.raises(TypeError, match="a knuckle"):
+        by(None, s.q, s.v, s.a, wrt=("q", "v"))
+    with pytest.raises(ValueError, match="layout"):
+        by(model, s.q, s.v, s.a, wrt="v", layout="sparse")
+    with pytest.raises(TypeError, match="wrt names"):
+        by(model, s.q, s.v, s.a, wrt=("q", ["v"]))
+    by(model, s.q, s.v, s.a, np.zeros((model.nb, 6)), wrt=("f_ext",))
+    with pytest.raises(TypeError, match="not differentiated by 'f_ext'"):
+        by(model, s.q, s.v, s.a, wrt=("f_ext",))
+    no_python()
+    both, one = by(model, s.q, s.v, s.a, wrt=("q", "v")), by(model, s.q, s.v, s.a, wrt="v")
+    assert list(both) == ["q", "v"]
+    assert list(one) == ["v"]
+    for found, expected in ((both["q"], q), (both["v"], v), (one["v"], v)):
+        assert found.shape == (*batch, model.nv, model.nv)
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 # functions of users

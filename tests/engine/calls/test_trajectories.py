@@ -166,6 +166,7 @@ def test_long_steps_are_called_one_by_one(tmp_path: Path, monkeypatch: pytest.Mo
     np.testing.assert_array_equal(found.v, expected.v)
 
 
+@pytest.mark.slow
 def test_closed_loops_compute_in_double_precision():
     """Only what is kept, and what goes from step to step, is in single precision."""
     model = kn.robots.load("four_bar")

@@ -268,6 +268,7 @@ def rolled() -> Program:
     return trace_in_blocks(text, model, shapes, lambda r: (scalars_of(r), shape_of(r)))
 
 
+@pytest.mark.slow
 def test_rolled_pieces(rolled: Program):
     """The loops of a large mechanism are kept within a block, and give what the mechanism's own kernel gives."""
     (block,) = rolled.blocks

@@ -66,6 +66,7 @@ def test_solutions(n: int, width: int):
     np.testing.assert_allclose([program.evaluate(row) for row in given], found.reshape(9, -1), rtol=0, atol=1e-11)
 
 
+@pytest.mark.slow
 def test_the_same_in_c(tmp_path: Path):
     G, E, P, b = equations(12, 4)
     program = record(two_solutions(12), x=(12 * 12 + 7 * 12,))

@@ -54,7 +54,7 @@ def expected(x: np.ndarray, size: int) -> np.ndarray:
     return np.stack([np.broadcast_to(column, len(x)) for column in outputs(x.T, size)], axis=1)
 
 
-SIZES = [*range(256, 273), 300, 511]
+SIZES = [128, 135, 147, *range(256, 273), 300, 511]
 
 
 @pytest.mark.sampled
@@ -82,7 +82,12 @@ def test_small_results_go_the_ordinary_way(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_short_rows_and_narrow_vectors_have_one_way(monkeypatch: pytest.MonkeyPatch):
-    for size, dtype, width in ((255, "f64", 8), (300, "f64", 2), (300, "f32", 4), (300, "f64", 1)):
+    for size, dtype, width in (
+        (streaming_stores.ENTRIES - 1, "f64", 8),
+        (300, "f64", 2),
+        (300, "f32", 4),
+        (300, "f64", 1),
+    ):
         assert "!nontemporal" not in to_llvm(program(size), Lanes(dtype, width))
 
 

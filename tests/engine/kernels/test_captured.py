@@ -157,6 +157,7 @@ def test_what_a_text_changes_itself_is_no_change(traces: list[str]):
     assert len(traces) == 2, "nothing that the text has a name for"
 
 
+@pytest.mark.slow
 def test_through_time(traces: list[str]):
     """Controllers in `simulate` and `rollout` are as they are when a run begins."""
     pendulum = kn.robots.load("pendulum")

@@ -68,6 +68,7 @@ def test_changing_constants_do_not_pile_up(engines: "weakref.WeakSet[native.Load
     assert own(model, np.ones(2), gain=0.5)[0] == 0.5, "what was forgotten is made again"
 
 
+@pytest.mark.slow
 def test_captured_constants_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
     gain = 0.0
     own = kn.kernel(lambda model, q: gain * q)
@@ -91,6 +92,7 @@ def test_options_of_bound_functions_do_not_pile_up(engines: "weakref.WeakSet[nat
     assert len(engines) <= 9
 
 
+@pytest.mark.slow
 def test_runs_through_time_do_not_pile_up(engines: "weakref.WeakSet[native.Loaded]"):
     kn.compilation.set_kernel_limit(3)
     pendulum = kn.robots.load("pendulum")
@@ -103,6 +105,7 @@ def test_runs_through_time_do_not_pile_up(engines: "weakref.WeakSet[native.Loade
     assert len(engines) <= 3 * 3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads the memory maps of the process")
 def test_memory_maps_do_not_pile_up():
     def maps() -> int:
@@ -120,6 +123,7 @@ def test_memory_maps_do_not_pile_up():
     assert maps() < before + 40, "each kernel has two"
 
 
+@pytest.mark.slow
 def test_code_in_use_stays():
     """Threads that compute while others push their kernels out get what they should."""
     kn.compilation.set_kernel_limit(2)

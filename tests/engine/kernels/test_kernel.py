@@ -270,6 +270,7 @@ def test_a_long_text_over_few_bodies_is_rolled(tmp_path: Path, monkeypatch: pyte
     np.testing.assert_array_equal(kn.mass_matrix(once_more, q), straight)
 
 
+@pytest.mark.slow
 def test_the_mass_matrix_of_a_large_tree_is_native(monkeypatch: pytest.MonkeyPatch):
     model = auto_tree(64, 2.0, 0.3, 0.98)
     s = states(model, (5,))

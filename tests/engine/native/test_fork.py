@@ -113,6 +113,7 @@ def test_code_that_is_let_go_of_waits_for_nobody():
     assert native._disused == []
 
 
+@pytest.mark.slow
 def test_code_in_a_cycle_is_disposed_of_once(monkeypatch: pytest.MonkeyPatch):
     """The collector finalizes all that a cycle holds, in any order: the engine itself is never among it."""
     loaded = native.Loaded(native.compile_text("define i32 @f() {\n  ret i32 7\n}\n"))

@@ -105,6 +105,7 @@ def test_any_width_and_remainder(dtype: str, width: int, count: int) -> None:
     assert np.abs(found - expected).max() < tolerance * np.abs(expected).max()
 
 
+@pytest.mark.slow
 def test_patterns_do_not_grow_with_the_mechanism() -> None:
     def patterns(n: int, branching: float) -> int:
         model = auto_tree(n, branching, 0.3, 1.0)
@@ -156,6 +157,7 @@ def test_without_repetition_the_text_runs_as_it_stands(monkeypatch: pytest.Monke
     np.testing.assert_allclose(found[7], [list(row) for row in kn.mass_matrix.reference(model, q[7]).rows], atol=1e-13)
 
 
+@pytest.mark.slow
 def test_slots_are_used_again() -> None:
     """What a step up the tree needs is gone with the next: room is left for the result and for a few bodies' values."""
     n = 40

@@ -57,6 +57,7 @@ def test_memory_is_used_again_when_the_last_view_is_gone(blocks: result_memory.B
     assert result_memory.empty(LARGE, DOUBLE).ctypes.data == place
 
 
+@pytest.mark.slow
 def test_a_cycle_gives_its_memory_back_when_it_is_collected(blocks: result_memory.Blocks):
     cycle: list[Any] = [result_memory.empty(LARGE, DOUBLE)]
     cycle.append(cycle)

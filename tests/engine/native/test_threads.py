@@ -51,6 +51,7 @@ def test_the_number_of_threads_changes_no_bit(n: int, dtype: Any):
         np.testing.assert_array_equal(call(n, dtype), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", quick([np.float64, np.float32], [np.float64]))
 def test_large_matrices_are_the_same_too(dtype: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Written past the caches, in blocks that begin and end elsewhere for every number of threads."""
@@ -156,6 +157,7 @@ def test_callers_from_many_threads():
                 np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_threads_may_be_set_while_others_compute():
     expected = call(100)
     done = threading.Event()
@@ -266,6 +268,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
     assert done.stdout.strip() == "0", done.stderr
 
 
+@pytest.mark.slow
 def test_a_call_while_the_interpreter_ends():
     code = """
 import atexit

@@ -138,6 +138,7 @@ def test_kernels_of_users_and_blocks(target: SystemC):
     np.testing.assert_allclose(found["v"], expected["v"], rtol=0, atol=1e-12 * np.abs(expected["v"]).max())
 
 
+@pytest.mark.slow
 def test_what_it_has_not_is_done_another_way(target: SystemC):
     """There is no loop through time: a rollout and a simulation call the code of a step, and come to the same end."""
     model = kn.robots.load("double_pendulum")

@@ -85,7 +85,7 @@ def test_steps_by_every_integrator(integrator: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("integrator", ["euler", "implicit", "heun"])
+@pytest.mark.parametrize("integrator", ["euler", "implicit", "heun", "rk4"])
 def test_steps_with_quaternions(integrator: str) -> None:
     check(flying(), integrator)
 
@@ -135,3 +135,63 @@ def test_mistakes_are_named() -> None:
         linearize(model, [0, 0], [0, 0], dt=0.01, integrator="contact")
     with pytest.raises(ValueError, match=r"v has shape \(3,\)"):
         linearize(model, [0, 0], [0, 0, 0])
+
+
+def hybrid_differences(model: kn.Model, q: Array, v: Array, u: Array, motion: Any) -> tuple[Array, Array]:
+    """Rates of a motion (q, v, u) → v̇ beside a state, for joints with q̇ = v."""
+    n, x = model.nv, np.concatenate([q, v, u])
+    changed = x + np.multiply.outer(np.array([-2, -1, 1, 2]) * E, np.eye(3 * n))
+    rates = np.array([[motion(*np.split(row, 3)) for row in rows] for rows in changed])
+    slopes = np.tensordot([1, -8, 8, -1], rates, 1).T / (12 * E)
+    return slopes[:, : 2 * n], slopes[:, 2 * n :]
+
+
+def chain() -> kn.Model:
+    b = kn.Builder("chain")
+    for k, axis in enumerate(((0.0, 1.0, 0.0), (0.0, 0.6, 0.8), (1.0, 0.0, 0.0))):
+        b.body(f"b{k}", f"b{k - 1}" if k else None, Revolute(axis), (0.3, 0.1, 0.0) if k else None,
+               inertia=solid_box(1.0, (0.4, 0.1, 0.2), at=(0.2, 0, 0)), damping=0.1)  # fmt: skip
+    b.frame("tip", on="b2", at=(0.3, 0.0, 0.1))
+    return b.build()
+
+
+def test_joints_with_a_given_acceleration() -> None:
+    """A and B of hybrid dynamics against differences of it, and of a step against those rates."""
+    model, names = chain(), ["b1_joint"]
+    q, v, u = np.random.default_rng(5).normal(size=(3, model.nv))
+    A, B = linearize(model, q, v, u, prescribed=names)
+    expected = hybrid_differences(
+        model, q, v, u, lambda q, v, u: kn.hybrid_dynamics(model, q, v, u, u, prescribed=names)[0]
+    )
+    n, h = model.nv, 1e-3
+    for x, y in zip((A[n:], B[n:]), expected, strict=True):
+        assert np.allclose(x, y, rtol=1e-8, atol=1e-8 * np.abs(y).max())
+    assert np.allclose(B[n + 1], [0, 1, 0])
+    A1, B1 = linearize(model, q, v, u, h, prescribed=names, integrator="euler")
+    assert np.allclose(A1[n:], np.eye(2 * n)[n:] + h * A[n:], atol=1e-13)
+    assert np.allclose(B1[:n], h * B1[n:], atol=1e-13)
+
+
+@pytest.mark.slow
+def test_motions_under_constraints() -> None:
+    """A tip on a plane: held where it touches and presses, free where it is above; both in one batch of states."""
+    model = chain()
+    q, v = np.random.default_rng(5).normal(size=(2, model.nv))
+    height = float(kn.pose(model, q, "tip")[2, 3])
+    J = kn.jacobian(model, q, "tip", expressed_in="aligned")[5]
+    v = v - J * (J @ v) / (J @ J)
+    tau, lifting = (kn.bias_force(model, q, v) + sign * 20.0 * J for sign in (-1, 1))
+    floor = kn.constraints.PlaneDistance("tip", offset=height, bound=">=")
+    lower = kn.constraints.PlaneDistance("tip", offset=height - 1.0, bound=">=")
+    held, free = kn.constraints.PlaneDistance("tip", offset=height), linearize(model, q, v, tau)
+    A, B = linearize(model, [q, q], [v, v], [tau, lifting], constraints=[floor, lower])
+    expected = hybrid_differences(
+        model, q, v, tau, lambda q, v, u: kn.constraints.acceleration(model, q, v, u, constraints=(held,))
+    )
+    n = model.nv
+    for x, y in zip((A[0, n:], B[0, n:]), expected, strict=True):
+        assert np.allclose(x, y, rtol=1e-7, atol=1e-7 * np.abs(y).max())
+    assert np.abs(J @ B[0, n:]).max() < 1e-12 < 0.1 < np.abs(free.B[n:] - B[0, n:]).max()
+    assert np.allclose(A[1], linearize(model, q, v, lifting).A)
+    with pytest.raises(TypeError, match="take an explicit one"):
+        linearize(model, q, v, tau, 0.01, integrator="implicit", constraints=[held])

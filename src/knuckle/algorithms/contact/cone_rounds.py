@@ -26,7 +26,7 @@ CONVERGES = 0.1
 """The part of the residual that a round leaves while Newton's method converges: such rounds do not count."""
 ROUNDED = 30.0
 """A residual of so many times what is enough is left to rounding, where rounds do not converge any more."""
-MANY_SWEEPS = 10
+MANY_SWEEPS = 4
 """Sweeps before the first compliance, and before more of it."""
 TRIES = 8
 """Rounds in which the compliant problem is solved, or there is more compliance."""
@@ -39,8 +39,8 @@ NEARLY_RIGID = 1e-9
 """The compliance below which there is none."""
 SETTLED = 5.0
 """A problem counts as solved with a residual of so many times what the compliance leaves."""
-LATE = 20
-"""Rounds after which a residual up to `ENOUGH` is enough."""
+LATE, STILL = 20, 0.01
+"""Rounds after which up to `ENOUGH` is enough, and the part of the residual that a round changes where it is, too."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 COLD = 0.01
@@ -82,7 +82,9 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         tries, softness, now, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
         converges = less(now, CONVERGES * left)  # as long as it does, nothing else is tried
         ends = select(converges, enough, ROUNDED * enough)
-        goes_on = now - select(is_late, maximum(ends, ENOUGH), ends)
+        is_still = less(absolute(now - left), STILL * left)  # two corners with gaps of their own cannot both stand
+        now = minimum(now, left)
+        goes_on = now - select(is_late, maximum(ends, ENOUGH), select(is_still, maximum(ends, ENOUGH), ends))
         count = count + select(converges, select(is_rigid, 0.0, 1.0), 1.0)
         return goes_on, count, tries, softness, now, *both
 
@@ -114,7 +116,7 @@ def _round(
     softer = minimum(SOFTER * maximum(softness, NEARLY_RIGID), SOFTEST)
     softness = select(is_settled, less_of_it, select(is_stuck, softer, softness))
     tries = select(is_settled, 0.0, select(is_stuck, -1.0, tries + 1))
-    return tries, softness, select(is_better, now, left), *best, *impulses
+    return tries, softness, now, *best, *impulses
 
 
 def _sweep(problem: ConeProblem, impulses: Scalars) -> Scalars:

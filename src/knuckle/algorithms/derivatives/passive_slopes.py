@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from knuckle.algorithms.types import PerJoint
 from knuckle.model import Model
-from knuckle.scalar import Dual, constant, parts
+from knuckle.scalar import ZERO, Dual, constant, parts
 from knuckle.spatial import Matrix, Vector
 
 from .inverse_slopes import Blocks
@@ -29,5 +29,5 @@ def damping(model: Model) -> Blocks:
     return {
         (i, i): Matrix.diagonal(map(constant, joint.damping))
         for i, joint in enumerate(model.joints)
-        if any(joint.damping)
+        if any(constant(d) is not ZERO for d in joint.damping)
     }

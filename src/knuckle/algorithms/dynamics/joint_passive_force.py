@@ -29,7 +29,7 @@ def resistance(model: Model, q: PerJoint, v: PerJoint, a: PerJoint | None = None
 
 
 def _drag(damping: float, friction: float, v: Any, direction: Any) -> Any:
-    return constant(damping) * v + constant(friction) * (sign(direction) if friction else ZERO)
+    return constant(damping) * v + constant(friction) * (ZERO if constant(friction) is ZERO else sign(direction))
 
 
 def _direction(v: Any, a: Any) -> Any:

@@ -29,6 +29,36 @@ def slopes(f: Callable[[Vector], Any], x: Vector) -> tuple[Any, list[Any], list[
     return value, first, second
 
 
+def first_slopes(f: Callable[[Vector], Any], x: Vector) -> tuple[Any, list[Any]]:
+    """(f, ∂f/∂x) of a scalar function."""
+    n = len(x)
+    pairs = [parts(f(Vector(Dual(a, ONE if j == i else ZERO) for j, a in enumerate(x)))) for i in range(n)]
+    return pairs[0][0], [slope for _, slope in pairs]
+
+
+def by_rows(n: int) -> Callable[[Vector], Matrix]:
+    """F (3 × n), or its rate, as a function of its rows one after the other."""
+    return lambda x: Matrix([[x[n * i + k] for k in range(n)] for i in range(3)])
+
+
+@dataclass(frozen=True)
+class PullTerms:
+    """ψ and the stress ∂ψ/∂F + β ∂φ/∂Ḟ in a row: what of `StressTerms` forces need."""
+
+    material: ElasticMaterial
+    dimension: int
+    is_damped: bool
+
+    def __call__(self, model: Model, F: Any, rate: Any, constants: Any, viscosity: Any) -> Vector:
+        material, n = self.material.with_constants(constants), self.dimension
+        matrix = by_rows(n)
+        energy, P = first_slopes(lambda x: material.energy(matrix(x)), F)
+        if self.is_damped:
+            _, Q = first_slopes(lambda x: material.dissipation(matrix(F), matrix(x)), rate)
+            P = [a + viscosity[0] * b for a, b in zip(P, Q, strict=True)]
+        return Vector([energy, *P])
+
+
 @dataclass(frozen=True)
 class StressTerms:
     """ψ, ∂ψ/∂F and ∂²ψ/∂F² of a kind of material in a row, F being given by rows; with damping those of both stresses.
@@ -43,10 +73,7 @@ class StressTerms:
 
     def __call__(self, model: Model, F: Any, rate: Any, constants: Any, viscosity: Any) -> Vector:
         material, n = self.material.with_constants(constants), self.dimension
-
-        def matrix(x: Vector) -> Matrix:
-            return Matrix([[x[n * i + k] for k in range(n)] for i in range(3)])
-
+        matrix = by_rows(n)
         energy, P, H = slopes(lambda x: material.energy(matrix(x)), F)
         if self.is_damped:
             _, Q, D = slopes(lambda x: material.dissipation(matrix(F), matrix(x)), rate)

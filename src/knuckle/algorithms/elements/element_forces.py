@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
@@ -16,12 +16,21 @@ from knuckle.spatial import Vector
 
 
 class PlacedElement(NamedTuple):
-    """An element, the frames that it acts on, ᶠX_0 of each and their velocities in their own coordinates."""
+    """An element, the frames that it acts on, ᶠX_0 of each and their velocities in their own coordinates, in space."""
 
     element: ForceElement
     frames: tuple[Frame, ...]
     X: list[Any]
     V: list[Any]
+    model: Model
+
+    def on_bodies(self, forces: Sequence[Any]) -> dict[int, Any]:
+        """Forces on its frames as those on bodies, and on the base, in their coordinates."""
+        F: dict[int, Any] = {}
+        for frame, f in zip(self.frames, forces, strict=True):
+            own = frame.X.T @ self.model.algebra.from_space(f)
+            F[frame.body] = F.get(frame.body, self.model.zero_force) + own
+        return F
 
 
 def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[PlacedElement]:
@@ -29,12 +38,14 @@ def placed(model: Model, q: PerJoint, v: PerJoint | None = None) -> Iterator[Pla
     if not model.elements:
         return
     X0, V0, named = positions(model, q), {} if v is None else velocities(model, q, v), model.frame_table
+    to_space = model.algebra.to_space
     for element in model.elements:
         if element.wound_on:
             element = element.on_joints([_joint_state(model, q, name) for name in element.wound_on])
         frames = tuple(named[name] for name in element.frames)
-        X, V = [f.X @ X0[f.body] for f in frames], [f.X @ V0[f.body] for f in frames] if V0 else []
-        yield PlacedElement(element, frames, X, V)
+        X = [to_space(f.X @ X0[f.body]) for f in frames]
+        V = [to_space(f.X @ V0[f.body]) for f in frames] if V0 else []
+        yield PlacedElement(element, frames, X, V, model)
 
 
 def _joint_state(model: Model, q: PerJoint, name: str) -> JointState:
@@ -42,16 +53,16 @@ def _joint_state(model: Model, q: PerJoint, name: str) -> JointState:
     frame = model.frame(name)
     i = frame.body
     joint, p = model.joints[i], model.joints[i].parent
-    s: Any = frame.X @ (joint.type.subspace(q[i]) @ Vector((ONE,)))
+    s: Any = model.algebra.to_space(frame.X @ (joint.type.subspace(q[i]) @ Vector((ONE,))))
     return JointState(name, model.base.name if p == ROOT else model.body_names[p], s, q[i][0])
 
 
 def body_forces(model: Model, q: PerJoint, v: PerJoint) -> dict[int, Any]:
     """The force of all elements on each body that one acts on, and on the base, in their coordinates."""
     F: dict[int, Any] = {}
-    for element, frames, X, V in placed(model, q, v):
-        for frame, f in zip(frames, element.forces(X, V), strict=True):
-            F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
+    for at in placed(model, q, v):
+        for i, f in at.on_bodies(at.element.forces(at.X, at.V)).items():
+            F[i] = F.get(i, model.zero_force) + f
     return F
 
 
@@ -67,7 +78,7 @@ def joint_forces(model: Model, q: PerJoint, forces: PerBody) -> dict[int, Vector
 
 def element_energy(model: Model, q: PerJoint) -> Any:
     """The energy that all elements store."""
-    return sum((element.energy(X) for element, _, X, _ in placed(model, q)), ZERO)
+    return sum((at.element.energy(at.X) for at in placed(model, q)), ZERO)
 
 
 def local_slopes(model: Model, q: PerJoint, v: PerJoint) -> Iterator[tuple[list[dict[int, Vector]], LocalSlopes]]:
@@ -75,12 +86,6 @@ def local_slopes(model: Model, q: PerJoint, v: PerJoint) -> Iterator[tuple[list[
 
     Σ Jᵀg K gᵀJ is the stiffness of the notes (2.75): −∂τ/∂q without the turning of forces, (∂Jᵀ/∂q) f.
     """
-    for element, frames, X, V in placed(model, q, v):
-        slopes = element.local_slopes(X, V)
-        rows: list[dict[int, Vector]] = []
-        for pulls in slopes.directions:
-            F: dict[int, Any] = {}
-            for frame, f in zip(frames, pulls, strict=True):
-                F[frame.body] = F.get(frame.body, model.zero_force) + frame.X.T @ f
-            rows.append(joint_forces(model, q, F))
-        yield rows, slopes
+    for at in placed(model, q, v):
+        slopes = at.element.local_slopes(at.X, at.V)
+        yield [joint_forces(model, q, at.on_bodies(pulls)) for pulls in slopes.directions], slopes

@@ -1,4 +1,4 @@
-"""Commands about a model: info, check, export, convert."""
+"""Commands about a model: info, check, accuracy, export, convert."""
 
 from __future__ import annotations
 
@@ -75,6 +75,40 @@ def check(file: File, base: BaseOption = Base.fixed, mimic: MimicOption = True, 
             console().print(as_text(found), soft_wrap=True, end="")
         if not found.ok:
             raise typer.Exit(FAILED)
+
+
+def accuracy(
+    file: File,
+    states: Annotated[int, typer.Option("--states", "-n", min=1, help="How many random states.")] = 20,
+    digits: Annotated[int, typer.Option("--digits", min=20, help="Digits of the reference.")] = 50,
+    seed: Annotated[int, typer.Option("--seed", help="Of the random states.")] = 0,
+    plot: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Where to write the picture.", show_default="FILE's name, accuracy.png"),
+    ] = None,
+    base: BaseOption = Base.fixed,
+    mimic: MimicOption = True,
+    json: JsonOption = False,
+) -> None:
+    """How many digits of its dynamics are right, in double and single precision, and what would help.
+
+    Every function is compared with the same text in fifty digits. Needs mpmath; gmpy2 makes it fast.
+
+    Examples: `knuckle accuracy robot.urdf`, `knuckle accuracy humanoid --base floating --states 100 --plot digits.png`
+    """
+    from knuckle.accuracy import assess
+    from knuckle.cli.model_argument import open_model
+    from knuckle.cli.output.tables import print_json
+
+    from .accuracy_report import as_json, picture
+
+    with clean_errors():
+        report = assess(open_model(file, base.value, mimic), states=states, digits=digits, seed=seed)
+        if json:
+            print_json(as_json(report))
+            return
+        for line in (*repr(report).splitlines(), "", picture(report, plot, file)):
+            print(printable(line))
 
 
 def _complete_function(incomplete: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from knuckle.algorithms.elements.elastic_stress import BlockText, ProductText, StressTerms
+from knuckle.algorithms.elements.elastic_stress import BlockText, ProductText, PullTerms, StressTerms
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.routines import Code, code_of
 from knuckle.errors import ModelError
@@ -37,6 +37,7 @@ class CellGroup:
 
     cells: Cells
     damping: float
+    pull: Code
     stress: Code
     products: Code
     block: Code
@@ -120,14 +121,14 @@ class SoftBodies:
         force = np.zeros_like(x)
         for group in self._groups:
             group.cells.viscosity[:] = group.damping, 0.0
-            add_cells(group.cells, group.stress, x, u, force)
+            add_cells(group.cells, group.pull, x, u, force)
         return force.reshape(-1, 3)
 
     def energy(self, x: ArrayLike) -> float:
         """The elastic energy, in joules."""
         x, u = self._state(x, None)
         force = np.zeros_like(x)
-        return sum(add_cells(group.cells, group.stress, x, u, force) for group in self._groups)
+        return sum(add_cells(group.cells, group.pull, x, u, force) for group in self._groups)
 
     def potential_energy(self, x: ArrayLike) -> float:
         """The elastic energy and that of height, in joules."""
@@ -196,10 +197,10 @@ def _group(geometry: CellGeometry, material: ElasticMaterial, damping: float, sl
     if damping and material.dissipation(*(_unit(d),) * 2) is None:
         raise ModelError(f"{type(material).__name__} has no `dissipation`, and damping is {damping}")
     size = 1 + 3 * d + 9 * d * d
-    stress = code_of(
-        _specialization("stress", StressTerms(material.with_constants([1.0] * len(constants)), d, damping > 0)),
-        {"F": (3 * d,), "rate": (3 * d,), "constants": (max(1, len(constants)),), "viscosity": (2,)},
-    )
+    of = material.with_constants([1.0] * len(constants)), d, damping > 0
+    shapes = {"F": (3 * d,), "rate": (3 * d,), "constants": (max(1, len(constants)),), "viscosity": (2,)}
+    pull = code_of(_specialization("pull", PullTerms(*of)), shapes)
+    stress = code_of(_specialization("stress", StressTerms(*of)), shapes)
     products = code_of(
         _specialization("stiffness product", ProductText(d)), {"H": (9 * d * d,), "gradient": (d,), "weight": (1,)}
     )
@@ -210,7 +211,7 @@ def _group(geometry: CellGeometry, material: ElasticMaterial, damping: float, sl
         np.zeros(3 * d), np.zeros(3 * d), np.zeros(size), np.zeros(1), np.zeros(9 * d), np.zeros(9),
         np.zeros(9 * d * d), np.zeros(9 * d * d),
     )  # fmt: skip
-    return CellGroup(cells, damping, stress, products, block)
+    return CellGroup(cells, damping, pull, stress, products, block)
 
 
 def _specialization(name: str, text: Any) -> Specialization:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast, get_args
 
@@ -47,6 +47,7 @@ class Derivatives:
     def __init__(self, function: Function[..., Any], arguments: Arguments, text: Callable[..., Any]) -> None:
         self._function, self._arguments, self._text = function, arguments, text
         self._made: dict[Any, Function[..., Any]] = {}
+        self._ready: dict[Any, Function[..., Any]] = {}
         self._layouts: PerModel[tuple[Any, Layout]] = PerModel()
         self._patterns: PerModel[dict[str, JacobianPattern]] = PerModel()
 
@@ -67,7 +68,7 @@ class Derivatives:
             case "vjp":
                 return self.by(kind, wrt, self.weight_names(self.layout(model, call)), by_entries=True)
             case "jacobian":
-                return self.by(kind, wrt, False, by_entries=True)
+                return self.by(kind, wrt, "dense", by_entries=True)
             case _:
                 return self.by(kind, wrt, by_entries=True)
 
@@ -94,7 +95,7 @@ class Derivatives:
         extras: Callable[[Model, Sorted], dict[str, Shape]]
         match kind:
             case "jacobian":
-                text, names, extras = Jacobian(source, wrt, *more), (), _no_more
+                text, names, extras = Jacobian(source, wrt, more == ("packed",)), (), _no_more
             case "jvp":
                 names = self.direction_names(wrt)
                 text, extras = (
@@ -119,7 +120,16 @@ class Derivatives:
 
     def plain(self, kind: str, model: Model, args: Any, kwargs: Any, wrt: Wrt, *more: Any) -> Any:
         """A derivative that takes nothing but the arguments."""
-        return self.by(kind, self.wrt(wrt, model, args, kwargs), *more)(model, *args, **kwargs)
+        derived = self.by(kind, self.wrt(wrt, model, args, kwargs), *more)
+        if isinstance(wrt, (str, tuple)) and not self._may_be_left_out(self._named(wrt)):
+            self._ready[kind, wrt, *more] = derived
+        return derived(model, *args, **kwargs)
+
+    def ready(self, kind: str, wrt: Any, *more: Any) -> Function[..., Any] | None:
+        """What `plain` would call, if it was asked for the same before and no call can make it something else."""
+        names = (wrt,) if isinstance(wrt, str) else cast("tuple[Any, ...]", wrt) if isinstance(wrt, tuple) else (None,)
+        is_simple = all(isinstance(name, str) for name in names)
+        return self._ready.get((kind, wrt, *more)) if is_simple else None
 
     def jacobian(self, model: Model, args: Any, kwargs: Any, wrt: Wrt, layout: JacobianLayout) -> Any:
         """The derivatives of the result."""
@@ -127,10 +137,10 @@ class Derivatives:
             raise ValueError(f'layout is "dense", "packed" or "blocks", not {layout!r}')
         if layout == "blocks":
             return self._in_blocks(model, args, kwargs, wrt)
-        return self.plain("jacobian", model, args, kwargs, wrt, layout == "packed")
+        return self.plain("jacobian", model, args, kwargs, wrt, layout)
 
     def _in_blocks(self, model: Model, args: Any, kwargs: Any, wrt: Wrt) -> JacobianBlocks:
-        packed = self.by("jacobian", self.wrt(wrt, model, args, kwargs), True)
+        packed = self.by("jacobian", self.wrt(wrt, model, args, kwargs), "packed")
         call = self._arguments.sort(model, args, kwargs)
         found = in_blocks(packed.specialization(model, call), call)
         shapes = {name: shape for name, (_, shape) in call.arrays.items()}
@@ -226,13 +236,16 @@ class Derivatives:
         if wrt is None:
             return tuple(self._arguments.sort(model, args, kwargs).arrays)
         names = self._named(wrt)
-        defaults = self._arguments.signature.parameters
-        if any(defaults[name].default is None for name in names):  # which may be left out
+        if self._may_be_left_out(names):
             known = self._arguments.sort(model, args, kwargs).arrays
             for name in names:
                 if name not in known:
                     raise TypeError(_not_by(self._function.__name__, name, known))
         return names
+
+    def _may_be_left_out(self, names: Iterable[str]) -> bool:
+        defaults = self._arguments.signature.parameters
+        return any(defaults[name].default is None for name in names)
 
     def _named(self, wrt: str | Sequence[str]) -> tuple[str, ...]:
         names = (wrt,) if isinstance(wrt, str) else tuple(wrt)

@@ -203,6 +203,8 @@ class Function(Generic[P, R]):
             kwargs: arguments by name.
         """
         self._check(model)
+        if ready := self.derivatives.ready("jacobian", wrt, layout):
+            return ready(model, *args, **kwargs)
         return self.derivatives.jacobian(model, args, kwargs, wrt, layout)
 
     def pattern(self, model: Model, *shapes: Any, wrt: Wrt = None, **named: Any) -> dict[str, JacobianPattern]:
@@ -226,6 +228,8 @@ class Function(Generic[P, R]):
     def grad(self, model: Model, *args: Any, wrt: Wrt = None, **kwargs: Any) -> dict[str, Any]:
         """The derivatives of a result that is one number, as a dictionary named by the arguments."""
         self._check(model)
+        if ready := self.derivatives.ready("grad", wrt):
+            return ready(model, *args, **kwargs)
         return self.derivatives.plain("grad", model, args, kwargs, wrt)
 
     def hessian(

@@ -115,7 +115,7 @@ class LearnedCalls:
         one, kernel = slot.one, slot.kernel if isinstance(slot.kernel, Kernel) else None
         code = one if one is not None else kernel
         if code is not None:
-            batch = kernel.address if kernel is not None and can_batch(len(kernel.arguments), kernel.layout) else 0
+            batch = kernel.address if kernel is not None and can_batch(len(kernel.arguments)) else 0
             work = kernel.code.operations if kernel is not None else 0
             form.lead_to(code.layout, one=one.address if one else 0, batch=batch, work=work, keep=(one, kernel))
 

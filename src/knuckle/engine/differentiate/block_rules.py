@@ -14,10 +14,12 @@ from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, called, repeated
 from knuckle.spatial.linear.elimination import Eliminated, eliminated, looping
 
+from .derivative_rules import chained
 from .influence import influential
 from .sweep import ON_SCALARS, Columns, Sweep
 
 if TYPE_CHECKING:
+    from .derivative_rules import DerivativeRule
     from .sweep import Gathered
 
 SETTLED = 1e-14
@@ -65,7 +67,7 @@ class OfCalled(BlockRule):
         active = tuple(k for k, rate in enumerate(rates) if rate)
         if not active:
             return ()
-        return _times(self._jacobian(sweep, i, block, active), rates)
+        return chained(self._jacobian(sweep, i, block, active), rates)
 
     def _jacobian(self, sweep: Sweep, i: int, block: Called, active: tuple[int, ...]) -> list[dict[int, Any]]:
         """The derivatives of the results by operands that change, by their places."""
@@ -102,17 +104,25 @@ class OfRuled(BlockRule):
     """A piece that has a rule of its own."""
 
     def values(self, sweep: Sweep, block: Ruled, operands: list[Any]) -> list[Any]:
-        return Sweep(block.body, operands, sweep.pieces).outputs
+        loops = None if sweep.stretches is None else sweep.stretches.within(block.stretches)
+        return Sweep(block.body, operands, sweep.pieces, loops).outputs
 
     def pushed(self, sweep: Sweep, i: int, block: Ruled, rates: list[Columns]) -> Sequence[Columns]:
         if not any(rates):
             return ()
-        return block.rule.pushed(_operands(sweep, i), sweep.values[i], rates)
+        if sweep.stretches is not None:
+            sweep.stretches.after(i)
+        return self._rule(sweep, block).pushed(_operands(sweep, i), sweep.values[i], rates)
 
     def pulled(self, sweep: Sweep, i: int, block: Ruled, weights: Mapping[int, Any], gathered: Gathered) -> None:
         all_weights = [weights.get(k, ZERO) for k in range(block.outputs)]
-        for k, weight in block.rule.pulled(_operands(sweep, i), sweep.values[i], all_weights).items():
+        found = self._rule(sweep, block).pulled(_operands(sweep, i), sweep.values[i], all_weights)
+        for k, weight in found.items():
             gathered.add(sweep.program.nodes[i].b[k], weight)
+
+    @staticmethod
+    def _rule(sweep: Sweep, block: Ruled) -> DerivativeRule:
+        return block.rule if sweep.stretches is None else block.rule.keeping_loops(sweep.stretches.graph)
 
 
 class OfRepeated(BlockRule):
@@ -215,15 +225,25 @@ class OfLookup(BlockRule):
 
 
 class OfProduct(BlockRule):
-    """y = A x: ẏ = A ẋ + Ȧ x, and backward x̄ = Aᵀ ȳ, Ā = ȳ xᵀ."""
+    """y = A x: ẏ = A ẋ + Ȧ x, and backward x̄ = Aᵀ ȳ, Ā = ȳ xᵀ, for each of the vectors x."""
 
     def values(self, sweep: Sweep, block: MatrixProduct, operands: list[Any]) -> list[Any]:
-        return list(self._matrix(block, operands) @ Vector(operands[-block.columns :]))
+        A, (_, vectors) = self._matrix(block, operands), self._apart(block, operands)
+        return [y for x in vectors for y in A @ Vector(x)]
 
     def pushed(self, sweep: Sweep, i: int, block: MatrixProduct, rates: list[Columns]) -> Sequence[Columns]:
-        n, operands = block.columns, _operands(sweep, i)
-        A, x, of_x, of_A = self._matrix(block, operands), operands[-n:], rates[-n:], rates[:-n]
-        found: list[dict[int, Any]] = [{} for _ in range(block.rows)]
+        operands = _operands(sweep, i)
+        A, (_, vectors), (of_A, of_vectors) = (
+            self._matrix(block, operands), self._apart(block, operands), self._apart(block, rates)
+        )  # fmt: skip
+        pairs = zip(vectors, of_vectors, strict=True)
+        return [row for x, of_x in pairs for row in self._rates(block, A, x, of_A, of_x)]
+
+    @staticmethod
+    def _rates(
+        block: MatrixProduct, A: Matrix, x: list[Any], of_A: list[Columns], of_x: list[Columns]
+    ) -> list[dict[int, Any]]:
+        n, found = block.columns, list[dict[int, Any]]({} for _ in range(block.rows))
         for c in sorted(set[int]().union(*of_x)):
             for row, rate in zip(found, A @ Vector(rate.get(c, ZERO) for rate in of_x), strict=True):
                 row[c] = rate
@@ -237,11 +257,20 @@ class OfProduct(BlockRule):
         self, sweep: Sweep, i: int, block: MatrixProduct, weights: Mapping[int, Any], gathered: Gathered
     ) -> None:
         n, operands, places = block.columns, _operands(sweep, i), sweep.program.nodes[i].b
-        y = Vector(weights.get(k, ZERO) for k in range(block.rows))
-        for k, weight in enumerate(self._matrix(block, operands).T @ y):
-            gathered.add(places[k - n], weight)
-        for place in range(len(places) - n):
-            gathered.add(places[place], y[place // n] * operands[place % n - n])
+        back = self._matrix(block, operands).T
+        (_, vectors), (of_A, of_vectors) = self._apart(block, operands), self._apart(block, list(places))
+        for v, (x, own) in enumerate(zip(vectors, of_vectors, strict=True)):
+            y = Vector(weights.get(v * block.rows + k, ZERO) for k in range(block.rows))
+            for place, weight in zip(own, back @ y, strict=True):
+                gathered.add(place, weight)
+            for k, place in enumerate(of_A):
+                gathered.add(place, y[k // n] * x[k % n])
+
+    @staticmethod
+    def _apart(block: MatrixProduct, operands: list[Any]) -> tuple[list[Any], list[list[Any]]]:
+        """What belongs to the matrix, if it is no constant, and to each vector."""
+        n, first = block.columns, len(operands) - block.columns * block.vectors
+        return operands[:first], [operands[k : k + n] for k in range(first, len(operands), n)]
 
     @staticmethod
     def _matrix(block: MatrixProduct, operands: list[Any]) -> Matrix:
@@ -332,18 +361,6 @@ def _square(entries: list[Any], n: int) -> Matrix:
 
 def _operands(sweep: Sweep, i: int) -> list[Any]:
     return [sweep.values[k] for k in sweep.program.nodes[i].b]
-
-
-def _times(rows: list[dict[int, Any]], rates: list[Columns]) -> list[Columns]:
-    """A Jacobian times the derivatives of what it is by."""
-    found: list[Columns] = []
-    for row in rows:
-        columns: dict[int, Any] = {}
-        for k, slope in row.items():
-            for c, rate in rates[k].items():
-                columns[c] = columns[c] + slope * rate if c in columns else slope * rate
-        found.append(columns)
-    return found
 
 
 def _unsettled(new: list[Any], old: list[Any]) -> Any:

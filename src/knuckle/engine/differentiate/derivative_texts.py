@@ -144,7 +144,8 @@ class Call:
         try:
             if isinstance(self.model, MarkedModel):
                 program, layout, stretches = self.specialization.recorded_in_stretches(self.shapes)
-                return Sweep(program, self.inputs, stretches=Stretches.begin(self.model, stretches)), layout
+                loops = Stretches.begin(self.model, stretches, calls_pieces=bool(program.blocks))
+                return Sweep(program, self.inputs, stretches=loops), layout
             program, layout = self.specialization.traced(self.shapes, has_rules=True)
             return Sweep(program, self.inputs), layout
         except UntraceableError as error:
@@ -359,18 +360,26 @@ class Hessian(Derivative):
         call = self.call(model, {name: x for name, x in arguments.items() if name not in self.weights})
         inner = OfUser((*self.source.arrays, *self.weights), self.source.positions, first)
         columns = Jacobian(inner, self.wrt)(model, **arguments)
-        straight = {name: not call.is_position(name) or _is_straight(call.rows(name)) for name in self.wrt}
         found: dict[str, dict[str, Any]] = {name: {} for name in self.wrt}
         for i, row in enumerate(self.wrt):
-            for j, column in enumerate(self.wrt):
-                if i < j and straight[row] and straight[column]:
-                    continue  # the other half, below
-                found[row][column] = columns[column][row]
-        for i, row in enumerate(self.wrt):
-            for column in self.wrt[i + 1 :]:
-                if column not in found[row]:
-                    found[row][column] = _transposed(found[column][row])
+            found[row][row] = _mirrored(columns[row][row], self._turns(call, row))
+            for column in self.wrt[:i]:
+                found[column][row] = columns[row][column]
+                both = len(call.shape_along(row)) < 2 and len(call.shape_along(column)) < 2
+                found[row][column] = _transposed(found[column][row]) if both else columns[column][row]
         return {row: {column: found[row][column] for column in self.wrt} for row in self.wrt}
+
+    @staticmethod
+    def _turns(call: Call, name: str) -> list[int]:
+        """For each direction of an argument what it turns with: directions of one turn do not commute."""
+        if not call.is_position(name):
+            return list(range(math.prod(call.shape_along(name))))
+        rows, slices = call.rows(name), zip(call.model.q_slices, call.model.v_slices, strict=True)
+        joints = [
+            [vs.start] * (vs.stop - vs.start) if not _is_straight(rows[qs], vs.start) else range(vs.start, vs.stop)
+            for qs, vs in slices
+        ]
+        return [k for some in joints for k in some]
 
 
 @dataclass(frozen=True)
@@ -385,9 +394,17 @@ class SecondDerivatives(Derivative):
         return {row: {column: columns[column][row] for column in self.wrt} for row in self.wrt}
 
 
-def _is_straight(rows: list[dict[int, Any]]) -> bool:
+def _is_straight(rows: list[dict[int, Any]], first: int) -> bool:
     """Whether directions are those of coordinates, along which second derivatives are symmetric."""
-    return all(list(row.items()) == [(i, ONE)] for i, row in enumerate(rows))
+    return all(list(row.items()) == [(first + i, ONE)] for i, row in enumerate(rows))
+
+
+def _mirrored(x: Any, turns: list[int]) -> Any:
+    """Second derivatives of which the half above the diagonal is that below it, but for directions of one turn."""
+    if not isinstance(x, Matrix):
+        return x
+    rows, n = x.rows, range(x.nrows)
+    return Matrix(([rows[i][j] if j <= i or turns[i] == turns[j] else rows[j][i] for j in n] for i in n), x.ncols)
 
 
 def _transposed(x: Any) -> Any:

@@ -90,6 +90,8 @@ class Sweep:
 
         nodes, columns = self.program.nodes, list[Any]()
         self._columns = columns
+        if self.stretches is not None:
+            self.stretches = self.stretches.ready(x for row in seeds.values() for x in row.values())
         for i, node in enumerate(nodes):
             if self.stretches is not None:
                 self.stretches.forward(i)
@@ -105,6 +107,8 @@ class Sweep:
                     columns.append(columns[node.a][node.b] if columns[node.a] else _NONE)
                 case _:
                     columns.append(self._pushed(i, node, [columns[k] for k in node.operands]))
+        if self.stretches is not None:
+            self.stretches.end()
         return [columns[i] for i in self.program.outputs]
 
     def columns_of(self, nodes: Sequence[int]) -> list[Columns]:

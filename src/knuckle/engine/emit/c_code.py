@@ -356,11 +356,12 @@ class _Blocks:
         return f"""{table}static void {name}(const {T} *in, {T} *out)
 {{
     const {T} *matrix = {matrix or f"{name}_matrix"}, *x = {x};
-    int i, j;
-    for (i = 0; i < {block.rows}; i++) {{
-        out[i] = {zero};
-        for (j = 0; j < {n}; j++) out[i] += matrix[i * {n} + j] * x[j];
-    }}
+    int i, j, k;
+    for (k = 0; k < {block.vectors}; k++, x += {n}, out += {block.rows})
+        for (i = 0; i < {block.rows}; i++) {{
+            out[i] = {zero};
+            for (j = 0; j < {n}; j++) out[i] += matrix[i * {n} + j] * x[j];
+        }}
 }}
 """
 

@@ -87,7 +87,7 @@ class Specialization:
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Result:
         """The text on the equivalent model with the fewest constants."""
-        form = _canonical(self.model)
+        form = canonical_form(self.model)
         values = dict(symbols)
         if values.get("f_ext") is not None:
             forces = form.forces([Force.of(row) for row in values["f_ext"].rows])
@@ -161,7 +161,7 @@ class Specialization:
             layouts.append(result[1])
             return result[0], result[1].shape
 
-        program, stretches = record_marked(self.on_model, self.model, arguments, unpack)
+        program, stretches = record_marked(self.on_model, self.model, arguments, unpack, has_rules=True)
         return program, layouts[-1], stretches
 
     @property
@@ -182,7 +182,8 @@ class Specialization:
 
 
 @per_model
-def _canonical(model: Model) -> Canonical:
+def canonical_form(model: Model) -> Canonical:
+    """The equivalent model with the fewest constants, and the way to it."""
     from knuckle.model.canonical.canonical_form import canonical
 
     return canonical(model)

@@ -147,9 +147,11 @@ def read(name: str) -> tuple[dict[str, Any], bytes] | None:
     """What was kept under a name: its description and code. None if there is nothing, or nothing sound."""
     try:
         with _opened() as place:
-            return _read(place, name, is_use=True)[:2]
+            found = _read(place, name, is_use=True)[:2]
     except (OSError, ValueError):
         return None
+    _met.add(name)
+    return found
 
 
 def _read(place: CacheFolder, name: str, *, is_use: bool = False) -> tuple[dict[str, Any], bytes, os.stat_result]:
@@ -190,12 +192,22 @@ def write(name: str, description: dict[str, Any], code: bytes) -> None:
             with os.fdopen(handle, "wb") as file:
                 file.write(MAGIC + _digest(name, content) + content)
             place.rename(aside, name + SUFFIX)
+            _met.add(name)
         except BaseException:
             with contextlib.suppress(OSError):
                 place.remove(aside)
             raise
         if _budget.is_spent(place.path, len(content), limit()):
             trim()
+
+
+_met: set[str] = set()
+"""The names of what this process has read or written."""
+
+
+def met() -> dict[str, tuple[dict[str, Any], bytes]]:
+    """What this process has read or written so far, as far as it is still there: what its work needs, for others."""
+    return {name: kept for name in sorted(_met) if (kept := read(name)) is not None}
 
 
 @dataclass(frozen=True)

@@ -125,9 +125,8 @@ class Form:
         self._kept.append(keep)
         if isinstance(layout, Several):
             self._make_tuples(layout)
-        else:
-            most = most_states(work, layout.size * self._dtype.itemsize)
-            self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
+        most = most_states(work, layout.size * self._dtype.itemsize)
+        self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
         self._set(one=one, batch=batch)
 
     def _make_tuples(self, layout: Several) -> None:
@@ -136,11 +135,13 @@ class Form:
         room = (ctypes.c_int64 * max(1, layout.size))()
         self._kept += [pieces, room]
         self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
-        if layout.named_tuple is not None:
-            make: Any = cast("Any", tuple).__new__
-            self._kept += [layout.named_tuple, make]
-            self._set(kind=id(layout.named_tuple), make=id(make))
-        self._set(parts=len(layout.parts))
+        split = partial(_split, layout)
+        kind: Any = layout.named_tuple if layout.names is None else layout.names
+        make: Any = cast("Any", tuple).__new__ if layout.names is None else _dictionary
+        self._kept += [kind, make, split]
+        if kind is not None:
+            self._set(kind=id(kind), make=id(make))
+        self._set(split=id(split), parts=len(layout.parts))
 
     def _lengths(self, shape: Shape) -> int:
         lengths = (ctypes.c_int64 * max(1, len(shape)))(*shape)
@@ -151,6 +152,16 @@ class Form:
 def most_states(work: int, size: int) -> int:
     """The largest batch that goes straight, of code of so many operations and bytes; few where work is not known."""
     return min(max(FEW_STATES, MOST_WORK // work) if work else FEW_STATES, MOST_BYTES // max(1, size))
+
+
+def _dictionary(names: tuple[Any, ...], values: tuple[Any, ...]) -> dict[Any, Any]:
+    return dict(zip(names, values, strict=True))
+
+
+def _split(layout: Several, flat: np.ndarray[Any, Any]) -> Any:
+    """The results of a batch, views of all their numbers in a row."""
+    batch = flat.shape[:-1]
+    return layout.together(flat, lambda part, shape: part.reshape(batch + shape))
 
 
 def _close(words: Any) -> None:
@@ -165,18 +176,18 @@ def can_have(expected: Iterable[Expected], dtype: np.dtype[Any]) -> bool:
     )
 
 
-def can_batch(inputs: int, layout: Layout) -> bool:
-    """Whether there can be a form for batches, with so many arrays and results of this layout."""
-    return inputs <= MOST_BATCHED and isinstance(layout, Single)
+def can_batch(inputs: int) -> bool:
+    """Whether there can be a form for batches, with so many arrays."""
+    return inputs <= MOST_BATCHED
 
 
 def can_give(layout: Layout) -> bool:
-    """Whether there can be a form for results of this layout: an array or number, or a tuple of such, named or not."""
+    """Whether there can be a form for results of this layout: an array or number, or a tuple, named or not, or a
+    dictionary of such."""
     if isinstance(layout, Single):
         return len(layout.shape) <= MOST_AXES
-    collected = layout.collect is tuple or layout.named_tuple is not None
-    is_tuple = collected and layout.names is None and len(layout.parts) > 0
-    return is_tuple and all(isinstance(part, Single) and can_give(part) for part in layout.parts)
+    is_known = layout.names is not None or layout.collect is tuple or layout.named_tuple is not None
+    return is_known and len(layout.parts) > 0 and all(isinstance(x, Single) and can_give(x) for x in layout.parts)
 
 
 def _slot(x: Expected) -> tuple[int, ...]:

@@ -15,6 +15,7 @@ from .expression_graph import Graph
 from .lookup_block import Lookup
 from .product_block import MatrixProduct
 from .program import Program, compact
+from .regions import own_stretch, stretches_of
 from .rolled_blocks import rolled_block
 
 Text = Callable[[list[Any]], list[Any]]
@@ -82,11 +83,16 @@ def ruled(text: Text, arguments: list[Any], rule: Any) -> list[Any] | None:
     outputs = [_node(inner, x) for x in results]
     numbers, taken = _inputs(inner, list(range(len(arguments))), outputs)
     if taken:
-        return None
-    block = Ruled(_body(inner, numbers, outputs), rule)
-    return Recorded(block, tuple(range(len(arguments))), (), tuple(Expression(inner, i) for i in outputs)).on(
-        graph, arguments
-    )
+        rule = rule.with_symbols()
+        known = {_node(graph, x): None for x in rule.symbols}
+        if not known.keys() >= set(taken):
+            return None
+        numbers |= {inner.taken[i]: len(arguments) + k for k, i in enumerate(known) if i in inner.taken}
+        taken = tuple(known)
+    block = Ruled(_body(inner, numbers, outputs, len(arguments) + len(taken)), rule, stretches_of(inner, outputs))
+    with own_stretch(graph):
+        everything = tuple(Expression(inner, i) for i in outputs)
+        return Recorded(block, tuple(range(len(arguments))), taken, everything).on(graph, arguments)
 
 
 def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
@@ -118,6 +124,17 @@ def multiplied(rows: Sequence[Sequence[Any]], x: Sequence[Any]) -> list[Any] | N
         return None
     call = graph.call(block, [*taken, *(_node(graph, entry) for entry in x)])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+
+
+def products(rows: Sequence[Sequence[Any]], vectors: Sequence[Sequence[Any]]) -> list[list[Any]] | None:
+    """A matrix of any entries times some vectors, in loops; None where there are no symbols, or no blocks."""
+    scalars = [*(x for row in rows for x in row), *(x for vector in vectors for x in vector)]
+    if not any(isinstance(x, Expression) for x in scalars) or not (graph := innermost(scalars)).has_blocks:
+        return None
+    block, n = MatrixProduct(len(rows), len(rows[0]), vectors=len(vectors)), len(rows)
+    call = graph.call(block, [_node(graph, x) for x in scalars])
+    found = [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
+    return [list[Any](found[first : first + n]) for first in range(0, len(found), n)]
 
 
 def innermost(scalars: Sequence[Any]) -> Graph:
@@ -153,9 +170,9 @@ def _inputs(inner: Graph, arguments: list[int], outputs: list[int]) -> tuple[dic
     return {old: new for new, old in enumerate([*arguments, *taken])}, tuple(taken.values())
 
 
-def _body(inner: Graph, numbers: dict[int, int], outputs: list[int]) -> Program:
-    """The program of a block, its inputs being some arguments and what it takes from around it."""
-    program = compact(inner, (("taken", len(numbers)),), outputs, (len(outputs),))
+def _body(inner: Graph, numbers: dict[int, int], outputs: list[int], count: int | None = None) -> Program:
+    """The program of a block, its inputs being some arguments and what it takes from around it; or more of them."""
+    program = compact(inner, (("taken", len(numbers) if count is None else count),), outputs, (len(outputs),))
     nodes = tuple(node._replace(a=numbers[node.a]) if node.op == "input" else node for node in program.nodes)
     return replace(program, nodes=nodes)
 

@@ -104,9 +104,11 @@ class Ruled(_WithBody):
     """A piece that has a rule for its derivatives (`derivative_rules`). Two are equal if they are the same.
 
     Its body stays as it was recorded: what the rule computes then has the same intermediate values, and shares them.
+    In a graph that keeps its loops, it knows the stretch that each node of its body was made in.
     """
 
     rule: Any
+    stretches: tuple[int, ...] = ()
 
     def evaluate(self, values: Sequence[float]) -> list[float]:
         return self.body.evaluate(values)

@@ -1,4 +1,4 @@
-"""Large matrices in code: a block that multiplies one with a vector."""
+"""Large matrices in code: a block that multiplies one with a vector, or with several."""
 
 from __future__ import annotations
 
@@ -12,15 +12,18 @@ from .program import Program
 
 @dataclass(frozen=True)
 class MatrixProduct(Block):
-    """A matrix times a vector. The matrix, by rows, comes before the vector; one of constants is no input."""
+    """A matrix times some vectors, one unless it is said. The matrix, by rows, comes before them; one of constants is
+    no input, and has one vector."""
 
     rows: int
     columns: int
     constants: tuple[float, ...] | None = None
+    vectors: int = 1
 
     @property
     def arrays(self) -> tuple[int, ...]:
-        return (self.columns,) if self.constants is not None else (self.rows * self.columns, self.columns)
+        right = self.columns * self.vectors
+        return (right,) if self.constants is not None else (self.rows * self.columns, right)
 
     @property
     def inputs(self) -> int:
@@ -28,15 +31,16 @@ class MatrixProduct(Block):
 
     @property
     def outputs(self) -> int:
-        return self.rows
+        return self.rows * self.vectors
 
     def evaluate(self, values: Sequence[float]) -> list[float]:
-        n, x = self.columns, values[-self.columns :]
+        n, right = self.columns, values[-self.arrays[-1] :]
         matrix = values if self.constants is None else self.constants
-        return [sum(matrix[i * n + k] * x[k] for k in range(n)) for i in range(self.rows)]
+        vectors = [right[first : first + n] for first in range(0, len(right), n)]
+        return [sum(matrix[i * n + k] * x[k] for k in range(n)) for x in vectors for i in range(self.rows)]
 
     def count(self) -> Count:
-        return Count(mul=self.rows * self.columns, add=self.rows * (self.columns - 1))
+        return Count(mul=self.outputs * self.columns, add=self.outputs * (self.columns - 1))
 
     def size(self) -> int:
         return 100

@@ -8,7 +8,9 @@ runs in a loop over tables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -18,7 +20,8 @@ from knuckle.model import Model
 from knuckle.scalar.operations import TABLE
 
 from .execute import node_of, sizes_of, symbols_for
-from .expression_graph import Graph, Node
+from .expression import Expression
+from .expression_graph import LEAVES, Graph, Node
 from .program import Program, compact
 
 Shape = tuple[int, ...]
@@ -52,6 +55,10 @@ class MarkedGraph(Graph):
     def _put(self, node: Node, stretch: int) -> int:
         number = super().put(node)
         if number == len(self.stretches):
+            self.stretches.append(stretch)
+        elif self.stretches[number] > stretch and node.op not in LEAVES:  # known, but made later: once more here
+            number = self._number[node] = len(self.nodes)
+            self.nodes.append(node)
             self.stretches.append(stretch)
         return number
 
@@ -177,47 +184,88 @@ def record_marked(
     model: Model,
     arguments: Mapping[str, Shape],
     unpack: Callable[[Any], tuple[list[Any], Shape]],
+    *,
+    has_rules: bool = False,
 ) -> tuple[Program, tuple[int, ...]]:
     """The operations of `text` in a row, and the stretch of its loops in which each of them was made."""
     graph = MarkedGraph()
+    graph.has_rules = has_rules
     symbols = symbols_for(graph, arguments)
     graph.stretch += 1
     scalars, shape = unpack(text(marked(model, graph), **symbols))
     outputs = [node_of(graph, x) for x in scalars]
-    stretches = tuple(graph.stretches[i] for i in graph.live(outputs))
-    return compact(graph, sizes_of(arguments), outputs, shape), stretches
+    return compact(graph, sizes_of(arguments), outputs, shape), stretches_of(graph, outputs)
+
+
+def stretches_of(graph: Graph, outputs: list[int]) -> tuple[int, ...]:
+    """The stretch that each live node of a graph was made in; none where loops are not kept."""
+    return tuple(graph.stretches[i] for i in graph.live(outputs)) if isinstance(graph, MarkedGraph) else ()
+
+
+@contextmanager
+def own_stretch(graph: Graph) -> Iterator[None]:
+    """What is made here has a stretch for itself, where loops are kept."""
+    if not isinstance(graph, MarkedGraph):
+        yield
+        return
+    graph.stretch += 1
+    yield
+    graph.stretch += 1
+
+
+ROOM = 1 << 40
+"""More stretches than any piece has that a node may call."""
 
 
 @dataclass(frozen=True)
 class Stretches:
-    """Runs a recorded text once more in a marked graph: forward in its stretches, and backward in mirrored ones."""
+    """Runs a recorded text once more in a marked graph: forward in its stretches, and backward in mirrored ones.
+
+    Where nodes call pieces that have stretches of their own, there is `room` for these behind each.
+    """
 
     graph: MarkedGraph
     of: tuple[int, ...]
     first: int
+    room: int = 1
 
     @cached_property
     def last(self) -> int:
-        """The last stretch on the way back."""
-        return self.first + 2 * max(self.of, default=0) + 1
+        """The last stretch on the way back, without what it calls."""
+        return self.first + (2 * max(self.of, default=0) + 1) * self.room
 
     @classmethod
-    def begin(cls, model: Model, of: tuple[int, ...]) -> Stretches:
+    def begin(cls, model: Model, of: tuple[int, ...], calls_pieces: bool = False) -> Stretches:
         """The stretches of a text in the graph in which a model is marked, after all there are."""
         graph: Any = model.__dict__["_graph"].open[-1]
-        return cls(graph, of, graph.stretch + 1)
+        return cls(graph, of, graph.stretch + 1, ROOM if calls_pieces else 1)
+
+    def within(self, of: tuple[int, ...]) -> Stretches:
+        """Those of a piece that is called here."""
+        return Stretches(self.graph, of, self.graph.stretch + 1)
+
+    def ready(self, scalars: Iterable[Any]) -> Stretches:
+        """These, or others after all there are, where some scalars are made after these begin."""
+        known = (x.index for x in scalars if isinstance(x, Expression) and x.graph is self.graph)
+        if all(self.graph.stretches[i] <= self.first for i in known):
+            return self
+        return dataclasses.replace(self, first=self.graph.stretch + 1)
 
     def forward(self, i: int) -> None:
         """What follows is made of node i."""
-        self.graph.stretch = self.first + self.of[i]
+        self.graph.stretch = self.first + self.of[i] * self.room
+
+    def after(self, i: int) -> None:
+        """What follows is made of node i, which has called a piece."""
+        self.graph.stretch = self.first + self.of[i] * self.room + self.room // 2
 
     def backward(self, i: int) -> None:
         """What follows is made of node i, on the way back."""
-        self.graph.stretch = self.last - self.of[i]
+        self.graph.stretch = self.last - self.of[i] * self.room
 
     def end(self) -> None:
         """What follows belongs to no node."""
-        self.graph.stretch = self.last + 1
+        self.graph.stretch = self.last + self.room
 
 
 COMMUTE = {operation.name for operation in TABLE if operation.commutes}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import accumulate
 from typing import Any
 
@@ -60,14 +61,21 @@ def is_redundant(model: Model) -> bool:
     if not suspects:
         return False
     try:
-        at = loop_constraints(model, random_configuration(model, 0).tolist())
+        plain = model.with_scalars(_some_number())
+        at = loop_constraints(plain, random_configuration(plain, 0).tolist())
         pairs = zip(at.K.rows, at.size.rows, strict=True)
         says = [_length(row) > constraint_rank.ROUNDING * _length(terms) for row, terms in pairs]
-    except TypeError:  # parameters that are symbols
+    except TypeError:  # parameters of joints or loops that are symbols
         return True
     ends = [0, *accumulate(sizes)]
     loud = [sum(says[ends[l] : ends[l + 1]]) for l in range(len(sizes))]
     return any(sum(loud[l] for l in c.loops) >= _freedoms(model, c) for c in suspects)
+
+
+def _some_number() -> Callable[[Any], Any]:
+    """Numbers as they are, and for symbols some that nothing else is equal to."""
+    count = itertools.count(1)
+    return lambda x: x if isinstance(x, (int, float)) else 0.5 + 0.1 * math.sin(next(count))
 
 
 def _length(row: Iterable[Any]) -> float:

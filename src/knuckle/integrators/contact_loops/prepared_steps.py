@@ -1,4 +1,4 @@
-"""Contact steps that are called again and again, with everything in its place in memory."""
+"""Contact steps of states in rows that are called again and again, with everything in its place in memory."""
 
 from __future__ import annotations
 
@@ -7,49 +7,76 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .step_routine import StepRows, many_steps
+from knuckle.engine.native.threads import get_threads, shared
+
+from .step_routine import row_steps
 
 if TYPE_CHECKING:
-    from knuckle.engine.routines import Code
+    from knuckle.engine.routines import BoundRoutine, Code
 
     from .step_room import StepRoom
 
 Array = NDArray[Any]
 
+PIECE = 64
+"""States that a thread takes at a time."""
+
 
 class PreparedSteps:
-    """So many steps of one state in a call, with `parameters` that are written to between calls."""
+    """So many steps of `states` states in a call, shared by as many threads as there are rooms.
 
-    def __init__(self, room: StepRoom, acceleration: Code, parameters: Array, count: int, much: float) -> None:
-        self._room, self._acceleration, self._parameters, self._much = room, acceleration, parameters, much
-        self._times, self._places = np.zeros(count), np.arange(count, dtype=float)
-        self._left = np.zeros(3)
-        self._bind(0)
+    `rows` (states, n) holds q, v, impulses, the worst residual, how often it was too large, and the steps done;
+    `given` (states, width) the parameters, the `held` ones for these steps just before the last. Both are written to
+    between calls.
+    """
 
-    def _bind(self, done: int) -> None:
-        room = self._room
-        self._n, self._size = len(room.terms.q), len(room.outcome.impulses)
-        self._rows = StepRows(*(np.zeros(k) for k in (self._n, room.mechanism.nv, self._size, 1, 1)))
-        count = len(self._times)
-        self._routine = many_steps.bind(
-            room.mechanism, room.terms, room.pairs, room.cones, room.outcome, self._acceleration,
-            list(room.scene.terms), list(room.scene.ahead), self._parameters, self._n, self._size, self._times, done,
-            count, count, self._rows, self._left, self._much,
+    def __init__(
+        self, rooms: list[StepRoom], acceleration: Code, given: Array, states: int, steps: int, much: float
+    ) -> None:
+        first = rooms[0]
+        size = len(first.terms.q) + first.mechanism.nv + len(first.outcome.impulses) + 3
+        self.rows, self.given, self.clock = np.zeros((states, size)), np.tile(given, (states, 1)), np.zeros(2)
+        self._workers = [_Worker(room, self, acceleration, steps, much) for room in rooms[: max(1, states // PIECE)]]
+        self._pieces = [(k, min(k + PIECE, states)) for k in range(0, states, PIECE)]
+
+    def __call__(self) -> None:
+        """Takes the steps, from rows to rows."""
+        if len(self._workers) == 1:
+            self._workers[0].work(0, len(self.rows))
+            return
+        idle = [*self._workers]  # lists are safe between threads
+
+        def work(piece: tuple[int, int], stop: Any) -> None:
+            worker = idle.pop()
+            worker.work(*piece)
+            idle.append(worker)
+
+        shared(self._pieces, min(len(self._workers), get_threads()), work)
+
+
+class _Worker:
+    """What takes steps of some of the states, in memory of its own."""
+
+    def __init__(self, room: StepRoom, rows: PreparedSteps, acceleration: Code, steps: int, much: float) -> None:
+        self._room, self._left, self._states = room, np.zeros(3), np.zeros(2, np.int64)
+        self._made_of = rows, acceleration, steps, much
+        self._routine: BoundRoutine = self._bound()
+
+    def _bound(self) -> BoundRoutine:
+        room, (shared, acceleration, steps, much) = self._room, self._made_of
+        return row_steps.bind(
+            room.mechanism, room.terms, room.pairs, room.cones, room.outcome, acceleration, list(room.scene.terms),
+            list(room.scene.ahead), shared.given.reshape(-1), shared.given.shape[1], len(room.terms.q),
+            len(room.outcome.impulses), shared.rows.reshape(-1), self._states, steps, shared.clock, self._left, much,
         )  # fmt: skip
-        self._begin = done
 
-    def __call__(
-        self, t: float, q: Array, v: Array, impulses: Array, worst: float, unsolved: float, dt: float
-    ) -> tuple[Array, ...]:
-        """(q, v, impulses, worst, unsolved) after the steps from t on: arrays that the next call writes over."""
-        if self._begin:
-            self._bind(0)
-        s, o, m, left = self._room.terms, self._room.outcome, self._room.mechanism, self._left
-        self._times[:] = t + dt * self._places
-        s.dt[0], s.q[:], s.v[:], o.impulses[:], m.held[:] = dt, q, v, impulses, 0.0
-        left[0], left[1] = worst, unsolved
-        while (done := self._routine()) < len(self._times):
-            self._room.grow(int(left[2]))
-            self._bind(done)
-        rows = self._rows
-        return rows.q, rows.v, rows.impulses, rows.worst, rows.unsolved
+    def work(self, begin: int, end: int) -> None:
+        """The steps of the states from `begin` up to `end`."""
+        states = self._states
+        states[0], states[1] = begin, end
+        self._room.mechanism.held[:] = 0.0
+        self._routine()
+        while states[0] < end:
+            self._room.grow(int(self._left[2]))
+            self._routine = self._bound()
+            self._routine()

@@ -25,6 +25,7 @@ from knuckle.scalar import ZERO, constant
 from knuckle.solvers.cones.problem import room_for
 from knuckle.spatial import Vector
 
+from .step_records import Mechanism, StateTerms
 from .step_routine import (
     DONE,
     MORE_CONTACTS,
@@ -36,7 +37,7 @@ from .step_routine import (
     many_steps,
     whole_step,
 )
-from .touching import SURFACE, Mechanism, StateTerms
+from .touching import SURFACE
 from .trees import Tree, TreeTerms, coasted, trees
 
 Array = NDArray[Any]
@@ -137,8 +138,18 @@ class ContactScene:
             friction=np.array([f for _, _, f in rubbing], float), loops=len(loop_rows),
             loop_part=whole(p for p, _ in loop_rows), loop_row=whole(at for _, at in loop_rows),
             joint_part=whole(p for _, p, _ in rubbing), springs=self.springs, dampers=self.dampers,
-            held=np.zeros(model.nv),
+            held=np.zeros(model.nv), **self._paths(part),
         )  # fmt: skip
+
+    def _paths(self, part: Array) -> dict[str, Array]:
+        """λ of variables, and the last variable of each body, counted in trees; `part` has the tree of each body."""
+        above, last = np.full(self.model.nv, -1, np.int64), np.full(1 + self.model.nb, -1, np.int64)
+        for i, joint in enumerate(self.model.joints):
+            own, before = self.model.v_slices[i], last[1 + joint.parent]
+            for k in range(own.start, own.stop):
+                above[k], before = before, k - self.trees[part[1 + i]].v_at
+            last[1 + i] = before
+        return {"above": above, "last": last}
 
     def placed(self) -> Array:
         """The placements of shapes: those on the base and on what is fixed to it stay so; others are on their body."""
@@ -171,7 +182,8 @@ class StepRoom:
             free=np.zeros(m.nv), turns=np.zeros(m.nv), screws=np.zeros(6 * m.nv),
             H=np.zeros(int((m.part_size**2).sum())),
             K=np.zeros(int((m.loop_rows * m.part_size).sum())), V=np.zeros(6 * m.bodies), W=np.zeros(6 * m.bodies),
-            U=np.zeros(6 * m.bodies), maps=np.zeros(6 * sum(int(m.part_size[k]) for k in m.part if k >= 0)),
+            U=np.zeros(6 * m.bodies), changes=np.zeros(6 * m.bodies),
+            maps=np.zeros(6 * sum(int(m.part_size[k]) for k in m.part if k >= 0)),
             is_mapped=np.zeros(m.bodies, np.int64), out=np.zeros(scene.terms_size()), work=np.zeros(m.nv),
             force=np.zeros(6),
         )  # fmt: skip
@@ -204,6 +216,10 @@ class StepRoom:
         if routine not in self._bound:
             self._bound[routine] = routine.bind(*self._arguments[routine])
         return self._bound[routine]()
+
+    def another(self) -> StepRoom:
+        """Room for the same steps in another thread."""
+        return StepRoom(self.scene, *self._solver)
 
     def grow(self, status: int) -> None:
         """Twice as much of what was too little."""

@@ -8,12 +8,11 @@ from knuckle.algorithms.contact.cone_problem import WARNED
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs, near_places, speeds
 from knuckle.engine.routines import Code, Codes, Reals, Record, Wholes, apply, routine
 from knuckle.solvers.cones.cone_solver import recovered, solved, solved_with_rebound, take_gain
-from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, WHOLE, Cones, steps
+from knuckle.solvers.cones.contact_table import REAL, REBOUND, ROW, WHOLE, Cones, copied, steps
 from knuckle.solvers.cones.envelope import envelope
 
+from .step_records import Mechanism, StateTerms
 from .touching import (
-    Mechanism,
-    StateTerms,
     add_changes,
     add_joint,
     add_loop,
@@ -66,7 +65,7 @@ def begin_step(m: Mechanism, s: StateTerms, pairs: Pairs, o: Outcome, terms: Cod
         s.is_mapped[b] = 0
     tree_terms(m, s, pairs, terms)
     if with_springs(m, s, o.velocity, o.change):
-        add_changes(m, s.screws, o.change, s.W, s.W)
+        add_changes(m, s, o.change, s.W)
     speeds(pairs, s.V, s.W)
     return near_places(pairs, s.dt[0])
 
@@ -93,7 +92,7 @@ def end_step(m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, ah
             return status
         for i in range(m.nv):
             o.difference[i] = o.velocity[i] - s.free[i]
-        add_changes(m, s.screws, o.difference, s.W, s.U)
+        add_changes(m, s, o.difference, s.U)
         missed = 0
         for i in range(m.places):
             here = pairs.places[PLACE_SIZE * i :]
@@ -205,6 +204,30 @@ class StepRows(Record):
 
 
 @routine
+def next_state(
+    m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
+    parameters: Reals, nq: int, left: Reals, much: float,
+) -> int:  # fmt: skip
+    """A step from the state to the next, in place; what it says is named above.
+
+    `left` has the largest residual, the number of steps in which it was above `much`, and what the last step says.
+    """
+    apply(acceleration, s.a, s.t, s.q, s.v, parameters)
+    status = whole_step(m, s, pairs, p, o, terms, ahead)
+    left[2] = float(status)
+    if status != DONE:
+        return status
+    residual = o.residual[0]
+    if not (residual <= left[0]):
+        left[0] = residual
+    if not (residual <= much):
+        left[1] += 1.0
+    copied(nq, o.q, s.q)
+    copied(m.nv, o.v, s.v)
+    return DONE
+
+
+@routine
 def many_steps(
     m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
     parameters: Reals, nq: int, impulses: int, times: Reals, begin: int, count: int, every: int,
@@ -212,33 +235,50 @@ def many_steps(
 ) -> int:  # fmt: skip
     """Steps from `begin` on, and rows after every so many and after the last; how many are done.
 
-    Fewer than `count` where there is too little room for the next one. `left` has the largest residual, the number of
-    steps in which it was above `much`, and what the last step says.
+    Fewer than `count` where there is too little room for the next one; `left` is that of `next_state`.
     """
     for k in range(begin, count):
         s.t[0] = times[k]
-        apply(acceleration, s.a, s.t, s.q, s.v, parameters)
-        status = whole_step(m, s, pairs, p, o, terms, ahead)
-        left[2] = float(status)
-        if status != DONE:
+        if next_state(m, s, pairs, p, o, acceleration, terms, ahead, parameters, nq, left, much) != DONE:
             return k
-        residual = o.residual[0]
-        if not (residual <= left[0]):
-            left[0] = residual
-        if not (residual <= much):
-            left[1] += 1.0
-        for i in range(nq):
-            s.q[i] = o.q[i]
-        for i in range(m.nv):
-            s.v[i] = o.v[i]
         if (k + 1) % every == 0 or k + 1 == count:
             row = k // every
-            for i in range(nq):
-                rows.q[nq * row + i] = o.q[i]
-            for i in range(m.nv):
-                rows.v[m.nv * row + i] = o.v[i]
-            for i in range(impulses):
-                rows.impulses[impulses * row + i] = o.impulses[i]
+            copied(nq, s.q, rows.q[nq * row :])
+            copied(m.nv, s.v, rows.v[m.nv * row :])
+            copied(impulses, o.impulses, rows.impulses[impulses * row :])
             rows.worst[row] = left[0]
             rows.unsolved[row] = left[1]
     return count
+
+
+@routine
+def row_steps(
+    m: Mechanism, s: StateTerms, pairs: Pairs, p: Cones, o: Outcome, acceleration: Code, terms: Codes, ahead: Codes,
+    given: Reals, width: int, nq: int, impulses: int, rows: Reals, states: Wholes, steps: int, clock: Reals,
+    left: Reals, much: float,
+) -> None:  # fmt: skip
+    """So many steps of states in rows (q, v, impulses, worst, unsolved, steps done), each under its own parameters.
+
+    `given` has `width` parameters of each state; `states` the first one and the one after the last, and afterwards that
+    for which there was too little room, whose row is what it was; `clock` has the time of step 0 and dt.
+    """
+    n, v, w = nq + m.nv + impulses + 3, nq + m.nv, nq + m.nv + impulses
+    while states[0] < states[1]:
+        row, own = rows[n * states[0] :], given[width * states[0] :]
+        copied(nq, row, s.q)
+        copied(m.nv, row[nq:], s.v)
+        copied(impulses, row[v:], o.impulses)
+        left[0] = row[w]
+        left[1] = row[w + 1]
+        s.dt[0] = clock[1]
+        for k in range(steps):
+            s.t[0] = clock[0] + (row[w + 2] + float(k)) * clock[1]
+            if next_state(m, s, pairs, p, o, acceleration, terms, ahead, own, nq, left, much) != DONE:
+                return
+        copied(nq, s.q, row)
+        copied(m.nv, s.v, row[nq:])
+        copied(impulses, o.impulses, row[v:])
+        row[w] = left[0]
+        row[w + 1] = left[1]
+        row[w + 2] += float(steps)
+        states[0] += 1

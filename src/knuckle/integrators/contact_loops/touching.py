@@ -1,17 +1,14 @@
 """What touches and rubs in a step, as rows of a cone problem.
 
-The trees of a mechanism are its parts: H has a block for each, H = L Lᵀ. In z, with velocities L⁻ᵀ z, inertia is one,
-and a force t at the variables of a part has the row y = L⁻¹ t.
+The trees of a mechanism are its parts: H has a block for each, H = Lᵀ L. In z, with velocities L⁻¹ z, inertia is one,
+and a force t at the variables of a part has the row y = L⁻ᵀ t, which has entries on the path to the base only.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import sqrt
-
 from knuckle.contact.pair_loops.near_places import FAR, FIRST, PAIR, PLACE_SIZE, SECOND, Pairs
 from knuckle.contact.pair_loops.pair_codes import PLACEMENT
-from knuckle.engine.routines import Codes, Reals, Record, Wholes, apply, routine
+from knuckle.engine.routines import Codes, Reals, Wholes, apply, routine
 from knuckle.solvers.cones import contact_table
 from knuckle.solvers.cones.contact_table import (
     BOUNDS,
@@ -35,6 +32,9 @@ from knuckle.solvers.cones.contact_table import (
     copied,
 )
 
+from .step_records import Mechanism, StateTerms
+from .tree_factors import act, coloured, factored, map_body, whitened
+
 PART_1, PART_2 = contact_table.FIRST, contact_table.SECOND
 SURFACE = 6
 FRICTION, TORSIONAL, ROLLS, RESTITUTION, STIFFNESS, DAMPING = 0, 1, 2, 3, 4, 5
@@ -43,96 +43,6 @@ RECOVERY, OVERLAP = 0.2, 1e-9
 """The part of an overlap that a step takes back, and the overlap, in metres, of which nothing is."""
 TOUCHING = 1e-12
 """A gap, in metres, that is rounding: it is not closed, so that what rests is at rest."""
-
-
-@dataclass(frozen=True)
-class Mechanism(Record):
-    """A mechanism in memory. Bodies are counted from the base on, which is 0."""
-
-    bodies: int
-    nv: int
-    parent: Wholes
-    at: Wholes
-    """where the variables of a body's joint begin"""
-    size: Wholes
-    part: Wholes
-    """the tree of a body; −1 for the base"""
-    map_at: Wholes
-    """where the map of a body begins"""
-    parts: int
-    part_size: Wholes
-    part_at: Wholes
-    """where a tree begins in z"""
-    block_at: Wholes
-    """where its block begins in H"""
-    q_at: Wholes
-    q_size: Wholes
-    v_at: Wholes
-    """where its variables begin"""
-    kind: Wholes
-    """the number of its code"""
-    first_member: Wholes
-    member: Wholes
-    """its bodies"""
-    first_shape: Wholes
-    shape: Wholes
-    """its shapes, by their numbers among the pairs'"""
-    loop_rows: Wholes
-    loop_at: Wholes
-    """how many rows its loops have, and where they begin"""
-    surface: Reals
-    pair_of: Wholes
-    """the pair of each place"""
-    places: int
-    rows: int
-    """rows of a place"""
-    slides: int
-    turns: int
-    rolls: int
-    joints: int
-    joint: Wholes
-    friction: Reals
-    """variables with dry friction, and how much"""
-    loops: int
-    loop_part: Wholes
-    loop_row: Wholes
-    """the tree of each row of a loop, and where it is"""
-    joint_part: Wholes
-    springs: Reals
-    dampers: Reals
-    held: Reals
-    """inertia that holds variables"""
-
-
-@dataclass(frozen=True)
-class StateTerms(Record):
-    """What a step needs of a state: velocities before it and without impulses, and what the mechanism's text gives."""
-
-    q: Reals
-    v: Reals
-    a: Reals
-    t: Reals
-    dt: Reals
-    free: Reals
-    turns: Reals
-    """what bodies that nothing holds turn less by, as half of what coasting changes comes later"""
-    screws: Reals
-    """of each variable, in base coordinates"""
-    H: Reals
-    """block by block, and its factors afterwards"""
-    K: Reals
-    """rows of loops, for the variables of their trees"""
-    V: Reals
-    W: Reals
-    U: Reals
-    """of bodies, before the step, without impulses and with them, in base coordinates"""
-    maps: Reals
-    """for bodies that touch, what forces on them do in their trees"""
-    is_mapped: Wholes
-    out: Reals
-    """for the terms of one tree"""
-    work: Reals
-    force: Reals
 
 
 @routine
@@ -170,61 +80,32 @@ def coast(m: Mechanism, s: StateTerms, codes: Codes, velocity: Reals, back: Real
 
 
 @routine
-def add_changes(m: Mechanism, screws: Reals, change: Reals, V: Reals, out: Reals) -> None:
-    """Velocities of bodies with those of variables changed: V and what the changes along the path to the base do."""
+def add_changes(m: Mechanism, s: StateTerms, change: Reals, out: Reals) -> None:
+    """Velocities of bodies without impulses, W, with those of variables changed: V(i) = V(λ(i)) + S(i) v(i)."""
+    D = s.changes
+    for k in range(6):
+        D[k] = 0.0
     for b in range(1, m.bodies):
+        own, before = D[6 * b :], D[6 * m.parent[b] :]
         for k in range(6):
-            out[6 * b + k] = V[6 * b + k]
-    for b in range(1, m.bodies):
-        own = out[6 * b :]
-        i = b
-        while i > 0:
-            for j in range(m.at[i], m.at[i] + m.size[i]):
-                for k in range(6):
-                    own[k] += screws[6 * j + k] * change[j]
-            i = m.parent[i]
-
-
-@routine
-def factored(n: int, H: Reals) -> None:
-    """H = L Lᵀ in place, the lower half."""
-    for i in range(n):
-        for k in range(i + 1):
-            total = H[n * i + k]
-            for j in range(k):
-                total -= H[n * i + j] * H[n * k + j]
-            H[n * i + k] = sqrt(total) if i == k else total / H[n * k + k]
-
-
-@routine
-def whitened(n: int, L: Reals, x: Reals) -> None:
-    """L⁻¹ x."""
-    for i in range(n):
-        total = x[i]
-        for k in range(i):
-            total -= L[n * i + k] * x[k]
-        x[i] = total / L[n * i + i]
-
-
-@routine
-def coloured(n: int, L: Reals, x: Reals) -> None:
-    """L⁻ᵀ x."""
-    for back in range(n):
-        i = n - 1 - back
-        x[i] = x[i] / L[n * i + i]
-        for k in range(i):
-            x[k] -= L[n * i + k] * x[i]
+            own[k] = before[k]
+        for j in range(m.at[b], m.at[b] + m.size[b]):
+            screw = s.screws[6 * j :]
+            for k in range(6):
+                own[k] += screw[k] * change[j]
+        for k in range(6):
+            out[6 * b + k] = s.W[6 * b + k] + own[k]
 
 
 @routine
 def velocity_of(m: Mechanism, s: StateTerms, z: Reals, v: Reals) -> None:
-    """v = L⁻ᵀ z, in the order of the model's variables; z stays."""
+    """v = L⁻¹ z, in the order of the model's variables; z stays."""
     work = s.work
     for p in range(m.parts):
         own = work[m.part_at[p] :]
         for i in range(m.part_size[p]):
             own[i] = z[m.part_at[p] + i]
-        coloured(m.part_size[p], s.H[m.block_at[p] :], own)
+        coloured(m.part_size[p], m.above[m.v_at[p] :], s.H[m.block_at[p] :], own)
     for p in range(m.parts):
         for i in range(m.part_size[p]):
             v[m.v_at[p] + i] = work[m.part_at[p] + i]
@@ -248,10 +129,10 @@ def with_springs(m: Mechanism, s: StateTerms, z: Reals, change: Reals) -> bool:
             if m.dampers[i] != 0.0 or m.springs[i] != 0.0:
                 is_any = True
     for p in range(m.parts):
-        factored(m.part_size[p], s.H[m.block_at[p] :])
+        factored(m.part_size[p], m.above[m.v_at[p] :], s.H[m.block_at[p] :])
     if is_any:
         for p in range(m.parts):
-            whitened(m.part_size[p], s.H[m.block_at[p] :], z[m.part_at[p] :])
+            whitened(m.part_size[p], m.above[m.v_at[p] :], s.H[m.block_at[p] :], z[m.part_at[p] :])
         velocity_of(m, s, z, change)
         for i in range(m.nv):
             s.free[i] += change[i]
@@ -265,43 +146,6 @@ def along(f: Reals, V: Reals, first: int, second: int) -> float:
     for k in range(6):
         u += f[k] * (V[6 * first + k] - V[6 * second + k])
     return u
-
-
-@routine
-def map_body(m: Mechanism, s: StateTerms, body: int) -> None:
-    """What each entry of a force on a body does in its tree, L⁻¹ Sᵀ: six numbers for each variable."""
-    p = m.part[body]
-    n, L, B = m.part_size[p], s.H[m.block_at[p] :], s.maps[m.map_at[body] :]
-    for i in range(6 * n):
-        B[i] = 0.0
-    b = body
-    while b > 0:
-        for i in range(m.at[b], m.at[b] + m.size[b]):
-            x, y = s.screws[6 * i :], B[6 * (i - m.v_at[p]) :]
-            for k in range(6):
-                y[k] = x[k]
-        b = m.parent[b]
-    for i in range(n):
-        own = B[6 * i :]
-        for j in range(i):
-            f = L[n * i + j]
-            if f != 0.0:
-                other = B[6 * j :]
-                for k in range(6):
-                    own[k] -= f * other[k]
-        inverse = 1.0 / L[n * i + i]
-        for k in range(6):
-            own[k] = inverse * own[k]
-    s.is_mapped[body] = 1
-
-
-@routine
-def act(n: int, B: Reals, sign: float, f: Reals, y: Reals) -> None:
-    """Adds what a force on a body does in its tree."""
-    f0, f1, f2, f3, f4, f5 = sign * f[0], sign * f[1], sign * f[2], sign * f[3], sign * f[4], sign * f[5]
-    for i in range(n):
-        x = B[6 * i :]
-        y[i] += x[0] * f0 + x[1] * f1 + x[2] * f2 + x[3] * f3 + x[4] * f4 + x[5] * f5
 
 
 @routine
@@ -342,11 +186,11 @@ def add_row(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int, first: int, s
     y = p.Y[w[ENTRIES] + k * (n1 + n2) :]
     one, two = m.part[first], m.part[second]
     if one >= 0:
-        act(n1, s.maps[m.map_at[first] :], 1.0, f, y)
+        act(m, s, first, 1.0, f, y)
     if two >= 0 and two == one:
-        act(n1, s.maps[m.map_at[second] :], -1.0, f, y)
+        act(m, s, second, -1.0, f, y)
     elif two >= 0:
-        act(n2, s.maps[m.map_at[second] :], -1.0, f, y[n1:])
+        act(m, s, second, -1.0, f, y[n1:])
     p.b[w[ROW] + k] = along(f, s.W, first, second)
     p.free[w[ROW] + k] = 0.5 * (p.b[w[ROW] + k] + along(f, s.V, first, second))
 
@@ -439,7 +283,7 @@ def add_joint(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int) -> None:
     x[UPPER] = m.friction[k] * s.dt[0]
     y = p.Y[w[ENTRIES] :]
     y[i - m.v_at[part]] = 1.0
-    whitened(m.part_size[part], s.H[m.block_at[part] :], y)
+    whitened(m.part_size[part], m.above[m.v_at[part] :], s.H[m.block_at[part] :], y)
     p.b[w[ROW]] = s.free[i]
     p.free[w[ROW]] = 0.5 * (s.free[i] + s.v[i])
 
@@ -458,6 +302,6 @@ def add_loop(m: Mechanism, s: StateTerms, p: Cones, c: int, k: int, change: Real
     for i in range(m.part_size[part]):
         y[i] = row[i]
         u += row[i] * change[m.v_at[part] + i]
-    whitened(m.part_size[part], s.H[m.block_at[part] :], y)
+    whitened(m.part_size[part], m.above[m.v_at[part] :], s.H[m.block_at[part] :], y)
     p.b[w[ROW]] = u
     p.free[w[ROW]] = 0.5 * u

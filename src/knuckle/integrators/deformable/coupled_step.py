@@ -13,14 +13,21 @@ from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import State
 from knuckle.integrators.system import System
 from knuckle.solvers.block_matrix import multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, reach, solve
 
+from .node_contacts import NodeContacts, UnsettledError, touched
 from .resisting_terms import ResistingTerms
 
 Array: TypeAlias = NDArray[Any]
 
 HALVINGS = 6
 """How often a step of Newton's is halved at most, where it leads away."""
+
+PARTS = 16
+"""Into how many parts a step is divided at most where contacts do not settle."""
+
+FINER = 0.1
+"""How much better equations are solved where nodes touch: modes depend on the solution."""
 
 INEXACT = 0.1
 """How much better than `enough` the equations of Newton's further steps are solved."""
@@ -58,8 +65,10 @@ class Beginning:
 class CoupledStep:
     """Steps of one mechanism under its forces, with the memory that they need."""
 
-    def __init__(self, system: System, bodies: SoftBodies) -> None:
+    def __init__(self, system: System, bodies: SoftBodies, *, contacts: bool) -> None:
         self.system, self.bodies = system, bodies
+        shapes = touched(bodies) if contacts and bodies.is_free.any() else []
+        self._contacts = NodeContacts(bodies, shapes) if shapes else None
         n, nv = bodies.count, system.model.nv
         self._terms = ResistingTerms(system, bodies.rigid)
         self._gravity = np.array(bodies.model.gravity, float)
@@ -74,8 +83,17 @@ class CoupledStep:
         u, w, L = np.zeros(3 * n), np.zeros(3 * n), np.zeros(max(1, nv * nv))
         self._room = CoupledRoom(nv + 3 * n, b, x, r, z, p, y, u, w, L)
 
-    def __call__(self, t: float, state: State, dt: float, effort: Effort) -> State:
-        """The state a step later."""
+    def __call__(self, t: float, state: State, dt: float, effort: Effort, parts: int = 1) -> State:
+        """The state a step later; in two halves, where contacts do not settle otherwise."""
+        try:
+            return self._step(t, state, dt, effort)
+        except UnsettledError:
+            if parts >= PARTS:
+                raise
+        half = self(t, state, dt / 2, effort, 2 * parts)
+        return self(t + dt / 2, half, dt / 2, effort, 2 * parts)
+
+    def _step(self, t: float, state: State, dt: float, effort: Effort) -> State:
         at, bodies, nv = self._begin(t, state, dt), self.bodies, self.system.model.nv
         change = self._linear(at, effort)
         if effort.iterations > 1:
@@ -98,6 +116,8 @@ class CoupledStep:
         self._carriers.R[: R.size] = R.reshape(-1)
         pushed = dt * bodies.masses[:, None] * self._gravity
         pushed[bodies.carried] -= dt * bodies.masses[bodies.carried, None] * there.bias
+        if self._contacts is not None:
+            self._contacts.begin(x, u, pushed, dt)
         return Beginning(t, q, v, x, u, dt, R, rest, pushed)
 
     def _linear(self, at: Beginning, effort: Effort) -> Array:
@@ -109,11 +129,13 @@ class CoupledStep:
         force = self.bodies.assemble(x, nothing, at.dt, positive=False)
         held = np.zeros_like(u)
         multiply(self.bodies.matrix, u, held)
-        self._set(at.rest, at.dt * force + at.pushed.reshape(-1) - held + self._mass * u)
-        taken = self._conjugate(effort)
+        right = at.dt * force + at.pushed.reshape(-1) - held + self._mass * u
+        self._set(at.rest, right)
+        taken = self._solved(at.u, effort)
         if taken == BENT:
             self.bodies.assemble(x, nothing, at.dt, positive=True)
-            taken = self._conjugate(effort)
+            self._set(at.rest, right)
+            taken = self._solved(at.u, effort)
         if taken == BENT:
             raise ConvergenceError("the equations of deformable bodies have no positive matrix")
         if taken > effort.most:
@@ -125,13 +147,14 @@ class CoupledStep:
 
     def _newton(self, at: Beginning, change: Array, effort: Effort) -> Array:
         """The change of velocities of backward Euler, improved until enough of its equations is solved."""
-        first = self._size(at)
+        enough = effort.enough**2 * self._size(at)
         size = self._residual(at, change)
-        if size > effort.enough**2 * first:
+        if size > enough:
             change = self._shortened(at, change, size)
-        for _ in range(effort.iterations - 1):
             size = self._residual(at, change)
-            if size <= effort.enough**2 * first:
+        for k in range(effort.iterations - 1):
+            size = self._residual(at, change) if k else size
+            if size <= enough:
                 break
             more = self._improved(at, change, size, effort)
             change = change + more
@@ -152,14 +175,18 @@ class CoupledStep:
     def _improved(self, at: Beginning, change: Array, size: float, effort: Effort) -> Array:
         """One more step of Newton's for what is left in b, as much of it as leads nearer."""
         here, moving = self._moved(at, change)
+        right = self._room.b - self._touching
         for positive in (False, True):
             self.bodies.assemble(here, moving, at.dt, positive=positive)
-            taken = self._conjugate(effort, INEXACT * effort.enough)
+            self._room.b[:] = right
+            taken = self._solved(moving.reshape(-1, 3), effort, INEXACT * effort.enough)
             if 0 <= taken <= effort.most:
                 break
         else:
             return np.zeros_like(change)
         more, part = self._room.x.copy(), 1.0
+        if self._contacts is not None:  # what was left, but with the impulses of this solution
+            size = max(size, self._residual(at, change))
         for _ in range(HALVINGS):
             if self._residual(at, change + part * more) <= size:
                 return part * more
@@ -182,7 +209,16 @@ class CoupledStep:
         force = self.bodies.forces(here, moving).reshape(-1) - self._drag * moving
         left = at.dt * force + at.pushed.reshape(-1) - self._mass * (moving - at.u.reshape(-1))
         self._set(at.rest - at.R @ change[: len(at.v)], left)
+        self._room.b[:] += self._touching
         return self._size(at)
+
+    @property
+    def _touching(self) -> Array:
+        """Impulses of the ground on free nodes, as the last solution has them, in b's order."""
+        total = np.zeros(self._room.size)
+        if self._contacts is not None:
+            total[self._carriers.nv :] = self._contacts.impulses.reshape(-1)
+        return total
 
     def _size(self, at: Beginning) -> float:
         """The size of b, by the inertia of joints and free nodes: twice an energy."""
@@ -197,9 +233,31 @@ class CoupledStep:
         self._room.b[:nv] = rest + self._jacobian.T @ right.reshape(-1, 3)[carried].reshape(-1)
         self._room.b[nv:] = right
 
-    def _conjugate(self, effort: Effort, rough: float = 0.0) -> int:
-        """Solves for b, no better than to the part `rough` of it; how many iterations that took."""
-        limits = max(float(effort.tolerance), rough), int(effort.most)
+    def _solved(self, u: Array, effort: Effort, rough: float = 0.0) -> int:
+        """Solves for b and contacts of nodes that move with u, no better than to the part `rough` of it.
+
+        How many iterations the last solution took.
+        """
+        if self._contacts is None:
+            return self._conjugate(effort.tolerance, rough, effort.most)
+        nv, right = self._carriers.nv, self._room.b[self._carriers.nv :].reshape(-1, 3).copy()
+        size = float(reach(self.bodies.matrix, self.bodies.factor, self._carriers, self._room))
+        if size < 0:
+            return BENT
+        self._room.x[:] = 0.0
+
+        def solution(right: Array) -> tuple[int, Array]:
+            self._room.b[nv:] = right.reshape(-1)
+            taken = self._conjugate(FINER * effort.tolerance, FINER * rough, effort.most, size)
+            return taken, self._room.x[nv:].reshape(-1, 3)
+
+        taken = self._contacts.solved(u, right, solution)
+        self._room.b[nv:] = right.reshape(-1)
+        return taken
+
+    def _conjugate(self, tolerance: float, rough: float, most: int, size: float = -1.0) -> int:
+        """Solves for b; from the last solution, where a size is given. How many iterations that took."""
+        limits = float(max(tolerance, rough)), int(most), size
         return solve(self.bodies.matrix, self.bodies.factor, self._carriers, self._room, *limits)
 
     @property

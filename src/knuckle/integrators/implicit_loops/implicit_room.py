@@ -16,6 +16,7 @@ from .sparse_equations import SparseEquations
 from .tied_variables import TiedVariables
 from .tree_products import factor
 from .tree_tables import TreeTables
+from .turning import Turning
 from .woodbury import Woodbury
 
 Array = NDArray[Any]
@@ -40,7 +41,7 @@ class Solved(NamedTuple):
 class ImplicitRoom:
     """Tables, arrays and bound loops: not for two threads at once."""
 
-    def __init__(self, model: Model, solver: str, tolerance: float, iterations: int) -> None:
+    def __init__(self, model: Model, solver: str, tolerance: float, iterations: int, turning: bool = False) -> None:
         self._solver, self._ties = solver, TiedVariables(model)
         self.tables = tables = TreeTables.of(self._ties.tree)
         self._tree, self._s = tables.tree, tables.state()
@@ -52,6 +53,7 @@ class ImplicitRoom:
         self._factor = [factor.bind(tree, s, g, with_elements) for with_elements in (0, 1)]
         self._move = move.bind(tree, s, self._d.x, tables.moves)
         self._descend = descend.bind(tree, s, g, self.loops.closing, self._d, tolerance, iterations)
+        self._turning, self._tolerance = Turning(tables, s) if turning and model.elements else None, tolerance
         self._woodbury = Woodbury(tables, s, g, self.loops) if solver == "woodbury" else None
         self._sparse = SparseEquations(tables, s, self.loops) if solver == "kkt" else None
 
@@ -70,15 +72,15 @@ class ImplicitRoom:
             self._ask(decay_time, dt)
         if not np.isfinite(self._s.rhs).all():
             change, count, left = np.full(self._ties.size, np.nan), 0, 0.0
-        elif self._sparse is not None:
-            change, count, left = self._sparse.solved()
         else:
-            self._factor[int(blocks) if self._woodbury is None else 0]()
-            self.loops.spread()
-            if self._woodbury is not None:
-                change, count, left = self._woodbury.solved()
-            else:
-                change, count, left = self._iterated(guess)
+            if self._turning is not None:
+                self._turning.begin()
+            if self._sparse is None:
+                self._factor[int(blocks) if self._woodbury is None else 0]()
+                self.loops.spread()
+            change, count, left = self._solved(guess)
+            if self._turning is not None and count >= 0:
+                change, count, left = self._turning.improved(change, self._solved, self._tolerance)
         self._d.x[:] = change
         change = np.array(change)
         self._move()
@@ -101,6 +103,12 @@ class ImplicitRoom:
         if decay_time is not None:
             k -= 2 / decay_time * loops.rate + loops.delta / decay_time**2
         loops.closing.k[:-1] = dt * k
+
+    def _solved(self, guess: Array) -> tuple[Array, int, float]:
+        """The change for the right-hand side, how many iterations and what is left."""
+        if self._sparse is not None:
+            return self._sparse.solved()
+        return self._iterated(guess) if self._woodbury is None else self._woodbury.solved()
 
     def _iterated(self, guess: Array) -> tuple[Array, int, float]:
         self._d.x[:] = guess

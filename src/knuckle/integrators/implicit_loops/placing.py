@@ -190,6 +190,33 @@ def place(m: BodyTable, s: TreeState, joints: Codes, elements: Codes) -> None:
 
 
 @routine
+def place_elements(m: BodyTable, s: TreeState, joints: Codes, elements: Codes) -> None:
+    """All bodies, and what elements do: F has their forces alone."""
+    place_bodies(m, s, joints)
+    for k in range(6 * m.bodies):
+        s.F[k] = 0.0
+    for e in range(m.elements):
+        place_element(m, s, e, elements[m.make[e]])
+
+
+@routine
+def element_torques(m: BodyTable, s: TreeState, joints: Codes, elements: Codes, tau: Reals) -> None:
+    """What elements do at the joints, Jᵀ f (notes 2.106-2.108); a step ahead by their stiffness, but for dt = 0."""
+    place_elements(m, s, joints, elements)
+    for back in range(1, m.bodies):
+        b = m.bodies - back
+        f = s.F[6 * b :]
+        for i in range(m.v_at[b], m.v_at[b] + m.v_size[b]):
+            x = s.S[6 * i :]
+            total = 0.0
+            for k in range(6):
+                total += x[k] * f[k]
+            tau[i] = total
+        if m.parent[b] > 0:
+            add_force(f, s.r[3 * b :], s.F[6 * m.parent[b] :])
+
+
+@routine
 def move(m: BodyTable, s: TreeState, change: Reals, codes: Codes) -> None:
     """The state a step further: v + change, and q moves with that."""
     out = s.out

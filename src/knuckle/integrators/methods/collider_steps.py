@@ -51,6 +51,7 @@ class ColliderSteps(Integrator):
     evaluates_forces_once = True
     solves_friction = True
     solves_contacts = True
+    begins_blank = True
     takes_numbers = True
 
     def formed(self, forms: StepForms) -> Integrator:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -18,8 +18,11 @@ from knuckle.contact.contact_pairs import ContactPair, contact_pairs
 from knuckle.contact.contact_terms import placed_shapes
 from knuckle.contact.detection import Detector
 from knuckle.errors import ModelError
+from knuckle.joints import Joint
 from knuckle.joints.base import is_plain
 from knuckle.model import ROOT, Model
+from knuckle.model.canonical.canonical_form import Canonical
+from knuckle.model.canonical.offset_joint import Offset
 from knuckle.model.surfaces import Surface
 from knuckle.scalar import ONE, ZERO, constant, less, maximum, select
 from knuckle.spatial import Vector
@@ -90,15 +93,32 @@ class Contact(NamedTuple):
         return RECOVERY * maximum(-self.gap - OVERLAP, 0.0) / dt
 
 
-def contacts_of(
-    model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool, pairs: tuple[int, ...] | None = None
-) -> Iterator[Contact]:
-    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints.
+def chosen_pairs(model: Model, pairs: tuple[int, ...] | None) -> list[ContactPair]:
+    """The pairs of these numbers, in the order of `kn.contact.contact_pairs`; all of them, where it is None."""
+    every = contact_pairs(model)
+    return list(every) if pairs is None else [every[k] for k in pairs]
 
-    `pairs` are numbers of those to look at, in the order of `kn.contact.contact_pairs`; all of them, where it is None.
-    """
-    every, detector = contact_pairs(model), Detector()
-    for pair in every if pairs is None else [every[k] for k in pairs]:
+
+def on_canonical(form: Canonical, pair: ContactPair) -> ContactPair:
+    """A pair as one of the bodies of the canonical form."""
+    first, second = (
+        form.place(body, shape.X) for body, shape in ((pair.first, pair.first_shape), (pair.second, pair.second_shape))
+    )
+    return replace(
+        pair,
+        first=first.body,
+        second=second.body,
+        first_shape=replace(pair.first_shape, X=first.X),
+        second_shape=replace(pair.second_shape, X=second.X),
+    )
+
+
+def contacts_of(
+    model: Model, q: Any, X0: Any, dt: Any, joint_limits: bool, pairs: Iterable[ContactPair]
+) -> Iterator[Contact]:
+    """All that impulses act on, in the order of the impulses: places of pairs, friction of joints, limits of joints."""
+    detector = Detector()
+    for pair in pairs:
         X, Y = placed_shapes(pair, X0)
         for place in detector.places(pair.first_shape.shape, X, pair.second_shape.shape, Y):
             yield _touching(model, X0, pair, place)
@@ -112,13 +132,18 @@ def contacts_at_joints(model: Model, q: Any, dt: Any, joint_limits: bool) -> Ite
             if constant(f) is not ZERO:
                 yield Contact((UnitImpulse({}, {(i, k): 1.0}),), Bounds(-f * dt, f * dt))
     for i, joint in enumerate(model.joints) if joint_limits else ():
-        if not is_plain(joint.type) or joint.type.has_charts:
+        if not _has_limits(joint.type):
             continue
         for k, (low, high) in enumerate(zip(joint.limits.lower, joint.limits.upper, strict=True)):
             if low > -math.inf:
                 yield Contact((UnitImpulse({}, {(i, k): 1.0}),), PUSHES, q[i][k] - low)
             if high < math.inf:
                 yield Contact((UnitImpulse({}, {(i, k): -1.0}),), PUSHES, high - q[i][k])
+
+
+def _has_limits(kind: Joint) -> bool:
+    """Whether the ranges of a joint's variables are places where it stops."""
+    return is_plain(kind.joint if isinstance(kind, Offset) else kind) and not kind.has_charts
 
 
 def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Contact:
@@ -210,26 +235,33 @@ def _frictionless(model: Model) -> tuple[Any, ...]:
 def _at_start(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> list[Contact]:
     now = model.at_time(0.0) if model.depends_on_time else model
     q = now.positions(Vector(now.start))
-    return list(contacts_of(now, q, positions(now, q), 1.0, joint_limits, pairs))
+    return list(contacts_of(now, q, positions(now, q), 1.0, joint_limits, chosen_pairs(now, pairs)))
 
 
 def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> None:
     """An error if the impulses of a step would change each other's velocities in more ways than a text can hold."""
+    if why := why_too_many(model, joint_limits, pairs):
+        advice = "kn.simulate solves any number of them, and kn.rollout does where it can: with kernels or arrays for "
+        advice += "forces, without closed loops, followers, joint_limits, model_fn and save_contacts. Else take"
+        take = advice if pairs is None else "Take"
+        raise ModelError(f"{why}. {take} bodies out of contact, or give them fewer shapes")
+
+
+def why_too_many(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> str:
+    """In words, where the impulses of a step are too many for a text; else nothing."""
     contacts = _at_start(model, joint_limits, pairs)
     sizes = [len(contact.rows) for contact in contacts]
     if sum(sizes) ** 2 <= MOST_RESPONSES:
-        return
+        return ""
     moved = [_moved(model, contact) for contact in contacts]
     together = sum(n * m for n, a in zip(sizes, moved, strict=True) for m, b in zip(sizes, moved, strict=True) if a & b)
-    if together > MOST_RESPONSES:
-        count = len(contact_pairs(model)) if pairs is None else len(pairs)
-        near = "" if pairs is None else "near "
-        advice = "kn.simulate solves any number of them; or take" if pairs is None else "Take"
-        raise ModelError(
-            f"{model.name} has {count} {near}pairs of shapes with {sum(sizes)} impulses that act on each other in "
-            f"{together} ways, and a step takes at most {MOST_RESPONSES}. {advice} bodies out of contact, or give them "
-            "fewer shapes"
-        )
+    if together <= MOST_RESPONSES:
+        return ""
+    count, near = (len(contact_pairs(model)), "") if pairs is None else (len(pairs), "near ")
+    return (
+        f"{model.name} has {count} {near}pairs of shapes with {sum(sizes)} impulses that act on each other in "
+        f"{together} ways, and a compiled step takes at most {MOST_RESPONSES}"
+    )
 
 
 def _moved(model: Model, contact: Contact) -> set[int]:

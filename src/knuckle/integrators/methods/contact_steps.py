@@ -26,6 +26,7 @@ from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import kernel
+from knuckle.engine.kernels.specialization import canonical_form
 from knuckle.functions.line_inertia import must_have_no_armature
 from knuckle.functions.loops.loop_terms import is_redundant
 from knuckle.integrators.base import Integrator, State, StepForms
@@ -35,7 +36,15 @@ from knuckle.scalar import ZERO, absolute, constant, less, maximum, select
 from knuckle.spatial import Vector, called, repeated
 from knuckle.spatial.linear.sparse_rows import transposed_times
 
-from .contact_impulses import Contact, axes_of, contacts_of, impulse_count, must_be_few
+from .contact_impulses import (
+    Contact,
+    axes_of,
+    chosen_pairs,
+    contacts_of,
+    impulse_count,
+    must_be_few,
+    on_canonical,
+)
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class ContactSteps(Integrator):
     evaluates_forces_once = True
     solves_friction = True
     solves_contacts = True
+    begins_blank = True
 
     def formed(self, forms: StepForms) -> Integrator:
         return forms.contact_steps(self)
@@ -199,26 +209,29 @@ def with_contacts(
     at, old = model.positions(q), model.velocities(q, v)
     pulled = model.velocities(q, a)
     old, free, turns = without_impulses(model, old, pulled, dt)
-    X0, before, after = positions(model, at), velocities(model, at, old), velocities(model, at, free)
-    shared = factors(model, at)
-    root = roots(model, shared)
-    contacts = list(contacts_of(model, at, X0, dt, joint_limits, pairs))
+    form = canonical_form(model)  # the same operations as in forward dynamics
+    tree, here, slow, fast = form.light, *map(form.per_joint, (at, old, free))
+    X0, before, after = positions(tree, here), velocities(tree, here, slow), velocities(tree, here, fast)
+    shared = factors(tree, here)
+    root = roots(tree, shared)
+    touching = [on_canonical(form, pair) for pair in chosen_pairs(model, pairs)]
+    contacts = list(contacts_of(tree, here, X0, dt, joint_limits, touching))
     rows = [x for contact in contacts for x in contact.rows]
-    axes, J = axes_of(model, X0, rows, [not contact.is_soft for contact in contacts for _ in contact.rows])
-    y = [whitened_row(model, shared, root, x) for x in axes]
+    axes, J = axes_of(tree, X0, rows, [not contact.is_soft for contact in contacts for _ in contact.rows])
+    y = [whitened_row(tree, shared, root, x) for x in axes]
     if model.loops or model.couplings:
-        parts = orthogonal_ties(model, shared, root, *ties(model, q, at), redundant=is_redundant(model))
-        y = [untied(model, parts, x) for x in y]
-    G = [[inner(model, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    rates, earlier = [rate(after, free, x) for x in rows], [rate(before, old, x) for x in rows]
+        parts = orthogonal_ties(tree, shared, root, *ties(tree, q, here), redundant=is_redundant(model))
+        y = [untied(tree, parts, x) for x in y]
+    G = [[inner(tree, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
+    rates, earlier = [rate(after, fast, x) for x in rows], [rate(before, slow, x) for x in rows]
     found, residual, free_work, problem = resolved(
         contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
     )
-    z = whitened_sum(model, y, transposed_times(J, found, len(y)))
+    z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
     part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
     found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
-    change = velocity_change(model, shared, root, z)
+    change = form.per_old_joint(velocity_change(tree, shared, root, z))
     new: dict[int, tuple[Vector, Vector]] = {}
     for i, _, joint in model.outward():
         if i not in model.coupled:
@@ -228,8 +241,8 @@ def with_contacts(
     def apart(push: Any, *states: tuple[Vector, Vector]) -> tuple[Any, ...]:
         """The states of joints with a part of overlaps taken back."""
         stops, pushes = recovered(problem, overlaps)
-        along = whitened_sum(model, y, transposed_times([J[n] for n in stops], pushes, len(y)))
-        back = velocity_change(model, shared, root, along)
+        along = whitened_sum(tree, y, transposed_times([J[n] for n in stops], pushes, len(y)))
+        back = form.per_old_joint(velocity_change(tree, shared, root, along))
         moved = (
             moved_back(model.joints[i].type, *state, lone_body(model, i), back[i], dt)
             for i, state in zip(new, states, strict=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,11 +12,15 @@ import numpy as np
 from knuckle.elements.deformables.soft_bodies import SoftBodies
 from knuckle.errors import ModelError
 from knuckle.integrators.base import DenseOutput, Integrator, State
+from knuckle.integrators.contact_choice import must_be_a_choice
 from knuckle.integrators.deformable.coupled_step import CoupledStep, Effort
+from knuckle.integrators.deformable.node_contacts import ground_shapes
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.system import System
 from knuckle.model import Model
+from knuckle.model.contact.contact_candidates import contact_candidates, may_touch_ground
 from knuckle.scalar import ZERO, constant
+from knuckle.warning import warn
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,15 @@ class DeformableSteps(Integrator):
             motions take one iteration. With 0 iterations go on until changes are below the tolerance.
         tolerance: of each linear equation, as a part of its right side.
         most: iterations of the conjugate gradients at most.
+        contacts: whether free nodes touch what stands still: shapes of the base, and of what is fixed to it. Nodes
+            neither enter it nor stick to it, and rub on it by Coulomb's law, with the friction of the surfaces.
     """
 
     iterations: int = 12
     enough: float = 0.6
     tolerance: float = 1e-5
     most: int = 20_000
+    contacts: bool = True
 
     evaluates_forces_once = True
     takes_numbers = True
@@ -51,6 +58,8 @@ class DeformableSteps(Integrator):
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
+        if not isinstance(self.contacts, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise TypeError(f"contacts is True or False, not {self.contacts!r}")
         if not (isinstance(self.tolerance, (int, float)) and 0 < self.tolerance < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise ValueError(f"tolerance is a number between 0 and 1, not {self.tolerance!r}")
         if not (isinstance(self.enough, (int, float)) and 0 <= self.enough < 1):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -59,6 +68,29 @@ class DeformableSteps(Integrator):
     @property
     def order(self) -> int:
         return 1
+
+    def with_contacts(self, model: Model, contacts: Any) -> DeformableSteps:
+        """The same steps where contacts are to be solved, are not, or nothing is said (True, False, None).
+
+        An error where that cannot be; a warning where bodies would touch, which these steps do not know.
+        """
+        must_be_a_choice(contacts)
+        if contacts is False:
+            return replace(self, contacts=False)
+        name, pairs = model.name, contact_candidates(model)
+        if contacts and pairs:
+            raise ValueError(
+                f"contacts=True: bodies of {name} have shapes that may touch, and steps with deformable bodies solve "
+                "contacts of nodes with shapes of the base only"
+            )
+        if contacts and not ground_shapes(model):
+            raise ValueError(f"contacts=True: nodes of deformable bodies touch shapes of the base, and {name} has none")
+        if contacts is None and pairs and may_touch_ground(model):
+            warn(
+                f"steps with deformable bodies solve contacts of nodes only: bodies of {name} pass through the ground. "
+                "contacts=False says that nothing touches"
+            )
+        return replace(self, contacts=True) if contacts else self
 
     def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
         x, u = self.bodies(system.model).start(q, v, t)
@@ -91,7 +123,7 @@ class DeformableSteps(Integrator):
     def _run(self, system: System) -> CoupledStep:
         last = self._local.__dict__.get("run")
         if last is None or last.system is not system:
-            last = self._local.run = CoupledStep(system, self.bodies(system.model))
+            last = self._local.run = CoupledStep(system, self.bodies(system.model), contacts=self.contacts)
         return last
 
     @cached_property
@@ -100,7 +132,7 @@ class DeformableSteps(Integrator):
         return threading.local()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("iterations", "enough", "tolerance", "most")}
+        return {name: getattr(self, name) for name in ("iterations", "enough", "tolerance", "most", "contacts")}
 
 
 def must_be_known(model: Model) -> None:

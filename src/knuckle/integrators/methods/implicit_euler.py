@@ -43,13 +43,15 @@ class ImplicitEuler(Integrator):
       solutions as elements have directions: for few elements;
     - "pcg" are conjugate gradients with products by algorithms 5 and 6 and algorithm 10 as preconditioner;
     - "kkt" are sparse equations of all bodies and joints, solved by SciPy and, where it is installed, qdldl;
-    - "auto" is "dense" up to 60 variables, or 24 with elements or loops, and for controllers that are kernels; else
-      what the mechanism suits. `motion.message` says which, how many iterations there were and what was left.
+    - "auto" is "dense" up to 60 variables, or 24 with elements or loops, and up to 150 for controllers that are kernels
+      with slopes of one variable on another's force; else what the mechanism suits. `motion.message` says which, how
+      many iterations there were and what was left.
 
     Args:
         solver: "auto", "dense", "woodbury", "pcg" or "kkt".
-        turning: whether K has what the turning of bodies does to the forces of elements, (∂Jᵀ/∂q) f. Only the dense
-            solver can; without it A is positive definite. Where it is not given, the dense solver has it.
+        turning: whether K has what the turning of bodies does to the forces of elements, (∂Jᵀ/∂q) f. Without it A is
+            positive definite. Where it is not given, the dense solver has it, and the others do not: they find it in
+            rounds of their equations, in each of which forces are computed twice.
         tolerance: what "pcg" may leave of the right-hand side b: rᵀP⁻¹r ≤ tolerance² bᵀP⁻¹b.
         iterations: how many it may take.
     """
@@ -68,8 +70,6 @@ class ImplicitEuler(Integrator):
             raise ValueError(f"solver is one of {names}, not {self.solver!r}")
         if self.turning not in (None, True, False):
             raise TypeError(f"turning is True, False or None, not {self.turning!r}")
-        if self.turning and self.solver not in ("auto", "dense"):
-            raise ValueError(f'turning=True needs solver="dense": solver="{self.solver}" has no turning of forces')
         if not self.tolerance > 0:
             raise ValueError(f"tolerance is above zero, not {self.tolerance!r}")
         if not (isinstance(self.iterations, int) and self.iterations > 0):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -33,6 +33,7 @@ class TreeSteps(Integrator):
     solver: Literal["woodbury", "pcg", "kkt"]
     tolerance: float = 1e-6
     iterations: int = 500
+    turning: bool = False
 
     evaluates_forces_once = True
     is_implicit = True
@@ -118,8 +119,10 @@ class TreeSteps(Integrator):
         """The memory of this thread's steps."""
         room = self._local.__dict__.get("room")
         if room is None:
-            room = self._local.room = ImplicitRoom(self.model, self.solver, float(self.tolerance), self.iterations)
+            room = self._local.room = ImplicitRoom(
+                self.model, self.solver, float(self.tolerance), self.iterations, self.turning
+            )
         return room
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in ("model", "solver", "tolerance", "iterations")}
+        return {name: getattr(self, name) for name in ("model", "solver", "tolerance", "iterations", "turning")}

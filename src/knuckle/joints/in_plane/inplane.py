@@ -7,9 +7,8 @@ from typing import Any
 
 from knuckle.joints.base import Joint, JointMotion, JointSlopes
 from knuckle.joints.composed.wrapped import Wrapped
-from knuckle.scalar import ZERO
-from knuckle.spatial import PlanarForce, PlanarTransform, Subspace, Transform, Vector, lie, project
-from knuckle.spatial.three import IDENTITY3
+from knuckle.spatial import PlanarForce, Subspace, Vector, lie, project
+from knuckle.spatial.algebra import embed
 
 
 @dataclass(frozen=True)
@@ -57,8 +56,3 @@ class InPlane(Wrapped):
 
     def at_time(self, t: Any) -> Joint:
         return InPlane(self.joint.at_time(t))
-
-
-def embed(X: PlanarTransform) -> Transform:
-    """A planar transform as a spatial one: `project(embed(X))` is X."""
-    return Transform(((X.c, X.s, ZERO), (-X.s, X.c, ZERO), IDENTITY3[2]), (X.x, X.y, ZERO))

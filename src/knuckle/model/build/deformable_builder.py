@@ -46,6 +46,7 @@ class DeformableBuilder(ElementBuilder):
         damping: float = 0.0,
         drag: float = 0.0,
         bending: float = 0.0,
+        surface: str = "",
     ) -> str:
         """A deformable body: a net of springs, a cloth or a solid. Returns its name.
 
@@ -62,6 +63,7 @@ class DeformableBuilder(ElementBuilder):
             damping: in seconds: stress of a strain rate is so many times that of the strain.
             drag: in 1/s: force against velocity, in parts of mass.
             bending: the flexural rigidity of triangles, in N m.
+            surface: what it is made of where it touches the ground, by name: `Builder.surface`.
         """
         if name in (x.body.name for x in self._soft):
             raise ModelError(f"a deformable is called {name!r} already: each name is used once", element=name)
@@ -75,7 +77,7 @@ class DeformableBuilder(ElementBuilder):
         placed = NodeMesh(tuple(map(_floats, (_base_point(X, node) for node in mesh.nodes))), mesh.cells)
         body = Deformable(
             name, placed, material, float(density), host.name, (), float(section), float(damping), float(drag),
-            float(bending),
+            float(bending), surface=surface,
         )  # fmt: skip
         self._soft.append(Soft(body, attached))
         return name

@@ -6,15 +6,15 @@ It is what kernels are compiled from. Each constant that is zero or one saves th
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.model.edit.places import Place, placed_frames, placed_loops, re_expressed, unused
+from knuckle.model.edit.places import Place, is_weld, placed_frames, placed_loops, re_expressed, unused
 from knuckle.model.edit.weld import merge_fixed
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, Frame
-from knuckle.spatial import IDENTITY, SPATIAL
+from knuckle.spatial import IDENTITY, SPATIAL, Vector
 
 from .body_frames import Placing
 from .inertia_transfer import lightened
@@ -38,6 +38,8 @@ class Canonical:
     but not the same bodies. Do not ask it for energy, momentum or centres of mass, or divide and conquer it."""
     moves: tuple[Any, ...]
     bodies: tuple[int, ...]
+    joints: tuple[int, ...]
+    """the joints of the old model that move, in the order that the new ones have"""
 
     def forces(self, f_ext: Sequence[Any]) -> list[Any]:
         """Forces on the bodies of the new models from one on each of the old model's, in their own frames: Σ X*f."""
@@ -46,6 +48,19 @@ class Canonical:
             if k != ROOT:
                 total[k] = total[k] + X @ f
         return total
+
+    def per_joint(self, x: Sequence[Any]) -> dict[int, Any]:
+        """What belongs to the joints of the old model, by the numbers of the new ones."""
+        return {k: x[i] for k, i in enumerate(self.joints)}
+
+    def per_old_joint(self, x: Mapping[int, Vector]) -> dict[int, Vector]:
+        """What belongs to the new joints, by the numbers of the old ones; nothing for those that do not move."""
+        still: dict[int, Vector] = dict.fromkeys(range(len(self.bodies)), Vector())
+        return still | {i: x[k] for k, i in enumerate(self.joints)}
+
+    def place(self, body: int, X: Any) -> Place:
+        """Where a place of the old model is: on which body, and `X` from that one's frame."""
+        return Place(ROOT, X) if body == ROOT else Place(self.bodies[body], X @ self.moves[body].inverse())
 
 
 def canonical(model: Model) -> Canonical:
@@ -61,7 +76,8 @@ def canonical(model: Model) -> Canonical:
     kept = {body.name: Frame(body.name, i, model.algebra.Transform.identity()) for i, body in enumerate(placed.bodies)}
     kept |= {frame.name: frame for frame in placed.frames}
     own = [kept[name] for name in model.body_names]
-    return Canonical(placed, lightened(placed), tuple(f.X.inverse() for f in own), tuple(f.body for f in own))
+    joints = tuple(i for i, joint in enumerate(model.joints) if not is_weld(joint.type))
+    return Canonical(placed, lightened(placed), tuple(f.X.inverse() for f in own), tuple(f.body for f in own), joints)
 
 
 def _placed(model: Model) -> Model:

@@ -53,6 +53,11 @@ class Deformable:
 
     masses: tuple[float, ...] = ()
     """of all nodes in kg, where these are not those of the cells"""
+    surface: str = ""
+    """what it is made of where it touches, by its name in the model's contact rules"""
+    contact_type: int = 1
+    """bits, as those of shapes (`Geometry`): it touches what has one of them in its affinity, or the other way round"""
+    contact_affinity: int = 1
 
     def __post_init__(self) -> None:
         if not isinstance(self.mesh, NodeMesh):  # pyright: ignore[reportUnnecessaryIsInstance]

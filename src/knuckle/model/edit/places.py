@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from knuckle.joints import Composite, Fixed, InPlane, Joint, Reversed
-from knuckle.joints.in_plane.inplane import embed
 from knuckle.model.deformables import Deformable
 from knuckle.model.elements import ForceElement
 from knuckle.model.model import Model
 from knuckle.model.parts import Body, Frame, Geometry, LoopJoint, Note
 from knuckle.model.placement import Placement, to_transform
 from knuckle.spatial import PLANAR, PlanarTransform, Transform, project
+from knuckle.spatial.algebra import embed
 
 E = TypeVar("E", ForceElement, Deformable)
 

@@ -54,7 +54,10 @@ def rename(
         keyframes=model.keyframes,
         contact=model.contact.with_bodies(of_body).with_surfaces(of_surface),
         elements=tuple(x.renamed(of_element(x.name), of_body) for x in model.elements),
-        deformables=tuple(x.renamed(of_element(x.name), of_body) for x in model.deformables),
+        deformables=tuple(
+            dataclasses.replace(x.renamed(of_element(x.name), of_body), surface=of_surface(x.surface))
+            for x in model.deformables
+        ),
         actuators=tuple(
             dataclasses.replace(
                 x, name=of_actuator(x.name), transmission=x.transmission.renamed(of_joint, of_body, of_element)

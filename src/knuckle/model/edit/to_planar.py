@@ -9,7 +9,7 @@ from typing import Any, cast
 from knuckle.errors import ModelError
 from knuckle.joints import InPlane, Joint
 from knuckle.model.model import Model
-from knuckle.model.parts import Body, Note
+from knuckle.model.parts import ROOT, Body, Note
 from knuckle.scalar import ZERO
 from knuckle.spatial import PLANAR, Inertia, Motion, Transform, Vector, project
 
@@ -29,7 +29,8 @@ def to_planar(model: Model) -> Model:
     then runs as it is, on q and v with the same meaning.
 
     Joints are tried at several positions, whatever their type; a joint or placement that leaves the plane raises a
-    `ModelError` with its name. Frames that are tilted are left out, with a note each.
+    `ModelError` with its name. Frames that are tilted are left out, with a note each. Force elements stay what they
+    are: their frames must be there, and at one height, along which they may reach out of the plane.
     """
     if model.algebra is PLANAR:
         return model
@@ -45,6 +46,7 @@ def to_planar(model: Model) -> Model:
                 raise ModelError(f"its placement on the {side} {tilt}", element=loop.name)
     tilted = [frame for frame in model.frames if _tilt(frame.X)]
     notes = [Note("warning", f.name, f"frame left out of the planar model: it {_tilt(f.X)}") for f in tilted]
+    _must_keep_elements(model, {frame.name for frame in tilted})
     if any(model.gravity) and not any(model.gravity[:2]):
         notes.append(Note("info", model.name, "gravity is perpendicular to the plane of motion and does no work"))
     flat = model.replace(
@@ -64,6 +66,24 @@ def to_planar(model: Model) -> Model:
         ),
     )
     return noted(flat, notes)
+
+
+def _must_keep_elements(model: Model, tilted: set[str]) -> None:
+    """An error for an element on a frame that is left out, or on frames at different heights over the plane."""
+    height = {ROOT: 0.0}
+    for i, joint in enumerate(model.joints):
+        now = joint.type.at_time(0.0)
+        height[i] = height[joint.parent] + float(joint.X_tree.r[2]) + float(now.transform(now.neutral()).r[2])
+    for element in model.elements:
+        frames = [model.frame(name) for name in element.frames]
+        if lost := [frame.name for frame in frames if frame.name in tilted]:
+            raise ModelError(f"it acts on {lost[0]!r}, which tilts the plane", element=element.name)
+        heights = [height[frame.body] + float(frame.X.r[2]) for frame in frames]
+        if heights and max(heights) - min(heights) > _FLAT:
+            text = (
+                f"its frames are {max(heights) - min(heights):.3g} m apart along z, which a planar model does not know"
+            )
+            raise ModelError(f"{text}: give its points on bodies at one height", element=element.name)
 
 
 def _flat_body(body: Body) -> Body:

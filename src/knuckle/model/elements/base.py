@@ -26,7 +26,7 @@ class ForceElement(ABC):
     name: str
     """Unique among the elements of a model"""
     armature: float = 0.0
-    """The mass in kilograms that moves along an element that is a line as fast as it grows; none for others"""
+    """The mass in kilograms that moves along an element that is a line as fast as it grows; none for most others"""
 
     @property
     @abstractmethod
@@ -61,6 +61,13 @@ class ForceElement(ABC):
     def energy(self, X: Sequence[Transform]) -> Any:
         """The energy that it stores, in joules; none, unless it says otherwise. Forces at rest are its slope."""
         return ZERO
+
+    def inertias(self, X: Sequence[Transform]) -> Sequence[tuple[Any, Sequence[Force]]]:
+        """What moves along with it: inertias a, each with forces on its frames whose power is minus its speed s.
+
+        They add Σ a s²/2 to the kinetic energy.
+        """
+        return ()
 
     def length(self, X: Sequence[Transform]) -> Any:
         """The length of an element that is a line; None for others."""

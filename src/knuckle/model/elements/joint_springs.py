@@ -1,4 +1,4 @@
-"""Springs and dampers of a joint as a force element: for joints that close loops, and so have none themselves."""
+"""Springs, dampers and rotors of a joint as a force element: for joints that close loops, and have none themselves."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from knuckle.joints import Joint
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant
-from knuckle.spatial import Force, Motion, Transform, Vector
+from knuckle.spatial import Force, Matrix, Motion, Transform, Vector
 
 from .base import ForceElement
 
@@ -19,8 +19,9 @@ from .base import ForceElement
 class JointSpring(ForceElement):
     """What springs and dampers of a joint do between its two frames (notes 2.68-2.72), by its active forces T_a.
 
-    `stiffness`, `rest` and `damping` have an entry for each velocity variable of the joint. The joint's position is
-    that of `Joint.locate`, so that an angle is known within half a turn of zero only.
+    `stiffness`, `rest`, `damping` and `rotor_inertia` have an entry for each velocity variable of the joint. Its
+    position is that of `Joint.locate`, so that an angle is known within half a turn of zero only. A rotor has the
+    kinetic energy ½ I q̇² of the joint's variable.
     """
 
     name: str
@@ -30,9 +31,10 @@ class JointSpring(ForceElement):
     stiffness: tuple[float, ...] = ()
     rest: tuple[float, ...] = ()
     damping: tuple[float, ...] = ()
+    rotor_inertia: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
-        for what in ("stiffness", "rest", "damping"):
+        for what in ("stiffness", "rest", "damping", "rotor_inertia"):
             numbers = tuple(getattr(self, what)) or (0.0,) * self.joint.nv
             if len(numbers) != self.joint.nv:
                 raise ValueError(
@@ -55,6 +57,19 @@ class JointSpring(ForceElement):
             tau = tau + self.joint.spring_force(self._at_rest, q, Vector(map(constant, self.stiffness)))
         pull = T_a @ tau
         return [apart.T @ pull, -pull]
+
+    @property
+    def armature(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]
+        """What all rotors have together: zero where there are none."""
+        return sum(self.rotor_inertia)
+
+    def inertias(self, X: Sequence[Transform]) -> list[tuple[Any, list[Force]]]:
+        """The rotors, and the forces of 1 N m, or 1 N, against the motion of the joint."""
+        apart = X[1] @ X[0].inverse()
+        T_a = self.joint.actuation(self.joint.locate(apart))
+        units = Matrix.identity(self.joint.nv).rows
+        pulls = ((constant(a), T_a @ Vector(unit)) for a, unit in zip(self.rotor_inertia, units, strict=True))
+        return [(a, [apart.T @ pull, -pull]) for a, pull in pulls if a is not ZERO]
 
     def energy(self, X: Sequence[Transform]) -> Any:
         """½ k d² of the displacement d from the position of rest."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import ZERO, maximum
+from knuckle.scalar import ZERO, constant, maximum
 from knuckle.spatial import Force, Motion, Transform
 from knuckle.spatial.three import Vec3
 
@@ -37,6 +37,10 @@ class TensionLine(ForceElement):
     @abstractmethod
     def taut(self, X: Sequence[Transform]) -> tuple[Any, list[Force]]:
         """Its length, and the forces of a tension of 1 N on its frames."""
+
+    def inertias(self, X: Sequence[Transform]) -> Sequence[tuple[Any, Sequence[Force]]]:
+        """Its armature, and the forces of 1 N."""
+        return ((constant(self.armature), self.taut(X)[1]),)
 
     def length(self, X: Sequence[Transform]) -> Any:
         """Its length, in metres."""

@@ -157,9 +157,11 @@ def within_modes(
 
 
 def slid(integrator: Integrator, system: System, t: Any, state: State, dt: Any) -> State:
-    """The state at t + dt if all modes stay what they are."""
+    """The state at t + dt if all modes stay what they are. What sticks has no velocity, and no change of one."""
     modes, *memory = state.memory
-    new = integrator.step(held(system, modes), t, State(state.q, state.v, tuple(memory)), dt)
+    rows = friction_rows(system.model)
+    moving = _like(state.v, (x * (modes[i] * modes[i]) if i in rows else x for i, x in enumerate(state.v)))
+    new = integrator.step(held(system, modes), t, State(state.q, moving, tuple(memory)), dt)
     if system.sticking is None:
         return new
     v = _like(new.v, (x * (1 - r) for x, r in zip(new.v, system.sticking, strict=True)))
@@ -274,9 +276,11 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
 
         _, sides, change = repeated(another, (1, _sides(first), pushed(first)), ROUNDS)
         new: Any = was + change
-        for i, (holds, _, _) in zip(first, sides, strict=True):
-            new = _with(new, i, new[i] * (1 - holds))
-        return 0, integrate(model, q, (dt * rest / 2) * (new - was)), new
+        began: Any = Vector.zero(model.nv)
+        for i, (holds, _, _) in zip(first, sides, strict=True):  # what slips from rest began with v₀ = 0, or beside it
+            began = _with(began, i, v0[i] * (first[i].sticks * (1 - holds)))
+            new = _with(new, i, (new[i] + began[i]) * (1 - holds))
+        return 0, integrate(model, q, (dt * rest / 2) * (new - was + began)), new
 
     _, q, new = repeated(mended, (wrong, q, was), 1)
     return q, new, Vector(sign(x) if i in on else ZERO for i, x in enumerate(new))

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.engine.calls.choose_container import unpacked
 from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
+from knuckle.engine.differentiate.derivative_rules import chained
 from knuckle.engine.differentiate.derivative_texts import Call, Jacobian, OfUser
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions.configuration import difference, difference_rate
@@ -26,6 +27,11 @@ from knuckle.scalar import ONE, ZERO
 from knuckle.simulation.rollout.rollout_inputs import finite
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.spatial import Matrix, Vector
+
+from .governed_steps import GovernedStep, constrained_laws, prescribed_law
+
+if TYPE_CHECKING:
+    from knuckle.constraints import Constraint
 
 Array = NDArray[Any]
 
@@ -52,6 +58,8 @@ def linearize(
     integrator: str | Integrator | None = None,
     f_ext: ArrayLike | None = None,
     t: float = 0.0,
+    prescribed: Iterable[str] = (),
+    constraints: Iterable[Constraint] = (),
     stabilization: Stabilization = "projection",
 ) -> Linearization:
     """A and B of the motion near a state: exact, compiled, for any batch of states.
@@ -72,7 +80,12 @@ def linearize(
             begins anew with this step.
         f_ext: a wrench on each body in its own coordinates (..., nb, 6), which stays the same.
         t: the time, where joints move by a law of it.
-        stabilization: what keeps closed loops closed; see `simulate`.
+        prescribed: names of joints whose acceleration is given (`hybrid_dynamics`): `tau` has it in place of their
+            force, and so has u.
+        constraints: those of `kn.constraints`, which the motion keeps. Of inequalities those count that are active in a
+            state, as they are by `kn.constraints.dynamics`; the others are as if they were not there.
+        stabilization: what keeps closed loops closed; see `simulate`. If it is a time, errors of constraints decay in
+            it too.
     """
     if not isinstance(model, Model):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(f"linearize needs a knuckle.Model first, not {type(model).__name__}")
@@ -88,15 +101,48 @@ def linearize(
     closing, method = stabilization_of(stabilization), _method(model, arrays["q"][0], dt, integrator)
     must_be_unit(model, arrays["q"][0])
     must_be_closed(model, arrays["q"][0], arrays["v"][0], closing, t)
-    text: LinearRates | LinearStep
-    if dt is None:
-        text = LinearRates(StepText("step", method, stabilization=closing))
-    else:
+    if dt is not None:
         arrays["dt"] = np.array([finite("dt", dt)]), (1,)
-        text = LinearStep(StepText("step", method, stabilization=closing))
-    name = f"linearize by {type(method).__name__}" if dt is not None else "linearize"
-    specialization = Specialization(name, text, model, numbers=("t", "dt")[: 1 + (dt is not None)], is_users=True)
+    named, listed = tuple((prescribed,) if isinstance(prescribed, str) else prescribed), tuple(constraints)
+    if not named and not listed:
+        return _linearized(model, arrays, StepText("step", method, stabilization=closing))
+    if dt is not None and not method.is_explicit:
+        raise TypeError(f"{type(method).__name__} takes no prescribed joints or constraints: take an explicit one")
+    if named and listed:
+        raise TypeError("linearize takes prescribed joints or constraints: kn.constraints.JointAcceleration is both")
+    step = GovernedStep("step", method, stabilization=closing)
+    if named:
+        return _linearized(model, arrays, dataclasses.replace(step, law=prescribed_law(model, named)))
+    return _constrained(model, arrays, step, listed, closing if isinstance(closing, float) else None)
+
+
+def _linearized(model: Model, arrays: Mapping[str, tuple[Any, tuple[int, ...]]], step: StepText) -> Linearization:
+    """A and B of rates, or of a step where there is a dt."""
+    has_steps = "dt" in arrays
+    text = LinearStep(step) if has_steps else LinearRates(step)
+    name = f"linearize by {type(step.integrator).__name__}" if has_steps else "linearize"
+    specialization = Specialization(name, text, model, numbers=("t", "dt")[: 1 + has_steps], is_users=True)
     return Linearization(*NumPyArrays(weak=frozenset(("t", "dt"))).compute(specialization, arrays))
+
+
+def _constrained(
+    model: Model,
+    arrays: Mapping[str, tuple[Any, tuple[int, ...]]],
+    step: GovernedStep,
+    constraints: tuple[Constraint, ...],
+    decay_time: float | None,
+) -> Linearization:
+    """A and B under constraints: states in which the same inequalities are active go together."""
+    names = [name for name in ("q", "v", "tau", "f_ext") if name in arrays]
+    batch = np.broadcast_shapes(*(x.shape[: x.ndim - len(shape)] for x, shape in (arrays[name] for name in names)))
+    whole = {name: np.broadcast_to(arrays[name][0], (*batch, *arrays[name][1])) for name in names}
+    n = model.nv
+    found = Linearization(np.empty((*batch, 2 * n, 2 * n)), np.empty((*batch, 2 * n, n)))
+    for where, law in constrained_laws(model.at_time(float(arrays["t"][0][0])), constraints, whole, decay_time):
+        some = {**arrays, **{name: (x[where], arrays[name][1]) for name, x in whole.items()}}
+        for part, values in zip(found, _linearized(model, some, dataclasses.replace(step, law=law)), strict=True):
+            part[where] = values
+    return found
 
 
 def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrator | None) -> Integrator:
@@ -145,7 +191,7 @@ class LinearStep:
         rows = sweep.pushed(call.seeds(("q", "v", "tau")))
         there = sweep.outputs[:nq]
         both = Call.of(OfUser(("q0", "q1"), (), _displacement), model, {"q0": Vector(there), "q1": Vector(there)})
-        beside = both.sweep()[0].pushed({nq + i: rows[i] for i in range(nq)})
+        beside = chained(both.sweep()[0].pushed({nq + i: {i: ONE} for i in range(nq)}), rows[:nq])
         return _together([*beside, *rows[nq : nq + nv]], nv)
 
 

@@ -50,6 +50,8 @@ class SavedRun:
     files: int = 0
     end: tuple[str, str] | None = None
     contacts: list[NotedRows] = field(default_factory=list[NotedRows])
+    notes: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """what else rows have, file by file"""
 
 
 def read_start(folder: Path) -> RunSpec | None:
@@ -114,6 +116,8 @@ class Checkpoints:
         arrays |= {f"memory{k}": x for k, x in enumerate(at.state.memory)} | event_arrays(new, model)
         log = None if run.settings.notes is None else run.settings.notes.log
         notes = [] if log is None else log.parts(self._notes)
+        more = {} if run.settings.notes is None else run.settings.notes.arrays(self._rows)
+        arrays |= {f"note:{name}": x for name, x in more.items()}
         arrays |= {f"contact{k}:{name}": getattr(x, name) for k, x in enumerate(notes) for name in ARRAYS}
         facts = {
             "format": FORMAT,
@@ -164,6 +168,8 @@ class Checkpoints:
         for k, pairs in enumerate(facts.get("contacts", ())):
             own = None if pairs is None else tuple(pairs)
             saved.contacts.append(NotedRows(own, *(arrays[f"contact{k}:{name}"] for name in ARRAYS)))
+        if more := {name.removeprefix("note:"): x for name, x in arrays.items() if name.startswith("note:")}:
+            saved.notes.append(more)
         saved.files += 1
         saved.end = None if facts["end"] is None else tuple(facts["end"])
 

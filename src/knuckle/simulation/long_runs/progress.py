@@ -32,8 +32,8 @@ class Reporter:
         self._task: Any = None
         self._started = self._last = time.monotonic()
 
-    def report(self, part: float) -> None:
-        """`part` of the run is done, between 0 and 1."""
+    def report(self, part: float, note: str = "") -> None:
+        """`part` of the run is done, between 0 and 1; a note is shown with it."""
         now = time.monotonic()
         if now - self._last < INTERVAL and part < 1:
             return
@@ -41,7 +41,7 @@ class Reporter:
         if self._call:
             self._call(part)
         elif self._bar is not None:
-            self._bar.update(self._task, completed=part)
+            self._bar.update(self._task, completed=part, description=self._what + note)
         elif self._shows and now - self._started >= self._patience and part < 1:
             self._open(part)
 

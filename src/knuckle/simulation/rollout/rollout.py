@@ -135,13 +135,15 @@ def rollout(
         inputs = _with_held_controls(model, inputs)
     at = np.minimum(np.arange(0, steps + save_every, save_every), steps)
     q, v = _room(out, inputs, len(at))
+    is_plain = not (asks or save_contacts or which or step.sampled or step.model_fn)
+    many = _in_loops(model, method) if steps and is_plain and method.solves_contacts else None
     forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
     u = _excited(inputs, len(at), len(model.actuators)) if CONTROLS in inputs.others and asks else None
     saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited), (CONTROLS, u)) if x is not None}
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
     held = HeldControl(model, *asked, sampler=sampler, controls=held_controls) if asks else None
-    if steps or which is not None or step.sampled is not None:
+    if many is None and (steps or which is not None or step.sampled is not None):
         step, inputs = started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
@@ -159,10 +161,15 @@ def rollout(
         text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
-    last = through_time(
-        specialization_of(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
-        steps=steps, save_every=save_every, kept=(q, v, *z, *(kept.arrays if kept else ())), ask=held,
-    )  # fmt: skip
+    if many is not None:
+        from .looped_rollout import LoopedRollout
+
+        last = LoopedRollout(model, step, many, taken.inputs, dt, t0).run(steps, save_every, q, v)
+    else:
+        last = through_time(
+            specialization_of(Lasting(text), model, inputs), inputs.state, inputs.others, inputs.batch,
+            steps=steps, save_every=save_every, kept=(q, v, *z, *(kept.arrays if kept else ())), ask=held,
+        )  # fmt: skip
     diverged_at = _diverged_at(inputs, last, t0, dt)
     if steps:
         warn_of_contacts(model, method, lambda k: last[f"memory{k}"][..., 0])
@@ -193,6 +200,13 @@ def rollout(
     )
     told = MuscleRows.of(which, z[0], None) if which is not None and z else None
     return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told)
+
+
+def _in_loops(model: Model, integrator: Integrator) -> Any:
+    """Steps by loops over what touches, where contacts are too many for compiled ones."""
+    from .looped_rollout import loops_instead
+
+    return loops_instead(model, integrator)
 
 
 def _noting(step: NotingStep, inputs: Inputs) -> tuple[NotingStep, Inputs]:

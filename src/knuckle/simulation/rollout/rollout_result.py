@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,27 +15,20 @@ from knuckle.model import Model
 from knuckle.simulation.divergence import finite
 from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
 from knuckle.trajectory.contacts.known_contacts import NotedContacts
+from knuckle.trajectory.motion_views import MotionViews
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
-from knuckle.trajectory.trajectory import Trajectory, filmed, over_time, played, replayed, shown_in_notebook
-from knuckle.trajectory.trajectory_plot import WHAT, Quantity
+from knuckle.trajectory.trajectory import Trajectory, over_time
 
 from .rollout_forces import Acting, part_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Unpack
-
-    from knuckle.viewer.offscreen.video import VideoOptions
-    from knuckle.viewer.replay_page import Replay, ReplayOptions
-    from knuckle.viewer.viewer import Viewer
-
     from .rollout_contacts import RolloutContacts
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Rollout(WithMuscles):
+class Rollout(WithMuscles, MotionViews):
     """Motions of a mechanism: K states of each, at the same times. The dots are the batch axes.
 
     `rollout[3]` is one of them, a `Trajectory` with its energies, plots and files; `rollout[3, 7]` where there are two
@@ -252,57 +245,6 @@ class Rollout(WithMuscles):
         from .rollout_files import to_xarray
 
         return to_xarray(self)
-
-    # to look at
-
-    def plot(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        what: Quantity | Sequence[Quantity] = WHAT,
-        joints: Iterable[str] | None = None,
-        title: str | None = None,
-        size: tuple[float, float] | None = None,
-    ) -> Any:
-        """A matplotlib figure of all of them: medians, the range that nine of ten are in, and a few one by one.
-
-        `rollout[3].plot()` shows a single one. What is not finite is left out. The arguments are those of
-        `Trajectory.plot`.
-        """
-        from knuckle.trajectory.trajectory_plot import plot
-
-        return plot(self, path, what=what, joints=joints, title=title, size=size)
-
-    def play(
-        self,
-        *,
-        port: int = 8080,
-        host: str = "127.0.0.1",
-        block: bool | None = None,
-        speed: float = 1.0,
-        loop: bool = True,
-        spacing: float | None = None,
-        contacts: bool = True,
-    ) -> Viewer:
-        """Plays a few of them side by side in the viewer, as `rollout[:4].play()`; see `knuckle.viewer.play`."""
-        return played(
-            self, port=port, host=host, block=block, speed=speed, loop=loop, spacing=spacing, contacts=contacts
-        )
-
-    def replay(self, **options: Unpack[ReplayOptions]) -> Replay:
-        """The replay of a few of them, as `rollout[:4].replay()`, which a notebook shows in place."""
-        return replayed(self, **options)
-
-    def video(self, path: str | os.PathLike[str], **options: Unpack[VideoOptions]) -> Path:
-        """Writes it as a video (.mp4, .webm, .gif, .webp, or a folder of pictures), drawn without a browser.
-
-        The options are those of `kn.viewer.video`: size, rate, speed, theme, trails, follow and others.
-        """
-        return filmed(self, path, **options)
-
-    def _repr_html_(self) -> str:
-        """In a notebook: what it is, how it spreads, and its plot."""
-        return shown_in_notebook(self)
 
     def __repr__(self) -> str:
         count, step = int(np.prod(self.batch)), f"dt={self.dt:g} s" if self.dt else "no dt"

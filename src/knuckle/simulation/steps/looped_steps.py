@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.engine.kernels.specialization import Specialization
+from knuckle.engine.native.threads import get_threads
 from knuckle.engine.routines import Code, code_of
 from knuckle.integrators.base import State
 from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
@@ -76,17 +77,29 @@ class LoopedSteps:
             specialization, {"t": (), "q": (self._model.nq,), "v": (self._model.nv,), "parameters": (max(1, size),)}
         )
 
-    def prepared(self, count: int) -> tuple[PreparedSteps, Array]:
-        """So many steps that are called again and again, and their parameters in a row, to be written to."""
+    def compile(self) -> None:
+        """Makes the codes that steps need, for runs in several threads."""
+        _ = self._acceleration, self._integrator.room
+
+    def prepared(self, states: int, count: int) -> PreparedSteps:
+        """So many steps of so many states that are called again and again."""
         held = 0 if self._text.sampled is None else self._text.sampled.size
         packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), np.zeros(held + 1)])
-        return PreparedSteps(self._integrator.room, self._acceleration, packed, count, WARNED), packed
+        room, threads = self._integrator.room, get_threads() if states > 1 else 1
+        return PreparedSteps([room, *(room.another() for _ in range(threads - 1))], self._acceleration, packed, states,
+                             count, WARNED)  # fmt: skip
 
-    def run(self, times: Array, state: State, dt: float, every: int) -> StateRows:
-        """The steps that begin at `times`, and the states after every so many of them and after the last."""
+    def run(
+        self, times: Array, state: State, dt: float, every: int, parameters: Mapping[str, Array] | None = None
+    ) -> StateRows:
+        """The steps that begin at `times`, and the states after every so many of them and after the last.
+
+        `parameters` are other ones of the same shapes.
+        """
         sampled, own = self._text.sampled, state.memory[-1]
         held = np.zeros(0) if sampled is None else np.asarray(sampled.held(own), float)
-        packed = np.concatenate([*(x.reshape(-1) for x in self._parameters.values()), held, np.zeros(1)])
+        values = self._parameters if parameters is None else parameters
+        packed = np.concatenate([*(x.reshape(-1) for x in values.values()), held, np.zeros(1)])
         clock = np.ascontiguousarray(times, float)
         plain = state if sampled is None else State(state.q, state.v, state.memory[:-1])
         rows = self._integrator.room.steps(self._acceleration, packed, clock, plain, dt, every, WARNED)

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from knuckle.engine.calls.function import Function
 from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import HOLD, MuscleDrive, System
@@ -162,7 +161,7 @@ class StepText:
 
         acts = external_forces.function is not None or WRENCHES in values
         drive = None if self.muscles is None else self._drive(self.muscles, known, values)
-        is_text = isinstance(controller.function, Function)
+        is_text = controller.is_law
         wrenches_of = f_ext if acts else None
         held_by = values[RESTING] if self.rests else None
         return System(moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text)

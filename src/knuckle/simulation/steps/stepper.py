@@ -273,10 +273,10 @@ class Stepper:
         """How many steps one call may take."""
         return self._many.most
 
-    def prepared(self, count: int) -> tuple[PreparedSteps, Array] | None:
-        """So many steps by loops over what touches, for calls again and again; None for other steps."""
+    def prepared(self, states: int, count: int) -> PreparedSteps | None:
+        """So many steps of states by loops over what touches, for calls again and again; None for other steps."""
         prepare = getattr(self._many, "prepared", None)
-        return None if prepare is None else prepare(count)
+        return None if prepare is None else prepare(states, count)
 
     def step_as_of_many(self, t: float, state: State, dt: float) -> State:
         """One step by the native code of `steps`, where there is some: compiled already, with the same digits."""

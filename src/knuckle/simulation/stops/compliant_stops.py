@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,20 +13,19 @@ import numpy as np
 
 from knuckle.engine.calls.function import Function, kernel
 from knuckle.model import Model
-from knuckle.simulation.controls import STATE, Control
+from knuckle.scalar import is_inside
+from knuckle.simulation.controls import STATE, ComposedForce, Control
 
 from .stop_spec import CompliantStops
 
 
 def with_stops(control: Control, stops: CompliantStops) -> Control:
     """The control that adds the force of stops; it is compiled where the controller is."""
-    both = WithStops(control, stops)
-    made = kernel(matrices=control.matrices)(both) if control.is_text else both
-    return Control(made, control.what, (*STATE, *control.parameters))
+    return Control(WithStops(control, stops), control.what, (*STATE, *control.parameters))
 
 
 @dataclass(frozen=True, eq=False)
-class WithStops:
+class WithStops(ComposedForce):
     """(model, t, q, v, parameters …) → τ of a controller and of stops."""
 
     control: Control
@@ -35,13 +36,33 @@ class WithStops:
             object.__setattr__(self, name, f"{getattr(self.control.function, '__name__', 'nothing')} with stops")
 
     @property
+    def is_text(self) -> bool:
+        return self.control.is_text
+
+    @property
+    def matrices(self) -> frozenset[str]:
+        return self.control.matrices
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        """What it is: numbers of joints by name are no part of a hash as they stand."""
+        fields = (getattr(self.stops, x.name) for x in dataclasses.fields(self.stops))
+        return self.control, *(tuple(sorted(x.items())) if isinstance(x, Mapping) else x for x in fields)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, WithStops) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
     def __signature__(self) -> inspect.Signature:
         names = "model", *STATE, *self.control.parameters
         return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
         tau = self.control(model, t, q, v, parameters, (model.nv,))
-        if self.control.is_text:
+        if is_inside():
             return tau + self.stops.force(model, q, v)
         return tau + np.asarray(self._push(model, q, v))
 

@@ -152,6 +152,11 @@ class PlanarTransform(MadeOfScalars):
         """The turn, by cosine and sine."""
         return self.c, self.s
 
+    @property
+    def r(self) -> tuple[Any, Any]:
+        """Where the new origin is, in the old frame."""
+        return self.x, self.y
+
     def __matmul__(self, other: Any) -> Any:
         c, s = self.c, self.s
         if isinstance(other, PlanarMotion):

@@ -9,15 +9,18 @@ from typing import Any
 
 import numpy as np
 
+from knuckle.functions import total_mass
 from knuckle.functions.loops.assembly import close as close_loops
 from knuckle.model import ROOT
 from knuckle.model.elements import Line
 from knuckle.viewer.live.live_mechanism import STEP, Live, Pull
 from knuckle.viewer.live.live_steps import standing
+from knuckle.viewer.scene.force_arrows import force_arrows, in_words, moving_size, rounded, usual_length
 from knuckle.viewer.scene.robot_view import RobotView
 from knuckle.viewer.scene.triangles import Array
 
 from .charts import Charts
+from .force_switch import add_force_switch
 from .inspection import Inspection
 from .sliders import loops_closed, position_of, random_posture, sliders, values_of
 
@@ -36,6 +39,8 @@ _HANDS_OFF = 1.5
 """Seconds for which a slider that somebody moved is left to them."""
 _SPRING_COLOR = (220, 80, 30)
 _NOBODY = "nothing"
+_USUAL_WEIGHT = 9.81
+"""The weight of a kilogram: of half the weight of a robot the arrow has the usual length."""
 
 
 class RobotPanel:
@@ -104,12 +109,13 @@ class RobotPanel:
                 self.follow()
             if self.live is not None:
                 self.live.reset(self.q)
+                self._show_forces()
 
-    def put(self, q: Array, nodes: Array | None = None) -> None:
-        """Shows the robot at positions `q`, its deformable bodies with `nodes`, or at rest."""
+    def put(self, q: Array, nodes: Array | None = None, v: Array | None = None) -> None:
+        """Shows the robot at positions `q`, its deformable bodies with `nodes`, or at rest; lines while it has `v`."""
         with self.lock:
             self.q = np.array(q, float)
-            self.view.show(self.q)
+            self.view.show(self.q, v)
             if nodes is not None:
                 self.view.show_nodes(nodes)
 
@@ -122,6 +128,7 @@ class RobotPanel:
             self.follow()
             if self.live is not None:
                 self.live.reset(self.q)
+                self._show_forces()
 
     def follow(self) -> None:
         """Lets the sliders say where the robot is, but for those that somebody is moving."""
@@ -167,6 +174,11 @@ class RobotPanel:
             strength = gui.add_slider("spring", min=0.1, max=10.0, step=0.1, initial_value=1.0)
             what = "push or pull" if live.steps.has_contacts else "pull"
             gui.add_markdown(f"*While it runs, drag a body with the mouse to {what} it.*")
+            if live.steps.has_contacts:
+                self.arrow_size = moving_size(self.view.figure, self.q)
+                self.newtons = rounded(0.5 * _USUAL_WEIGHT * max(float(total_mass(self.model)), 1e-6))
+                scale = in_words(self.newtons, usual_length(self.arrow_size))
+                add_force_switch(gui, True, scale, self.show_forces)
         self.spring = self.server.scene.add_line_segments(
             f"{self.view.name}/spring",
             np.zeros((1, 2, 3)),
@@ -230,7 +242,24 @@ class RobotPanel:
         if self.live is not None:
             with self.lock:
                 self.v = self.live.v
-                self.put(self.live.q, self.live.nodes)
+                self.put(self.live.q, self.live.nodes, self.live.v)
+                self._show_forces()
+
+    def show_forces(self, on: bool) -> None:
+        """Shows or hides the forces of contacts in the live simulation."""
+        with self.lock:
+            self.view.shows_pushes = on
+            self._show_forces()
+
+    def _show_forces(self) -> None:
+        """The forces of the last step; nothing where none was taken since the robot was put somewhere."""
+        if self.live is None or not self.live.steps.has_contacts:
+            return
+        contacts = self.live.contacts() if self.view.shows_pushes else None
+        if contacts is None:
+            self.view.show_forces(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0, bool))
+        else:
+            self.view.show_forces(*force_arrows(self.model, contacts, self.arrow_size, self.newtons).at(0))
 
     def restart(self) -> None:
         """The simulation from its beginning."""
@@ -239,6 +268,7 @@ class RobotPanel:
             self.live.reset()
             self.pulled.value = _NOBODY
             self.put(self.live.q)
+            self._show_forces()
             self.follow()
             self._draw()
 

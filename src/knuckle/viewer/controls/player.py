@@ -12,9 +12,10 @@ import numpy as np
 
 from knuckle.viewer.offscreen.video import ffmpeg, video
 from knuckle.viewer.recording import Recording
-from knuckle.viewer.scene.force_arrows import SLIP_COLOR, STICK_COLOR, moving_size, scale_of
+from knuckle.viewer.scene.force_arrows import moving_size, scale_of
 
 from .charts import Charts
+from .force_switch import add_force_switch
 from .panel import RobotPanel
 
 _SPEEDS = ("0.1×", "0.25×", "0.5×", "1×", "2×", "4×")
@@ -96,14 +97,7 @@ class Player:
         """What shows the forces of contacts, where some are known, and says what their colours mean."""
         if not any(arrows is not None and len(arrows.tail) for arrows in self.arrows):
             return
-        box = gui.add_checkbox("contact forces", initial_value=on)
-        colors = ((STICK_COLOR, "sticks"), (SLIP_COLOR, "slides"))
-        words = " &nbsp; ".join(f'<span style="color:{color}">▬</span> {word}' for color, word in colors)
-        length = scale_of(self.arrows)
-        gui.add_html(
-            f'<div style="font-size:0.8em;padding:0 0.8em 0.6em">{words}{" &nbsp; " + length if length else ""}</div>'
-        )
-        box.on_update(lambda event: self.show_forces(bool(event.target.value)))
+        add_force_switch(gui, on, scale_of(self.arrows), self.show_forces)
         self.show_forces(on)
 
     def show_forces(self, on: bool) -> None:

@@ -16,10 +16,12 @@ from knuckle.functions import gravity_force, kinetic_energy, mass_matrix, potent
 from knuckle.functions.loops.assembly import project
 from knuckle.model import ROOT, Model
 from knuckle.simulation.controls import forces_of
+from knuckle.trajectory.contacts.motion_contacts import MotionContacts
 from knuckle.viewer.scene.ellipsoids import principal
 from knuckle.viewer.scene.poses import poses
 from knuckle.viewer.scene.triangles import Array
 
+from .live_contacts import LastStep, contacts_of_step
 from .live_steps import LiveForces, held_by_springs, live_steps, standing
 from .soft_live_steps import SoftMemory
 
@@ -97,6 +99,7 @@ class Live:
             self.pull = None
             self.epoch += 1
             self.memory = self.steps.start()
+            self.last: LastStep | None = None
             self.tau = np.zeros(self.model.nv)
             self.history: deque[Moment] = deque()
             self._remember()
@@ -156,12 +159,14 @@ class Live:
             epoch, t, q, v, memory = self.epoch, self.time, self.q, self.v, self.memory
             acting, name = self._acting()
             controlled, weight = self.controlled, self._weight()
-        tau = weight
+        tau, last = weight, None
         for k in range(n):
             tau = weight
             if controlled:
                 tau = weight + self.controller(model, t + k * STEP, q, v, self.parameters, (model.nv,))
+            before = q, v
             q, v, memory = self.steps.step(q, v, memory, tau, acting, name)
+            last = LastStep(*before, v, STEP, self.steps.impulses(memory))
         if model.loops:
             with contextlib.suppress(ValueError, np.linalg.LinAlgError):  # too far apart: the steps bring them together
                 q, v = project(model, q, v)
@@ -171,9 +176,15 @@ class Live:
             if not (np.all(np.isfinite(q)) and np.all(np.isfinite(v))):
                 self.reset()
                 return
-            self.q, self.v, self.time, self.memory = q, v, t + n * STEP, memory
+            self.q, self.v, self.time, self.memory, self.last = q, v, t + n * STEP, memory, last
             self.tau = tau + held_by_springs(model, q, v, acting)[2]
             self._remember()
+
+    def contacts(self) -> MotionContacts | None:
+        """What pushed in the last step, as the contacts of a motion of one row; None where nothing is solved."""
+        with self.lock:
+            last, solver = self.last, self.steps.solver
+        return None if last is None or solver is None else contacts_of_step(self.model, solver, last)
 
     def prepare(self) -> None:
         """Makes the code of a step, by taking one that does not count."""

@@ -63,6 +63,15 @@ class LiveSteps(Protocol):
         """Whether bodies stop each other."""
         ...
 
+    @property
+    def solver(self) -> ContactSteps | ColliderSteps | None:
+        """What finds the impulses of contacts; None where there are none."""
+        ...
+
+    def impulses(self, memory: Any) -> Array:
+        """The impulses of the step that left a memory, as the solver has them."""
+        ...
+
 
 def live_steps(model: Model, contacts: bool | None) -> LiveSteps:
     """The steps that `kn.simulate` would choose: with contacts where something may touch the ground, or where told."""
@@ -84,9 +93,13 @@ class FreeLiveSteps:
 
     model: Model
     has_contacts = False
+    solver = None
 
     def start(self) -> None:
         return None
+
+    def impulses(self, memory: None) -> Array:
+        return np.zeros(0)
 
     def step(
         self, q: Array, v: Array, memory: None, tau: Array, acting: LiveForces, body: str | None
@@ -102,6 +115,13 @@ class ContactLiveSteps:
     model: Model
     steps: ContactSteps
     has_contacts = True
+
+    @property
+    def solver(self) -> ContactSteps:
+        return self.steps
+
+    def impulses(self, memory: Array) -> Array:
+        return memory
 
     def start(self) -> Array:
         return np.zeros(impulse_count(self.model, self.steps.joint_limits, self.steps.pairs))
@@ -123,6 +143,13 @@ class ColliderLiveSteps:
     model: Model
     steps: ColliderSteps
     has_contacts = True
+
+    @property
+    def solver(self) -> ColliderSteps:
+        return self.steps
+
+    def impulses(self, memory: State) -> Array:
+        return np.asarray(memory.memory[0])
 
     def start(self) -> State:
         return self.steps.begin(

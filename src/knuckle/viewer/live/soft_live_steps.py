@@ -58,6 +58,10 @@ class SoftLiveSteps:
 
     model: Model
     has_contacts = False
+    solver = None
+
+    def impulses(self, memory: SoftMemory | None) -> Array:
+        return np.zeros(0)
 
     @cached_property
     def _steps(self) -> dict[bool, tuple[DeformableSteps, System, _Acting]]:

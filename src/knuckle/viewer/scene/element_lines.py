@@ -40,6 +40,8 @@ class ElementLines:
     """(m,) in metres"""
     has_muscles: bool
     has_others: bool
+    most: float
+    """the tension of the strongest colour, in newtons"""
 
     def at(self, k: int) -> tuple[Array, Array, float]:
         """Ends and colours at one moment, and the largest width."""
@@ -48,20 +50,25 @@ class ElementLines:
 
 
 def element_lines(
-    model: Model, q: Array, v: Array | None, poses: Array, size: float, muscles: MuscleRows | None = None
-) -> ElementLines | None:
-    """The lines of a model at positions (n, nq), with bodies at poses (n, 1 + nb, 4, 4); None if it has none."""
+    model: Model, q: Array, v: Array | None, poses: Array, size: float, muscles: MuscleRows | None = None,
+    most: float = 0.0,
+) -> ElementLines | None:  # fmt: skip
+    """The lines of a model at positions (n, nq), with bodies at poses (n, 1 + nb, 4, 4); None if it has none.
+
+    The colour of those that are no muscles is by the largest tension that there is, or `most`, in newtons.
+    """
     lines = [x for x in model.elements if isinstance(x, TensionLine)]
     if not any(isinstance(x, Line) for x in lines):
         return None
-    colors = _colors(model, lines, q, v, muscles or MuscleRows())
+    colors, most = _colors(model, lines, q, v, muscles or MuscleRows(), most)
     start, ends, shown, widths = [0], list[Array](), list[Array](), list[Array]()
     frames = {x.name: [model.frame(name) for name in x.frames] for x in lines}
+    to_space = model.algebra.to_space
     for T, row in zip(poses, colors, strict=True):
         X = [Transform.of(tuple(map(tuple, P[:3, :3].T.tolist())), tuple(P[:3, 3].tolist())) for P in T]
         for line, color in zip(lines, row, strict=True):
             if isinstance(line, Line):
-                pieces = _pieces(line, [frame.X @ X[frame.body + 1] for frame in frames[line.name]])
+                pieces = _pieces(line, [to_space(frame.X) @ X[frame.body + 1] for frame in frames[line.name]])
                 ends.append(pieces)
                 shown.append(np.broadcast_to(color, (len(pieces), 3)))
                 widths.append(np.full(len(pieces), size * (_THICK if is_muscle(line) else _WIDTH)))
@@ -69,7 +76,7 @@ def element_lines(
     muscular = [is_muscle(x) for x in lines if isinstance(x, Line)]
     both = any(muscular), not all(muscular)
     arrays = np.concatenate(ends), np.concatenate(shown), np.concatenate(widths)
-    return ElementLines(np.array(start), *arrays, *both)
+    return ElementLines(np.array(start), *arrays, *both, most)
 
 
 def _pieces(line: Line, X: Sequence[Any]) -> Array:
@@ -81,8 +88,10 @@ def _pieces(line: Line, X: Sequence[Any]) -> Array:
     return np.concatenate(found)
 
 
-def _colors(model: Model, lines: Sequence[Any], q: Array, v: Array | None, muscles: MuscleRows) -> Array:
-    """(n, lines, 3): muscles by activation, others by tension."""
+def _colors(
+    model: Model, lines: Sequence[Any], q: Array, v: Array | None, muscles: MuscleRows, most: float
+) -> tuple[Array, float]:
+    """(n, lines, 3): muscles by activation, others by tension; and the largest of these."""
     at_rest = np.zeros((len(q), model.nv)) if v is None else v
     muscular = np.array([is_muscle(x) for x in lines])
     own = np.array([float(law_of(x).activation) for x in lines if is_muscle(x)])
@@ -90,12 +99,13 @@ def _colors(model: Model, lines: Sequence[Any], q: Array, v: Array | None, muscl
     level[:, muscular] = own if muscles.activations is None else muscles.activations
     if not muscular.all():
         pull = np.asarray(tensions(model, q, at_rest))[:, ~muscular]
-        level[:, ~muscular] = np.maximum(pull, 0) / max(float(pull.max(initial=0.0)), 1e-12)
+        most = max(float(pull.max(initial=0.0)), most)
+        level[:, ~muscular] = np.maximum(pull, 0) / max(most, 1e-12)
     low, high = (
         np.where(muscular[:, None], rgb(one), rgb(other))
         for one, other in ((REST_COLOR, SLACK_COLOR), (ACTIVE_COLOR, TAUT_COLOR))
     )
-    return low + np.clip(level, 0, 1)[..., None] * (high - low)
+    return low + np.clip(level, 0, 1)[..., None] * (high - low), most
 
 
 def rgb(color: str) -> Array:

@@ -48,13 +48,17 @@ def moving_size(figure: Figure, q: Array) -> float:
     return 0.6 * float(np.linalg.norm(high - low))
 
 
-def force_arrows(model: Model, contacts: MotionContacts, size: float) -> ForceArrows:
-    """The forces on bodies that move, by the first of two that do; those that are too small to be seen are left out."""
+def force_arrows(model: Model, contacts: MotionContacts, size: float, newtons: float | None = None) -> ForceArrows:
+    """The forces on bodies that move, by the first of two that do; those that are too small to be seen are left out.
+
+    `newtons` have an arrow of the usual length; if it is not given, a large force of these contacts has.
+    """
     turned = np.array([-1.0 if first == model.base.name else 1.0 for first, _ in contacts.bodies] or [1.0])
     force = turned[contacts.pair if len(contacts.bodies) else np.zeros(0, int), None] * contacts.force
     sizes = np.linalg.norm(force, axis=1)
-    newtons = _round(float(np.quantile(sizes[sizes > 0], 0.9))) if np.any(sizes > 0) else 1.0
-    length = _USUAL * size
+    if newtons is None:
+        newtons = rounded(float(np.quantile(sizes[sizes > 0], 0.9))) if np.any(sizes > 0) else 1.0
+    length = usual_length(size)
     lengths = np.minimum(sizes * length / newtons, _LONGEST * size)
     shown = np.flatnonzero(lengths > _SHORTEST * size)
     way = force[shown] * (lengths[shown] / sizes[shown])[:, None]
@@ -65,10 +69,20 @@ def force_arrows(model: Model, contacts: MotionContacts, size: float) -> ForceAr
 def scale_of(arrows: Sequence[ForceArrows | None]) -> str:
     """How long the arrows of one robot are, in words; nothing where there are none, or several robots."""
     found = [x for x in arrows if x is not None and len(x.tail)]
-    return f"{found[0].newtons:g} N are {found[0].length:.2g} m" if len(found) == 1 else ""
+    return in_words(found[0].newtons, found[0].length) if len(found) == 1 else ""
 
 
-def _round(x: float) -> float:
+def usual_length(size: float) -> float:
+    """The length of the arrow of a large force that is usual, for what moves and is so large."""
+    return _USUAL * size
+
+
+def in_words(newtons: float, length: float) -> str:
+    """A scale for people."""
+    return f"{newtons:g} N are {length:.2g} m"
+
+
+def rounded(x: float) -> float:
     """The nearest of 1, 2 and 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(x))
     return float(min((k * power for k in (1, 2, 5, 10)), key=lambda y: abs(np.log(y / x))))

@@ -61,18 +61,23 @@ class RobotView:
         self.pushes: dict[str, Any] = {}
         self.shows_pushes = True
         self.lines: Any = None
-        self.shows_lines = True
+        self.shows_lines, self.tautest = True, 0.0
         self.poses = np.broadcast_to(np.eye(4), (count, 4, 4))
         self.trail: deque[Array] = deque(maxlen=_TRAIL)
         self.trail_frame: tuple[int, Array] | None = None
         self.trail_node: Any = None
 
-    def show(self, q: Array) -> None:
-        """Puts every body where positions `q` have it, and lines with them."""
+    def show(self, q: Array, v: Array | None = None) -> None:
+        """Puts every body where positions `q` have it, and lines with them.
+
+        These have the colours of their tensions while it moves with `v`, by the largest that was seen.
+        """
         T = poses(self.model, q)
         self.show_poses(T, q)
-        drawn = element_lines(self.model, np.asarray(q, float)[None], None, T[None], self.size)
+        moving = None if v is None else np.asarray(v, float)[None]
+        drawn = element_lines(self.model, np.asarray(q, float)[None], moving, T[None], self.size, most=self.tautest)
         if drawn is not None:
+            self.tautest = drawn.most
             self.show_lines(*drawn.at(0))
         if self.bodies_at_rest is not None:
             self.show_nodes(self.bodies_at_rest.start(q, np.zeros(self.model.nv))[0])

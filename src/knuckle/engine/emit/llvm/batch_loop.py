@@ -117,7 +117,7 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
-    longest = 10_000
+    longest = 15_000
     """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
 
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:

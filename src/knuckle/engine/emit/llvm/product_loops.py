@@ -1,4 +1,4 @@
-"""A matrix times a vector as LLVM text: rows in groups, whose sums stay in registers along the columns."""
+"""A matrix times vectors as LLVM text: rows in groups, whose sums stay in registers along the columns."""
 
 from __future__ import annotations
 
@@ -42,15 +42,19 @@ def _by_groups(block: MatrixProduct, size: int) -> list[float]:
 
 
 def _of_inputs(block: MatrixProduct, out: LoopLines) -> LoopLines:
-    def group(first: str, count: int) -> None:
-        rows = [out.at("%matrix", _row(out, first, a, block.columns)) for a in range(count)]
-        with out.loop(block.columns, *[(out.V, "zeroinitializer")] * count) as (j, along):
-            x = out.load(out.at("%right", j))
-            for a, row in enumerate(rows):
-                along.later[a] = _fused(out, out.load(out.at(row, j)), x, along.values[a])
-        _stored(out, first, along.values)
+    with out.loop(block.vectors) as (k, _):
+        right = out.at("%right", out.put(f"mul i64 {k}, {block.columns}"))
+        given = out.at("%given", out.put(f"mul i64 {k}, {block.rows}"))
 
-    _each_group(block, out, group)
+        def group(first: str, count: int) -> None:
+            rows = [out.at("%matrix", _row(out, first, a, block.columns)) for a in range(count)]
+            with out.loop(block.columns, *[(out.V, "zeroinitializer")] * count) as (j, along):
+                x = out.load(out.at(right, j))
+                for a, row in enumerate(rows):
+                    along.later[a] = _fused(out, out.load(out.at(row, j)), x, along.values[a])
+            _stored(out, first, along.values, given)
+
+        _each_group(block, out, group)
     return out
 
 
@@ -113,9 +117,9 @@ def _fused(out: LoopLines, a: str, x: str, total: str) -> str:
     return out.put(f"call {out.V} @llvm.fma.{out.lanes.suffix()}({arguments})")
 
 
-def _stored(out: LoopLines, first: str, totals: list[str]) -> None:
+def _stored(out: LoopLines, first: str, totals: list[str], given: str = "%given") -> None:
     for a, total in enumerate(totals):
-        out.store(total, out.at("%given", out.put(f"add i64 {first}, {a}")))
+        out.store(total, out.at(given, out.put(f"add i64 {first}, {a}")))
 
 
 def _function(name: str, lines: LoopLines, *arrays: str) -> str:

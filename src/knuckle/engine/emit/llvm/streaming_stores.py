@@ -21,12 +21,12 @@ LINE = 64
 """Bytes of a line of memory."""
 PIECE = 32
 """Bytes that are written at a time: two pieces fill a line, and turn over faster than lines."""
-ENTRIES = 256
+ENTRIES = 128
 """Entries of a row that is worth this; shorter ones are mostly ends."""
 PAD = 16
 """Entries by which tables are longer at both ends: those of a line at most."""
-BYTES = 1 << 24
-"""Bytes of a result that no cache is likely to hold."""
+BYTES = 1 << 22
+"""Bytes of a result that no core's own cache holds: in one that cores share, others need the room."""
 
 
 def streams(lanes: Lanes, size: int) -> bool:

@@ -74,6 +74,8 @@ def _transmission(source: MjcfSource, tree: MjcfTree, a: int) -> Transmission | 
         return AtJoints((tree.joints[tree.numbers[k]].name,), (gear[0],))
     if kind == int(trn.mjTRN_SITE) and other < 0:
         return AtFrame(tree.sites[k], (gear[3], gear[4], gear[5]), (gear[0], gear[1], gear[2]))
+    if kind == int(trn.mjTRN_SITE):
+        return "it acts at a site relative to another one (refsite)"
     if kind != int(trn.mjTRN_TENDON):
         return "its transmission is none of joint, tendon or site"
     first = int(m.tendon_adr[k])

@@ -41,7 +41,7 @@ def flexes(source: MjcfSource) -> list[Deformable]:
         found.append(soft)
         source.soft |= own
         if m.flex_contype[f] or m.flex_conaffinity[f]:
-            source.note("info", name, "deformable bodies touch nothing here")
+            source.note("info", name, "nodes of deformable bodies touch shapes of the world only, with its friction")
     return found
 
 
@@ -83,6 +83,7 @@ def _flex(source: MjcfSource, f: int, name: str) -> tuple[Deformable, set[int]]:
         tuple(Attachment(_body_name(source, b), tuple(nodes), _points(local[nodes])) for b, nodes in attached.items()),
         damping=damping, bending=_bending(m, f, places, cells) if width == 3 else 0.0,
         masses=tuple(float(m.body_mass[b]) if b in own else 0.0 for b in bodies),
+        contact_type=int(m.flex_contype[f]), contact_affinity=int(m.flex_conaffinity[f]),
     )  # fmt: skip
     return soft, own
 

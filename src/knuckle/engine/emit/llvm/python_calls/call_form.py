@@ -41,6 +41,7 @@ FORM = (
     "words",
     "kind",
     "make",
+    "split",
     "guard",
     "owner",
 )
@@ -54,10 +55,12 @@ one: the address of `void one(ptr inputs, ptr out)`, code for one state; 0 if th
 batch: the address of the kernel for batches, `void batch(i64 start, i64 end, (ptr input, i64 stride)…, ptr out)`, or 0.
 arguments: how many arrays the code takes.
 most: the largest number of states for `batch`.
-dimensions, shape: the number of axes of the result for one state (0: a number), and where their lengths are.
+dimensions, shape: the number of axes of the result for one state (0: a number), and where their lengths are. Of several
+    results in a batch: those of all their numbers in a row.
 parts, pieces: the number of results, where `PIECE`s of them are; 0 for one that is no tuple.
 room, words: where code for one state may write all results of a tuple; the words of 32 bits of a number.
-kind, make: the class of a named tuple, 0 for a plain one, and `tuple.__new__`, which makes it of a plain one.
+kind, make: of results that are no plain tuple, a callable that takes `kind` and a tuple and makes them; 0 for a tuple.
+split: a callable that makes the results of a batch of the array of all their numbers; 0 if that is the result.
 guard: a callable that says whether the code is still right, or 0.
 owner: the object that keeps the form alive.
 """

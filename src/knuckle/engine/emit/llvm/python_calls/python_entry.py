@@ -192,6 +192,7 @@ entry:
   %lengths = alloca [{2 * MOST_AXES} x i64], align 16
   %single = alloca [2 x i64], align 16
   %batch = alloca [2 x i64], align 16
+  %whole = alloca ptr, align 16
   %first = call ptr @PyTuple_GetItem(ptr %self, i64 0)
   %record_place = getelementptr i8, ptr %first, i64 {offsets.data}
   %record = load ptr, ptr %record_place
@@ -359,7 +360,15 @@ fill_batch:
 {of_form("batch").replace("%form_batch", "%kernel")}
 {of_form("arguments", "i64")}
   call void @run(ptr %kernel, i64 %form_arguments, ptr %inputs, ptr %strides, i64 %total, ptr %out)
-  br label %give
+{of_form("split")}
+  %is_whole = icmp eq ptr %form_split, null
+  br i1 %is_whole, label %give, label %give_parts
+give_parts:
+  store ptr %result, ptr %whole
+  %parts = call ptr @PyObject_Vectorcall(ptr %form_split, ptr %whole, i64 1, ptr null)
+  call void @Py_DecRef(ptr %result)
+  call void @Py_DecRef(ptr %form_owner)
+  ret ptr %parts
 give:
   call void @Py_DecRef(ptr %form_owner)
   ret ptr %result

@@ -1,0 +1,45 @@
+"""A function in many digits: the same text, for a batch of states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from knuckle.engine.arrays.base import scalars_of, shape_of
+from knuckle.model import Model
+
+from .many_digits import ManyDigits, digits_of
+
+LANES = 250
+"""States at a time: every number that a text meets is kept for all of them."""
+
+
+def run(function: Any, model: Model, arrays: Sequence[NDArray[Any]], **options: Any) -> NDArray[Any]:
+    """The function of rows of states in many digits, as an array of objects: the states first.
+
+    `model` is one of many digits (`exact_model.exact`); `arrays` are of doubles, singles or numbers of many digits.
+    """
+    states = len(arrays[0])
+    parts = [
+        _some(function, model, [x[k : k + LANES] for x in arrays], min(LANES, states - k), options)
+        for k in range(0, states, LANES)
+    ]
+    return np.concatenate(parts)
+
+
+def _some(
+    function: Any, model: Model, arrays: list[NDArray[Any]], states: int, options: dict[str, Any]
+) -> NDArray[Any]:
+    columns = [[_lanes(x[:, k]) for k in range(x.shape[1])] for x in arrays]
+    result = function.reference(model, *columns, **options)
+    filled = np.empty((states, len(scalars := scalars_of(result))), dtype=object)
+    for k, x in enumerate(scalars):
+        filled[:, k] = x.lanes if isinstance(x, ManyDigits) else digits_of(x).lanes
+    return filled.reshape(states, *shape_of(result))
+
+
+def _lanes(column: NDArray[Any]) -> ManyDigits:
+    return ManyDigits(column.copy()) if column.dtype == object else digits_of(column)

@@ -1,0 +1,1 @@
+"""Who computes chunks: this process, local processes, a Ray cluster."""
