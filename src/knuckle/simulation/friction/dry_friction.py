@@ -82,6 +82,12 @@ def friction_limits(model: Model, q: Any) -> Vector:
     return Vector(total)
 
 
+@kernel
+def largest_friction(model: Model, t: Any, q: Any) -> Any:
+    """The same at a time."""
+    return friction_limits(model.at_time(t), q)
+
+
 def modes_of(model: Model, v: Any) -> Any:
     """The modes of a state by its velocity alone: what stands still sticks."""
     rows = friction_rows(model)

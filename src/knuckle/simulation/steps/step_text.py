@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from knuckle.integrators.system import HOLD, MuscleDrive, System
 from knuckle.model import Model
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import less, select
-from knuckle.simulation.controls import CONTROLS, MUSCLES, NO_FORCE, Control
+from knuckle.simulation.controls import CONTROLS, MUSCLES, NO_FORCE, ConstantForce, Control
 from knuckle.simulation.friction.dry_friction import begun, has_modes, stepped, within_modes
 from knuckle.simulation.friction.dry_friction import held as in_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
@@ -191,8 +191,10 @@ class LoadText:
         system = self.step.system(
             model, values, None if control is None else control.held(values[f"memory{self.step.memory - 1}"])
         )
+        memory = [values[f"memory{k}"] for k in range(self.step.memory - (control is not None))]
         if has_modes(self.step.integrator, model):
-            system = in_modes(system, values["memory0"])
+            system = in_modes(system, memory.pop(0))
+        system = self.step.integrator.acting(system, State(values["q"], values["v"], tuple(memory)))
         a = system.acceleration(values["t"], values["q"], values["v"])
         return Vector(HOLD * x * r for x, r in zip(a, values[RESTING], strict=True))
 
@@ -208,6 +210,13 @@ def at_stops(model: Model, resting: Any, before: Any, q: Any, v: Any) -> tuple[A
     if isinstance(q, np.ndarray):
         return np.array(new, float), np.array(slow, float)
     return Vector(new), Vector(slow)
+
+
+def with_held_forces(text: StepText) -> StepText:
+    """The text with the forces as parameters."""
+    names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED}
+    held = {what: x for what, x in names.items() if what == "controller" or getattr(text, what).function is not None}
+    return replace(text, **{what: Control(ConstantForce(x), what, (x,)) for what, x in held.items()})
 
 
 def model_from(model_fn: Control, model: Model, values: Mapping[str, Any]) -> Model:

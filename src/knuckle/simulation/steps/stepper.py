@@ -17,7 +17,7 @@ from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stab
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import ConstantForce, Control, Parameters, forces_of
+from knuckle.simulation.controls import Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -29,13 +29,13 @@ from knuckle.simulation.friction.dry_friction import (
     still,
     within_modes,
 )
-from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
+from knuckle.simulation.muscle_inputs import MuscleInputs
 from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
 from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import APPLIED, RESTING, LoadText, StepText
+from .step_text import APPLIED, RESTING, LoadText, StepText, at_stops, with_held_forces
 
 if TYPE_CHECKING:
     from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
@@ -93,7 +93,7 @@ class Stepper:
         self._between = replace(self._step, sampled=plain)
         self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
         if not self._is_text:
-            self._between = _with_held_forces(self._between)
+            self._between = with_held_forces(self._between)
         self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
@@ -244,10 +244,17 @@ class Stepper:
         system, plain = self.pushed(state), self._plain(state)
         if self.integrator.takes_numbers and not self.has_friction:
             new = self.integrator.closed(system, t, self.integrator.step(system, t, plain, dt), dt)
-            return self._with_sample(t, new, state, dt)
+            return self._with_sample(t, self._rested(state, new), state, dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
-            return self._with_sample(t, stepped(self.integrator, system, t, plain, dt), state, dt)
+            new = self._rested(state, stepped(self.integrator, system, t, plain, dt))
+            return self._with_sample(t, new, state, dt)
         return self._stepped("step", t, state, dt)
+
+    def _rested(self, old: State, new: State) -> State:
+        """The state after a step that is no text, with what rests on stops exactly where it was."""
+        if RESTING not in self.parameters:
+            return new
+        return State(*at_stops(self.model, self.rests, old.q, new.q, new.v), new.memory)
 
     def _plain(self, state: State) -> State:
         """A state without what a sampled controller remembers."""
@@ -290,7 +297,7 @@ class Stepper:
             return self._persistent("slid", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             new = within_modes("slid", self.integrator, self.pushed(state), t, self._plain(state), (), dt)
-            return self._with_sample(t, new, state, dt)
+            return self._with_sample(t, self._rested(state, new), state, dt)
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
@@ -322,14 +329,15 @@ class Stepper:
             new = finished(integrator, system, t, plain, new, dt)
         else:
             new = integrator.closed(system, t, new, dt)
-        return self._with_sample(t, new, state, dt)
+        return self._with_sample(t, self._rested(state, new), state, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
-            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            new, *errors = within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            return self._rested(state, new), errors[0], errors[1]
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
@@ -482,13 +490,6 @@ def stepper(
     """
     forces = forces_of(model, controller, external_forces, parameters)
     return Stepper(model, integrator, *forces, stabilization_of(stabilization))
-
-
-def _with_held_forces(text: StepText) -> StepText:
-    """The text with the forces as parameters."""
-    names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED}
-    held = {what: x for what, x in names.items() if what == "controller" or getattr(text, what).function is not None}
-    return replace(text, **{what: Control(ConstantForce(x), what, (x,)) for what, x in held.items()})
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:

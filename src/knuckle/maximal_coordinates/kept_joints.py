@@ -1,0 +1,33 @@
+"""Joints that keep their variables in maximal coordinates: those with limits or dry friction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from knuckle.model import Model
+from knuckle.scalar import ZERO, constant
+
+DROPPED = ("friction", "limits", "rotor_inertia")
+"""What of joints may be left out."""
+
+
+def dropped_from(drop: Iterable[str]) -> tuple[str, ...]:
+    """The argument `drop`, if it is one."""
+    dropped = (drop,) if isinstance(drop, str) else tuple(drop)
+    if unknown := [name for name in dropped if name not in DROPPED]:
+        raise ValueError(f"drop is any of {', '.join(map(repr, DROPPED))}, not {unknown[0]!r}")
+    return dropped
+
+
+def kept_joints(model: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) -> tuple[int, ...]:
+    """The joints of free bodies that keep their variables, in order."""
+
+    def keeps(i: int) -> bool:
+        joint = model.joints[i]
+        is_dry = any(constant(f) is not ZERO for f in joint.friction)
+        has_ends = any(np.isfinite(x) for x in (*joint.limits.lower, *joint.limits.upper))
+        return (is_dry and "friction" not in dropped) or (has_ends and "limits" not in dropped)
+
+    return tuple(i for i in freed if keeps(i))
