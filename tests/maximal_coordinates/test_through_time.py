@@ -82,6 +82,25 @@ def test_limits_and_friction_act_as_in_reduced_coordinates(n: int, limits: Any, 
     assert np.abs(other.q[:, -n:]).max() < (0.4 + 1e-12 if limits == "rigid" else 0.5)
 
 
+def test_a_joint_turns_back_while_another_rests_on_its_stop():
+    """Friction among closed loops knows what the stop carries: one link rests, the other swings there and back."""
+    model = chain(2)
+    first, second = model.joints
+    second = replace(second, type=Revolute("y"), friction=0.5)
+    model = model.replace(joints=(replace(first, limits=Limits((0.3,), (1.0,))), second))
+    q, v, bodies = [0.3, 0.0], [0.0, 1.0], ["link1"]
+    options: Any = {"dt": 1e-3, "integrator": "heun", "joint_limits": "rigid"}
+    one = kn.simulate(model, q, v, 0.3, **options)
+    partly = kn.maximal(model, bodies)
+    other = kn.simulate(partly, *kn.maximal_state(model, q, v, bodies=bodies), 0.3, **options)
+    assert one.v[:, 1].min() < -0.3
+    assert np.all(one.q[:, 0] == 0.3)
+    assert np.all(other.q[:, 0] == 0.3)
+    Q, V = kn.reduced_state(model, other.q[-1], other.v[-1], bodies=bodies)
+    np.testing.assert_allclose(Q, one.q[-1], atol=1e-6)
+    np.testing.assert_allclose(V, one.v[-1], atol=1e-5)
+
+
 def test_what_sticks_in_maximal_coordinates_stands_still():
     """A pendulum with more friction than weight: no creep, though its body is free."""
     model = stiff_chain(1, 6.0)
