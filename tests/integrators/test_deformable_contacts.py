@@ -190,6 +190,19 @@ def test_a_block_and_a_body_exchange_momentum() -> None:
     assert off < 1e-13
 
 
+def test_impulses_at_joints_are_those_on_nodes() -> None:
+    """The change of the ball's momentum in a step, against that of the block."""
+    model = flying(kn.joints.Translational())
+    system = kn.integrators.System(model, lambda model, t, q, v: 0 * v)
+    steps = kn.integrators.DeformableSteps(tolerance=1e-12, enough=0.0)
+    q, v = np.array([-0.012, 0.0, 0.0]), np.array([-2.0, 0.1, 0.0])
+    after = steps.step(system, 0.0, steps.begin(system, 0.0, q, v, 1e-3), 1e-3)
+    joints, nodes = steps._run(system)._contacts.impulses  # pyright: ignore[reportPrivateUsage, reportOptionalMemberAccess]
+    assert joints == pytest.approx(0.4 * (after.v - v), abs=1e-12)
+    assert joints == pytest.approx(-nodes.sum(axis=0), abs=1e-12)
+    assert np.abs(joints[0]) > 1e-3
+
+
 @pytest.mark.slow
 def test_a_body_that_turns_exchanges_angular_momentum() -> None:
     """Its velocities turn with it, which a step knows to the first order: half the step leaves half the error."""
