@@ -117,6 +117,26 @@ def test_loops_stay_loops():
     np.testing.assert_allclose(kn.loops.sparse_dynamics(maximal, Q, V, T), right, atol=1e-9 * np.abs(right).max())
 
 
+def test_actuators_stay_where_they_are():
+    """A joint with a motor keeps its variable, and is driven as before; one at a frame needs none."""
+    b = Builder("driven")
+    box = solid_box(1.0, (0.1, 0.2, 0.3), at=(0, 0, -0.2))
+    b.body("a", joint=Revolute("y"), inertia=box)
+    b.body("b", "a", Revolute("x"), (0, 0, -0.4), inertia=box)
+    servo = kn.actuators.position_servo("servo", "b_joint", kp=20.0, kv=1.0)
+    jet = kn.actuators.Actuator("jet", kn.actuators.AtFrame("a", force=(1.0, 0.0, 0.0)))
+    model = b.build().replace(actuators=(servo, jet))
+    maximal, q, v, u = kn.maximal(model), np.array([0.3, -0.2]), np.array([1.0, 2.0]), np.array([0.5, 3.0])
+    assert maximal.actuators == model.actuators
+    assert (maximal.nq, maximal.nv) == (15, 13)
+    Q, V = kn.maximal_state(model, q, v)
+    a = kn.forward_dynamics(model, q, v, kn.actuators.joint_forces(model, q, v, u))
+    found = kn.forward_dynamics(maximal, Q, V, kn.actuators.joint_forces(maximal, Q, V, u))
+    np.testing.assert_allclose(found[12:], a[1:], atol=1e-10)
+    without = kn.maximal(model, drop="actuators")
+    assert (without.actuators, without.nv) == ((jet,), 12)
+
+
 def test_joints_with_limits_and_friction_keep_their_variables():
     """They come after the free bodies, with all that the joints have; states, forces and accelerations agree."""
     model = kn.robots.load("arm")

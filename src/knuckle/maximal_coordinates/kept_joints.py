@@ -1,4 +1,4 @@
-"""Joints that keep their variables in maximal coordinates: those with limits or dry friction."""
+"""Joints that keep their variables in maximal coordinates: those with limits, dry friction or actuators."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from knuckle.model import Model
 from knuckle.scalar import ZERO, constant
 
-DROPPED = ("friction", "limits", "rotor_inertia")
+DROPPED = ("friction", "limits", "rotor_inertia", "actuators")
 """What of joints may be left out."""
 
 
@@ -23,11 +23,18 @@ def dropped_from(drop: Iterable[str]) -> tuple[str, ...]:
 
 def kept_joints(model: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) -> tuple[int, ...]:
     """The joints of free bodies that keep their variables, in order."""
+    driven = set[str]() if "actuators" in dropped else driven_joints(model)
 
     def keeps(i: int) -> bool:
         joint = model.joints[i]
         is_dry = any(constant(f) is not ZERO for f in joint.friction)
         has_ends = any(np.isfinite(x) for x in (*joint.limits.lower, *joint.limits.upper))
-        return (is_dry and "friction" not in dropped) or (has_ends and "limits" not in dropped)
+        is_needed = (is_dry and "friction" not in dropped) or (has_ends and "limits" not in dropped)
+        return is_needed or joint.name in driven
 
     return tuple(i for i in freed if keeps(i))
+
+
+def driven_joints(model: Model) -> set[str]:
+    """The names of joints at which actuators act."""
+    return {name for x in model.actuators for name in getattr(x.transmission, "joints", ())}

@@ -17,7 +17,7 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import SPATIAL, Inertia
 
-from .kept_joints import dropped_from, kept_joints
+from .kept_joints import driven_joints, dropped_from, kept_joints
 from .state_maps import freed_bodies, maximal_state
 
 LIGHT = 1e-14
@@ -33,14 +33,14 @@ def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable
     called `BODY_free`. `kn.maximal_state` and `kn.reduced_state` go from states to states, `kn.maximal_forces` from
     joint forces to joint forces.
 
-    A joint with limits or dry friction keeps its variable, and all that it has, so that stops count turns and what
-    sticks has a velocity that is zero: half the inertia of its body stays on it, as the body `BODY_half` after all
-    others, welded to the free half by the loop joint `JOINT_weld`. Its variables come after those of the free bodies.
+    A joint with limits, dry friction or actuators keeps its variable, and all that it has, so that stops count turns
+    and what sticks has a velocity that is zero: half the inertia of its body stays on it, as the body `BODY_half` after
+    all others, welded to the free half by the loop joint `JOINT_weld`. Its variables come after those of free bodies.
 
     Args:
         model: the mechanism, in space.
         bodies: names of the bodies to make free; all, if not given. The others stay on their joints.
-        drop: of "friction", "limits" and "rotor_inertia", what is to be left out of these joints.
+        drop: of "friction", "limits", "actuators" and "rotor_inertia", what is to be left out of these joints.
 
     Raises:
         ModelError: a joint of these bodies follows others, or is followed; or a body has no inertia of its own.
@@ -73,6 +73,10 @@ def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable
         joints=(*joints, *held), bodies=(*bodies_now, *halves), frames=tuple(frames), loops=(*loops, *model.loops),
         elements=tuple(elements), keyframes=(),
     )  # fmt: skip
+    if "actuators" in dropped:
+        lost = driven_joints(model) & {model.joints[i].name for i in freed}
+        acting = (x for x in made.actuators if not lost & set(getattr(x.transmission, "joints", ())))
+        made = made.replace(actuators=tuple(acting))
     return _with_keyframes(model, _touching_as(model, made), freed, dropped)
 
 
@@ -83,7 +87,7 @@ def _names(model: Model, freed: tuple[int, ...]) -> tuple[str, ...]:
 def _without(joint: TreeJoint, dropped: tuple[str, ...]) -> TreeJoint:
     """A joint without what is left out."""
     nothing: dict[str, Any] = {"friction": (), "limits": Limits(), "rotor_inertia": ()}
-    return replace(joint, **{name: nothing[name] for name in dropped})
+    return replace(joint, **{name: nothing[name] for name in dropped if name in nothing})
 
 
 def _must_be_possible(model: Model, freed: tuple[int, ...]) -> None:
