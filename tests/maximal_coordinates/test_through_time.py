@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.integrators.methods.variational import response
+from knuckle.integrators.system import HOLD, held_model
 from knuckle.joints import Revolute
 from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics, goes_sparse
 from knuckle.model import Builder, Limits, Model, solid_box
@@ -80,6 +82,43 @@ def test_limits_and_friction_act_as_in_reduced_coordinates(n: int, limits: Any, 
     np.testing.assert_allclose(Q, one.q[-1], atol=1e-9)
     np.testing.assert_allclose(V, one.v[-1], atol=1e-8)
     assert np.abs(other.q[:, -n:]).max() < (0.4 + 1e-12 if limits == "rigid" else 0.5)
+
+
+def test_sparse_equations_hold_what_sticks():
+    """As reduced coordinates do with a rotor that nothing moves: the same motion, held against the same forces."""
+    model, held, n = stiff_chain(3, 0.5), np.array([0.0, 1.0, 0.0]), 3
+    rng = np.random.default_rng(2)
+    q, v, tau, push = rng.normal(size=(4, n)) * [[0.3], [1.0], [5.0], [1.0]]
+    v = v * (1 - held)
+    maximal, stuck = kn.maximal(model), held_model(model, held)
+    sparse, which = SparseDynamics(maximal, hold=HOLD), np.concatenate([np.zeros(6 * n), held])
+    (Q, V), T = kn.maximal_state(model, q, v), kn.maximal_forces(model, q, tau)
+    scale = np.where(held, HOLD, 1.0)
+    found = sparse.forward_dynamics(Q, V, T, held=which)[-n:]
+    np.testing.assert_allclose(found * scale, kn.forward_dynamics(stuck, q, v, tau) * scale, rtol=1e-9)
+    pushed = np.where(held, 0.2 * HOLD, push)  # what turns back is stopped so
+    found = sparse.response(Q, kn.maximal_forces(model, q, pushed), which)[-n:]
+    np.testing.assert_allclose(found, response(stuck, q, pushed), rtol=1e-9)
+    assert found[1] == pytest.approx(0.2)
+    projected = sparse.project(Q + 1e-4 * np.sin(np.arange(len(Q))), V, which)
+    assert SparseDynamics(maximal).openness(*projected)[0].max() < 1e-6
+    assert projected[0][-2] == pytest.approx(q[1] + 1e-4 * np.sin(len(Q) - 2), abs=1e-12)
+
+
+@pytest.mark.slow
+def test_many_joints_that_rub_move_as_in_reduced_coordinates():
+    """Some stick, some slide and turn back; nothing of it is compiled for the whole mechanism."""
+    model, n = stiff_chain(6, 8.0), 6
+    q, v = 0.2 * np.cos(np.arange(n)), 0.3 * np.sin(np.arange(n))
+    maximal = kn.maximal(model)
+    assert goes_sparse(maximal)
+    options: Any = {"dt": 2e-3, "integrator": "euler"}
+    one = kn.simulate(model, q, v, 0.1, **options)
+    other = kn.simulate(maximal, *kn.maximal_state(model, q, v), 0.1, **options)
+    Q, V = kn.reduced_state(model, other.q[-1], other.v[-1])
+    assert 0 < (one.v[-1] == 0).sum() < n
+    np.testing.assert_array_equal(V == 0, one.v[-1] == 0)
+    np.testing.assert_allclose(Q, one.q[-1], atol=1e-4)
 
 
 def test_a_joint_turns_back_while_another_rests_on_its_stop():

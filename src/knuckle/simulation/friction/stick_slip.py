@@ -16,7 +16,7 @@ from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.solvers.complementarity import boxed
 
-from .dry_friction import friction_rows, largest_friction, modes_of, responses
+from .dry_friction import friction_rows, largest_friction, modes_of, responses_in
 
 Array: TypeAlias = NDArray[Any]
 NOISE = 1e-13
@@ -122,7 +122,7 @@ class StickSlip(ModeSwitch):
         system = stepper.acting(State(q, v, (modes, *memory)))
         sliding = system.under(system.force, held)
         a, f = sliding.acceleration(t, q, v)[free], largest_friction(self._model, t, q)[free]
-        A = responses(self._model, t, q, np.eye(len(v))[free], held)[:, free]
+        A = responses_in(system, t, q, np.eye(len(v))[free], held)[:, free]
         x = boxed(A, a, -f, f)
         modes[free] = np.where(np.abs(x) < f, 0.0, -np.sign(x))
         return modes

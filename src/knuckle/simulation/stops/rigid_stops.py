@@ -19,7 +19,7 @@ from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Control
 from knuckle.simulation.crossings import dip, may_dip, reopening, root
-from knuckle.simulation.friction.dry_friction import at_rest, largest_friction, responses
+from knuckle.simulation.friction.dry_friction import at_rest, largest_friction, responses_in
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
@@ -293,8 +293,11 @@ class JointStops(ModeSwitch):
         """S and H⁻¹Sᵀ of some stops, with loops and, in a system with dry friction, sticking joints held."""
         S = self.bounds.rows(q, which)
         if system is not None and system.sticking is not None:
-            return S, responses(self.model, t, q, S, system.sticking).T
+            return S, responses_in(system, t, q, S, system.sticking).T
         now = self.model.at_time(t) if self._system.depends_on_time else self.model
+        respond = self._system.held_response(q) if self.model.loops else None
+        if respond is not None:
+            return S, np.array([respond(row, np.zeros(self.model.nv)) for row in S]).reshape(S.shape).T
         if self.model.loops:
             constrained = DenseConstraints(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
             return S, constrained.response(np.zeros(len(constrained.rows.K)), S).T
