@@ -90,7 +90,7 @@ class JointStops(ModeSwitch):
     def _is_held(self) -> bool:
         """Whether what rests on a stop is one velocity variable each, which steps hold as they do what sticks.
 
-        Closed loops alone do without, by forces of stops: their equations may be sparse, and cannot hold.
+        Closed loops alone do without, by forces of stops.
         """
         is_plain = not self.model.loops and self._free.is_compiled
         return self.bounds.alone is not None and (is_plain or self._free.has_friction or self._free.muscles is not None)
