@@ -74,7 +74,7 @@ class LoopPrinter(Printer):
         return self._through_time(self.inside(name), feedback, name)
 
     def _read_before(self) -> Iterator[tuple[int, str]]:
-        """Outputs that are inputs as they were: read before any place is written, for segments load inputs where used."""
+        """Outputs that are inputs as they were, read before any place is written: segments load inputs where used."""
         for i in dict.fromkeys(self.program.outputs):
             if self.program.nodes[i].op == "input":
                 yield i, self.body.put(f"bitcast {self.lanes.vector} {self.names[i]} to {self.lanes.vector}")
