@@ -45,6 +45,7 @@ from .contact_impulses import (
     must_be_few,
     on_canonical,
 )
+from .contact_slopes import with_slopes
 
 
 @dataclass(frozen=True)
@@ -225,7 +226,7 @@ def with_contacts(
     G = [[inner(tree, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, fast, x) for x in rows], [rate(before, slow, x) for x in rows]
     found, residual, free_work, problem = resolved(
-        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance, with_slopes
     )
     z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))

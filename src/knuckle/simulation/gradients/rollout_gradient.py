@@ -19,7 +19,6 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory, threads
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
-from knuckle.integrators.methods.soft_contact_steps import AroundSteps
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
 from knuckle.simulation.friction.dry_friction import friction_rows
@@ -32,6 +31,7 @@ from .adjoint_texts import ADJOINT, GIVEN, SUM, AtEnd, AtStart, BackwardStep
 from .curvature_texts import RATE, Direction, WithRates
 from .loss_texts import TOTAL, Scored, loss_of, must_be_loss
 from .memory_plan import MemoryPlan, memory_to_use
+from .redundant_contacts import SharedLoads
 from .there_and_back import ThereAndBack
 
 Array: TypeAlias = NDArray[Any]
@@ -124,7 +124,8 @@ def rollout_gradient(
         wrt: the names of the arguments to differentiate by: "q0", "v0", "tau", "excitations", "activations0",
             "fiber_lengths0" and those of parameters. None for all that are given, and the first state.
         integrator: by its name, or itself, as for `rollout`.
-        contacts: soft contacts, or False; contacts that are solved have no derivatives.
+        contacts: whether contacts are solved, or soft ones, as for `rollout`. Derivatives of steps with solved contacts
+            are those while each contact stays open, sticking or sliding.
         controller: a kernel controller(model, …) → τ, as for `rollout`.
         external_forces: a kernel.
         excitations: arrays or a kernel, as for `rollout`.
@@ -162,10 +163,10 @@ def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -
     for what, control in zip(("controller", "external_forces", "excitations"), taken.python, strict=True):
         if control is not None:
             raise TypeError(f"{what} must be a kernel, whose derivatives are known: @kn.kernel before it makes it one")
-    if taken.step.integrator.solves_contacts and not isinstance(taken.step.integrator, AroundSteps):
+    if taken.step.integrator.takes_numbers:
         raise TypeError(
-            f'integrator "{taken.name}" solves for impulses of contact, which have no derivatives here: take soft '
-            "contacts, contacts=kn.contact.CompliantContacts(), or contacts=False and another integrator"
+            f'integrator "{taken.name}" steps by loops over what touches, which have no derivatives here: take '
+            'integrator="contact" where contacts are few, or soft contacts, contacts=kn.contact.CompliantContacts()'
         )
     final = taken.functional.get("final_loss")
     if final is not None and (late := [name for name in final.names if name in time_varying]):
@@ -264,6 +265,7 @@ class _Gradient:
             ),
             specialization_of(self._text(back, len(self.moving)), self.model, inputs, "gradient of a rollout"),
             at_end, parts, self.inputs.others, self.moving, self.held, takes, end_wrt, taken.steps, part, self.orders,
+            SharedLoads.of(self.model, taken.step.integrator),
         )  # fmt: skip
 
     def _at_start(self, back: Mapping[str, Array]) -> dict[str, Array]:
@@ -307,7 +309,7 @@ class _Gradient:
         given = whole[GIVEN][:, 0]
         growth = np.where(given > 0, adjoint / np.where(given > 0, given, 1), 0.0).reshape(batch)
         loss = whole["loss"].reshape(batch)
-        self._warn(loss, growth)
+        self._warn(loss, growth, int(whole["unclear"].sum()))
         last = {name: whole[f"last {name}"].reshape(*batch, parts[name]) for name in ("q", "v")}
         found = RolloutGradient(
             loss[()], self._gradients(whole, rows, ""), growth[()], last["q"], last["v"], self.taken.name, plan.steps
@@ -317,7 +319,7 @@ class _Gradient:
         rate, products = whole[f"{RATE}loss"].reshape(batch)[()], self._gradients(whole, rows, RATE)
         return dataclasses.replace(found, rate=rate, hessian_product=products)
 
-    def _warn(self, loss: Array, growth: Array) -> None:
+    def _warn(self, loss: Array, growth: Array, unclear: int) -> None:
         taken, count = self.taken, loss.size
         lost = int((~(np.isfinite(loss) & np.isfinite(growth))).sum())
         name = self.model.name
@@ -325,6 +327,12 @@ class _Gradient:
             warn(
                 f"the loss or the gradient of {lost} of {count} trajectories of {name} is not finite: take shorter "
                 "steps, or look at kn.rollout(...).diverged_at"
+            )
+        if unclear:
+            warn(
+                f"in {unclear} of {count} trajectories of {name} more than three places between two bodies push at "
+                "once, and slide in different ways: how they share their load is not unique, and the gradients are those of "
+                "one choice. Soft contacts, contacts=kn.contact.CompliantContacts(), have none to make"
             )
         largest = float(np.nan_to_num(growth, posinf=0.0).max(initial=0.0))
         if largest > CHAOTIC:

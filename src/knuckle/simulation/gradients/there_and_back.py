@@ -19,6 +19,7 @@ from knuckle.engine.native import result_memory as memory
 from .adjoint_texts import ADJOINT, GIVEN, ROW, SUM
 from .curvature_texts import RATE
 from .loss_texts import TOTAL
+from .redundant_contacts import SharedLoads
 
 Array: TypeAlias = NDArray[Any]
 Parts: TypeAlias = Mapping[str, Array]
@@ -42,6 +43,7 @@ class ThereAndBack:
         part: every how many steps a state is kept.
         orders: what names begin with: nothing for the rollout and its gradient, and `RATE` for derivatives along a
             direction of these, if they go with them.
+        shared: contacts whose impulses may not be unique, to look for.
     """
 
     there: Specialization
@@ -56,6 +58,7 @@ class ThereAndBack:
     steps: int
     part: int
     orders: tuple[str, ...] = ("",)
+    shared: SharedLoads | None = None
 
     @property
     def cuts(self) -> list[int]:
@@ -83,15 +86,23 @@ class ThereAndBack:
         if len(cuts) > 2:
             now = self._go(now, 0, cuts[-2], self.part, kept)
         last = self._go(now, cuts[-2], cuts[-1], 1, held) if self.steps else now
+        unclear = self._unclear(held, cuts[-1] - cuts[-2]) if self.steps else np.zeros(n, bool)
         final, adjoints = self._ended(last)
         for k in range(len(cuts) - 2, -1, -1):
             first, end = cuts[k], cuts[k + 1]
             if end < self.steps:
                 totals = {order + TOTAL: now[order + TOTAL] for order in self.orders}
                 self._go({**{name: x[:, k] for name, x in kept.items()}, **totals}, first, end, 1, held)
+                unclear |= self._unclear(held, end - first)
             adjoints = self._return(adjoints, first, end, held, rows)
         losses = {f"{order}loss": last[order + TOTAL][:, 0] + final[order] for order in self.orders}
-        return {**adjoints, **losses, "last q": last["q"], "last v": last["v"]}
+        return {**adjoints, **losses, "last q": last["q"], "last v": last["v"], "unclear": unclear}
+
+    def _unclear(self, held: Parts, steps: int) -> NDArray[np.bool_]:
+        """Whether impulses of contact in the states of some steps are not unique, of each trajectory."""
+        if self.shared is None:
+            return np.zeros(len(held["q"]), bool)
+        return self.shared.unclear(held["memory0"][:, 1 : steps + 1])
 
     def _go(self, state: Parts, first: int, end: int, save_every: int, kept: Parts) -> dict[str, Array]:
         """The state after some steps; those on the way are kept."""
