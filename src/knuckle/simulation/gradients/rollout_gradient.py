@@ -165,8 +165,8 @@ def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -
             raise TypeError(f"{what} must be a kernel, whose derivatives are known: @kn.kernel before it makes it one")
     if taken.step.integrator.takes_numbers:
         raise TypeError(
-            f'integrator "{taken.name}" steps by loops over what touches, which have no derivatives here: take '
-            'integrator="contact" where contacts are few, or soft contacts, contacts=kn.contact.CompliantContacts()'
+            f'integrator "{taken.name}" steps by loops on numbers, which have no derivatives here: take another, '
+            '"contact" where contacts are few, or soft contacts, contacts=kn.contact.CompliantContacts()'
         )
     final = taken.functional.get("final_loss")
     if final is not None and (late := [name for name in final.names if name in time_varying]):
@@ -331,8 +331,8 @@ class _Gradient:
         if unclear:
             warn(
                 f"in {unclear} of {count} trajectories of {name} more than three places between two bodies push at "
-                "once, and slide in different ways: how they share their load is not unique, and the gradients are those of "
-                "one choice. Soft contacts, contacts=kn.contact.CompliantContacts(), have none to make"
+                "once, and slide in different ways: how they share their load is not unique, and the gradients are "
+                "those of one choice. Soft contacts, contacts=kn.contact.CompliantContacts(), have none to make"
             )
         largest = float(np.nan_to_num(growth, posinf=0.0).max(initial=0.0))
         if largest > CHAOTIC:
