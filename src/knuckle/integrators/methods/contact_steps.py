@@ -25,6 +25,7 @@ from knuckle.algorithms.contact.overlap_recovery import largest, recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.contact.impulse_slopes import with_slopes
 from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.specialization import canonical_form
 from knuckle.functions.line_inertia import must_have_no_armature
@@ -45,7 +46,6 @@ from .contact_impulses import (
     must_be_few,
     on_canonical,
 )
-from .contact_slopes import with_slopes
 
 
 @dataclass(frozen=True)

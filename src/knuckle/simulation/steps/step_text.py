@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from knuckle.model import Model
 from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import less, select
-from knuckle.simulation.controls import CONTROLS, DRIVEN, MUSCLES, NO_FORCE, Control
+from knuckle.simulation.controls import CONTROLS, DRIVEN, MUSCLES, NO_FORCE, ConstantForce, Control
 from knuckle.simulation.friction.dry_friction import begun, has_modes, stepped, within_modes
 from knuckle.simulation.friction.dry_friction import held as in_modes
 from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_DRIVEN, FIRST_FIBERS
@@ -179,6 +179,12 @@ class StepText:
         wrenches_of = f_ext if acts else None
         held_by = values[RESTING] if self.rests else None
         return System(moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text)
+
+    def with_held_forces(self) -> StepText:
+        """The text with the forces as parameters."""
+        names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED, "driven": CONTROLS}
+        held = [what for what in names if what == "controller" or getattr(self, what).function is not None]
+        return replace(self, **{what: Control(ConstantForce(names[what]), what, (names[what],)) for what in held})
 
     def _drive(
         self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]

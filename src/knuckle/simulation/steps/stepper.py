@@ -17,7 +17,7 @@ from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stab
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import CONTROLS, ConstantForce, Control, Parameters, forces_of
+from knuckle.simulation.controls import Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -29,7 +29,7 @@ from knuckle.simulation.friction.dry_friction import (
     still,
     within_modes,
 )
-from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
+from knuckle.simulation.muscle_inputs import MuscleInputs
 from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
 from .native_methods import compiled, loads
@@ -93,7 +93,7 @@ class Stepper:
         self._between = replace(self._step, sampled=plain)
         self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
         if not self._is_text:
-            self._between = _with_held_forces(self._between)
+            self._between = self._between.with_held_forces()
         self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
@@ -446,21 +446,16 @@ class Stepper:
         return State(state.q, state.v, self._plain(state).memory[self.has_friction :])
 
     def _forces(self, t: float, q: Array, v: Array, t0: float, state: State, dt: float) -> tuple[Array, ...]:
-        """The forces of Python functions, and excitations and controls, which native code takes as they are.
-
-        They are those at t in a step of dt from a state at t₀.
-        """
+        """The forces of Python functions, excitations and controls, at t in a step of dt from a state at t₀."""
         if self._is_text:
             return ()
         system = self.pushed(state)
-        drive = system.muscles
-        if drive is None:
+        if (drive := system.muscles) is None:
             return system.forces(t, q, v)
-        z, now = self.states(state), system.at_time(t)
+        now = system.at_time(t)
         forces = self.integrator.in_step(system, t0, self._own(state), dt).forces(t, q, v)
-        excited = (drive.excitations(now, t, q, v, z),) if drive.which.is_excited else ()
-        told = drive.told(now, t, q, v)
-        return *forces, *excited, *(() if told is None else (told,))
+        excited = drive.excitations(now, t, q, v, self.states(state)) if drive.which.is_excited else None
+        return *forces, *(x for x in (excited, drive.told(now, t, q, v)) if x is not None)
 
     def _native(
         self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
@@ -495,13 +490,6 @@ def stepper(
     """
     forces = forces_of(model, controller, external_forces, parameters)
     return Stepper(model, integrator, *forces, stabilization_of(stabilization))
-
-
-def _with_held_forces(text: StepText) -> StepText:
-    """The text with the forces as parameters."""
-    names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED, "driven": CONTROLS}
-    held = {what: x for what, x in names.items() if what == "controller" or getattr(text, what).function is not None}
-    return replace(text, **{what: Control(ConstantForce(x), what, (x,)) for what, x in held.items()})
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:
