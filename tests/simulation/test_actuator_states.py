@@ -125,6 +125,8 @@ def test_all_ways_agree(integrator: Any, dynamics: ActuatorDynamics):
         one.step([U])
         many.step(np.full((3, 1), U))
     np.testing.assert_allclose(one.q, first.q[-1], rtol=1e-12)
+    np.testing.assert_allclose(one.actuator_states, first.actuator_states[-1], rtol=1e-12)
+    np.testing.assert_allclose(many.actuator_states, np.tile(first.actuator_states[-1], (3, 1)), rtol=1e-12)
     np.testing.assert_allclose(many.v, np.tile(first.v[-1], (3, 1)), rtol=1e-12)
 
 

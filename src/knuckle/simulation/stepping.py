@@ -227,6 +227,15 @@ class Stepping:
         return self._row[self._v_place]
 
     @property
+    def actuator_states(self) -> Array:
+        """The states (..., s) of the actuators that have some, where these are told controls."""
+        place = self._stepper.states_place(len(self._shapes))
+        if place is None:
+            return np.zeros((*self.batch, 0))
+        at = self.model.nq + self.model.nv + sum(map(math.prod, self._shapes[:place]))
+        return self._row[..., at : at + math.prod(self._shapes[place])]
+
+    @property
     def batch(self) -> tuple[int, ...]:
         """The batch axes; () for one state."""
         return self._row.shape[:-1]

@@ -53,12 +53,13 @@ def newton(
 
     F' may be that of another problem with the same numbers, which stays where this one changes.
     """
-    left = [contact.left for contact in _all_linearized(problem, impulses, softness)]
     at = problem if slopes_of is None else slopes_of
-    contacts = _all_linearized(at, impulses, softness)
+    contacts = own = _all_linearized(problem, impulses, softness)
+    if slopes_of is not None:
+        contacts = _all_linearized(at, impulses, softness)
     slight, solver = (ROWS, by_rows) if problem.inertia is None else (AXES, by_axes)
     solve = solver(at, contacts, 1 - slight.part - softness)
-    change = last = solve(left)
+    change = last = solve([contact.left for contact in own])
     for _ in range(slight.again):
         last = solve([slight.part * (contact.slope @ x) for contact, x in zip(contacts, last, strict=True)])
         change = [x + y for x, y in zip(change, last, strict=True)]
