@@ -135,6 +135,11 @@ def test_actuators_stay_where_they_are():
     np.testing.assert_allclose(found[12:], a[1:], atol=1e-10)
     without = kn.maximal(model, drop="actuators")
     assert (without.actuators, without.nv) == ((jet,), 12)
+    b = Builder("ball")
+    b.body("ball", joint=Spherical(), inertia=box)
+    turn = kn.actuators.Actuator("turn", kn.actuators.AtBallJoint("ball_joint", (0.0, 1.0, 0.0)))
+    ball = b.build().replace(actuators=(turn,))
+    assert kn.maximal(ball).actuators == (turn,)
 
 
 def test_joints_with_limits_and_friction_keep_their_variables():

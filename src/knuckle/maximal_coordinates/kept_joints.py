@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from knuckle.model import Model
+from knuckle.model.actuators.actuator import Actuator
 from knuckle.scalar import ZERO, constant
 
 DROPPED = ("friction", "limits", "rotor_inertia", "actuators")
@@ -37,4 +38,12 @@ def kept_joints(model: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) 
 
 def driven_joints(model: Model) -> set[str]:
     """The names of joints at which actuators act."""
-    return {name for x in model.actuators for name in getattr(x.transmission, "joints", ())}
+    names = set(model.joint_names) if model.actuators else set[str]()
+    return {name for name in names if len(acting_without(model, {name})) < len(model.actuators)}
+
+
+def acting_without(model: Model, joints: set[str]) -> tuple[Actuator, ...]:
+    """The actuators that do not need some joints."""
+    frames = {model.base.name, *model.body_names, *(frame.name for frame in model.frames)}
+    left, lines = set(model.joint_names) - joints, {element.name for element in model.elements}
+    return tuple(x for x in model.actuators if x.transmission.stays(left, frames, lines))

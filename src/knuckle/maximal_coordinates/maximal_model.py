@@ -17,7 +17,7 @@ from knuckle.public_names import public
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import SPATIAL, Inertia
 
-from .kept_joints import driven_joints, dropped_from, kept_joints
+from .kept_joints import acting_without, dropped_from, kept_joints
 from .state_maps import freed_bodies, maximal_state
 
 LIGHT = 1e-14
@@ -74,9 +74,8 @@ def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable
         elements=tuple(elements), keyframes=(),
     )  # fmt: skip
     if "actuators" in dropped:
-        lost = driven_joints(model) & {model.joints[i].name for i in freed}
-        acting = (x for x in made.actuators if not lost & set(getattr(x.transmission, "joints", ())))
-        made = made.replace(actuators=tuple(acting))
+        lost = {model.joints[i].name for i in freed}
+        made = made.replace(actuators=acting_without(model, lost))
     return _with_keyframes(model, _touching_as(model, made), freed, dropped)
 
 

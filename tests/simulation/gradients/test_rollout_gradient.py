@@ -323,5 +323,10 @@ class TestMistakes:
         raises(TypeError, "wrt names arguments that are given: q0, v0, not 'tau'", effort, wrt="tau")
         raises(TypeError, "final_loss effort needs tau", final_loss=effort)
         raises(TypeError, "parameters has a, which no function asks for", effort, parameters={"a": 1.0})
-        raises(TypeError, "solves for impulses of contact", effort, integrator="contact")
+        raises(
+            TypeError,
+            "steps by loops on numbers",
+            effort,
+            integrator=kn.integrators.ColliderSteps(kn.contact.ShapeCollider.of(arm())),
+        )
         raises(TypeError, "returns a vector of 2, and must return one number", kn.kernel(lambda model, q: q))

@@ -104,6 +104,7 @@ def held(system: System, modes: Any) -> System:
     def force(at: Model, t: Any, q: Any, v: Any) -> Any:
         model = system.unheld(t)
         friction = friction_limits(model, q)
+        model = model if at.actuators is model.actuators else model.replace(actuators=at.actuators)
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
     resting: Any = [ZERO] * len(modes) if system.sticking is None else system.sticking

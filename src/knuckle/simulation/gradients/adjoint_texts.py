@@ -49,6 +49,10 @@ class BackwardStep:
     held: tuple[str, ...]
 
     @property
+    def __name__(self) -> str:
+        return f"{type(self).__name__} of {self.step.name}"
+
+    @property
     def integrator(self) -> Integrator:
         return self.step.integrator
 
@@ -89,6 +93,10 @@ class AtEnd:
     loss: Loss
     wrt: tuple[str, ...]
 
+    @property
+    def __name__(self) -> str:
+        return f"AtEnd of {self.loss.__name__}"
+
     def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
         slopes = pulled(self.loss, model, values, [ONE], self.loss.control.names)
         own = {name: flat(values[name]) for name in self.wrt}
@@ -106,6 +114,10 @@ class AtStart:
     start: StepText
     parts: tuple[str, ...]
     wrt: tuple[str, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"{type(self).__name__} of {self.start.name}"
 
     @property
     def integrator(self) -> Integrator:

@@ -88,6 +88,10 @@ class Scored:
     loss: Loss | None
 
     @property
+    def __name__(self) -> str:
+        return f"{type(self).__name__} of {self.step.name}"
+
+    @property
     def integrator(self) -> Integrator:
         return self.step.integrator
 

@@ -35,7 +35,7 @@ from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, Sampled
 from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import APPLIED, RESTING, LoadText, StepText, at_stops, with_held_forces
+from .step_text import APPLIED, RESTING, LoadText, StepText, at_stops
 
 if TYPE_CHECKING:
     from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
@@ -87,13 +87,12 @@ class Stepper:
         self._step = StepText(
             "step", integrator, controller, external_forces,
             stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
-            rests=RESTING in parameters, applies=APPLIED in parameters,
+            rests=RESTING in parameters, applies=APPLIED in parameters, driven=told.controls,
         )  # fmt: skip
-        plain = self.sampled and between_samples(self.sampled)
-        self._between = replace(self._step, sampled=plain)
+        self._between = replace(self._step, sampled=self.sampled and between_samples(self.sampled))
         self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
         if not self._is_text:
-            self._between = with_held_forces(self._between)
+            self._between = self._between.with_held_forces()
         self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
@@ -244,17 +243,10 @@ class Stepper:
         system, plain = self.pushed(state), self._plain(state)
         if self.integrator.takes_numbers and not self.has_friction:
             new = self.integrator.closed(system, t, self.integrator.step(system, t, plain, dt), dt)
-            return self._with_sample(t, self._rested(state, new), state, dt)
-        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
-            new = self._rested(state, stepped(self.integrator, system, t, plain, dt))
             return self._with_sample(t, new, state, dt)
+        if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
+            return self._with_sample(t, stepped(self.integrator, system, t, plain, dt), state, dt)
         return self._stepped("step", t, state, dt)
-
-    def _rested(self, old: State, new: State) -> State:
-        """The state after a step that is no text, with what rests on stops exactly where it was."""
-        if RESTING not in self.parameters:
-            return new
-        return State(*at_stops(self.model, self.rests, old.q, new.q, new.v), new.memory)
 
     def _plain(self, state: State) -> State:
         """A state without what a sampled controller remembers."""
@@ -265,7 +257,8 @@ class Stepper:
         return () if self.sampled is None else state.memory[-1:]
 
     def _with_sample(self, t: float, new: State, old: State, dt: float) -> State:
-        """The state at the end of a step that began with `old` at t, with what a sampled controller remembers there."""
+        """The state at the end of a step that began with `old` at t: what rests where it was, samples remembered."""
+        new = State(*at_stops(self.model, self.rests, old.q, new.q, new.v), new.memory) if self.rests.any() else new
         if self.sampled is None:
             return new
         own = self._sampled_at(t + dt, new.q, new.v, self.sampled.later(old.memory[-1], dt))
@@ -297,11 +290,11 @@ class Stepper:
             return self._persistent("slid", self.integrator, t, state, dt)
         if self._is_long or (not self._is_text and not self.integrator.evaluates_forces_once):
             new = within_modes("slid", self.integrator, self.pushed(state), t, self._plain(state), (), dt)
-            return self._with_sample(t, self._rested(state, new), state, dt)
+            return self._with_sample(t, new, state, dt)
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
-        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, state))
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, t, state, dt))
         if not self._samples_inside:
             memory[-1] = self._sampled_at(t + dt, q, v, memory[-1])
         return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
@@ -309,12 +302,16 @@ class Stepper:
     def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
         """A step by native code, if its equations were solved; else the step with as many iterations as that takes."""
         try:
-            self.integrator.check(t, new, dt)
+            self.check(t, new, dt)
         except ConvergenceError:
             if not isinstance(self.integrator, Iterative):
                 raise
             return self._persistent(method, self.integrator, t, state, dt)
         return new
+
+    def check(self, t: float, state: State, dt: float) -> None:
+        """An error where a step that led to a state has not solved its equations."""
+        self.integrator.check(t, self._plain(state), dt)
 
     def _persistent(self, method: str, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equations are solved here, with as many improvements as that takes."""
@@ -329,7 +326,7 @@ class Stepper:
             new = finished(integrator, system, t, plain, new, dt)
         else:
             new = integrator.closed(system, t, new, dt)
-        return self._with_sample(t, self._rested(state, new), state, dt)
+        return self._with_sample(t, new, state, dt)
 
     def attempt(self, t: float, state: State, dt: float) -> tuple[State, Array, Array]:
         """The state at t + dt, and the estimated errors of its q (as a displacement) and v."""
@@ -337,7 +334,7 @@ class Stepper:
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
             new, *errors = within_modes("attempt", self.integrator, self.system, t, state, (), dt)
-            return self._rested(state, new), errors[0], errors[1]
+            return self._with_sample(t, new, state, dt), errors[0], errors[1]
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
@@ -442,20 +439,24 @@ class Stepper:
         """The forces of Python functions where an equation takes them."""
         if self._is_text:
             return ()
-        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt), state)
+        at = integrator.force_arguments(self.held(state), t, self._own(state), x, dt)
+        return self._forces(*at, t, state, dt)
 
     def _own(self, state: State) -> State:
         """A state as the integrator knows it: without the modes of dry friction, and without what controllers hold."""
         return State(state.q, state.v, self._plain(state).memory[self.has_friction :])
 
-    def _forces(self, t: float, q: Array, v: Array, state: State) -> tuple[Array, ...]:
-        """The forces of Python functions in a state, and excitations, which native code takes as they are."""
+    def _forces(self, t: float, q: Array, v: Array, t0: float, state: State, dt: float) -> tuple[Array, ...]:
+        """The forces of Python functions, excitations and controls, at t in a step of dt from a state at t₀."""
         if self._is_text:
             return ()
-        drive, forces = self.system.muscles, self.system.forces(t, q, v)
-        if drive is None or not drive.which.is_excited:
-            return forces
-        return *forces, drive.excitations(self.system.at_time(t), t, q, v, self.states(state))
+        system = self.pushed(state)
+        if (drive := system.muscles) is None:
+            return system.forces(t, q, v)
+        now = system.at_time(t)
+        forces = self.integrator.in_step(system, t0, self._own(state), dt).forces(t, q, v)
+        excited = drive.excitations(now, t, q, v, self.states(state)) if drive.which.is_excited else None
+        return *forces, *(x for x in (excited, drive.told(now, t, q, v)) if x is not None)
 
     def _native(
         self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
