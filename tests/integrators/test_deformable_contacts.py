@@ -268,3 +268,34 @@ def test_a_ball_on_a_trampoline() -> None:
     late = motion.times > 1.0
     upward = (motion.v[-1] - motion.v[np.argmax(late)])[5] / (motion.times[-1] - 1.0)
     assert abs(upward) < 0.1 * G
+
+
+@pytest.mark.slow
+def test_two_fingers_lift_a_block_and_let_it_fall() -> None:
+    """Nothing but friction holds it: it follows the fingers up, and lies on the ground after they have opened."""
+    b = kn.Builder("gripper")
+    b.surface("default", friction=0.8)
+    b.ground(height=-0.05)
+    b.body("lift", joint=kn.joints.Prismatic("z"), mass=1.0, inertia=(0.1, 0.1, 0.1))
+    for side, name in ((-1, "left"), (1, "right")):
+        at = (side * 0.075, 0.0, 0.0)
+        finger = {"mass": 0.2, "inertia": (0.01, 0.01, 0.01), "collisions": [Box((0.03, 0.1, 0.08))], "damping": 5.0}
+        b.body(name, "lift", kn.joints.Prismatic("x"), at, **finger)
+    mesh = E.box_mesh((0.1, 0.08, 0.1), (3, 2, 3))
+    b.deformable("block", mesh, material=E.NeoHookean(3e4, 0.35), density=500.0, damping=0.01)
+
+    @kn.kernel
+    def grasp(model: Any, t: Any, q: Any, v: Any) -> Any:
+        height = kn.where(t < 0.3, 0.0, kn.where(t < 0.7, 0.25 * (t - 0.3), 0.1))
+        grip = kn.where(t < 0.9, 10.0, -5.0)
+        return [1.8 * G + 4000 * (height - q[0]) - 120 * v[0], grip - 2 * v[1], -grip - 2 * v[2]]
+
+    model = b.build()
+    with pytest.warns(RuntimeWarning, match="pass through the ground"):
+        motion = kn.simulate(model, None, None, 1.3, dt=STEP, controller=grasp)
+    assert motion.reason == "finished"
+    heights = motion.nodes("block")[..., 2].mean(axis=1)
+    held = (motion.times > 0.75) & (motion.times < 0.9)
+    assert heights[held] == pytest.approx(motion.q[held, 0], abs=3e-3)
+    assert abs(heights[-1]) < 2e-3
+    assert motion.nodes("block")[..., 2].min() > -0.05 - 1e-4
