@@ -54,7 +54,7 @@ def test_trajectories_are_those_of_simulations() -> None:
     must_be_the_same(many, each)
     assert many.nodes("block").shape == (3, 4, 12, 3)
     assert many[1:].nodes("block").shape == (2, 4, 12, 3)
-    assert np.array_equal(many[many.q[:, 0, 0] > 0].node_rows.x, many.node_rows.x[:2])
+    assert np.array_equal(many[many.q[:, 0, 0] > 0].nodes("block"), many.nodes("block")[:2])
 
 
 def test_on_a_floor_and_on_threads() -> None:
@@ -90,7 +90,7 @@ def test_kernels_forces_of_every_step_and_functions() -> None:
     assert np.array_equal(asked, STEP * np.arange(steps))
     assert np.array_equal(given.q, same.q)
     assert np.array_equal(given.tau, same.tau)
-    assert np.array_equal(given.node_rows.x, same.node_rows.x)
+    assert np.array_equal(given.nodes("block"), same.nodes("block"))
     assert not np.array_equal(given.q, kn.rollout(model, Q, None, pushes[:, :1], STEP, steps=steps).q)
     wrench = np.zeros((1, 6))
     wrench[0, 3] = 2.0
