@@ -99,6 +99,20 @@ def test_kernels_forces_of_every_step_and_functions() -> None:
     assert np.array_equal(pushed.q[2], alone.q)
 
 
+def test_actuators() -> None:
+    """Constant controls, of each trajectory its own; those that change are refused."""
+    servo = kn.actuators.position_servo("servo", "arm_joint", kp=5.0, kv=0.1)
+    model, u = flail().replace(actuators=(servo,)), np.array([[[0.4]], [[-0.3]]])
+    many = kn.rollout(model, Q[:2], None, None, STEP, steps=3, controls=u)
+    must_be_the_same(many, [kn.simulate(model, Q[k], None, 3 * STEP, dt=STEP, controls=u[k, 0]) for k in (0, 1)])
+    for text, controls in (
+        ("applied_controls is given for every step", np.zeros((3, 1))),
+        ("controls that are a function", lambda model, q: -q),
+    ):
+        with pytest.raises(kn.ModelError, match=text):
+            kn.rollout(model, Q, None, None, STEP, steps=3, controls=controls)
+
+
 def test_files_keep_the_nodes(tmp_path: Path) -> None:
     many = kn.rollout(flail(), Q, None, None, STEP, steps=2)
     many.save(tmp_path / "many.npz")
@@ -125,9 +139,12 @@ def test_what_is_refused() -> None:
     sampled = kn.SampledController(lambda model, q: -q, period=STEP)
     for text, options in (
         ("model_fn", {"model_fn": heavier, "parameters": {"mass": 1.0}}),
-        ("controller", {"controller": sampled}),
+        ("a sampled controller", {"controller": sampled}),
         ("save_contacts", {"save_contacts": True}),
-        ("time_varying", {"controller": held_up, "parameters": {"gain": np.ones((2, 1))}, "time_varying": ["gain"]}),
+        (
+            "gain is given for every step",
+            {"controller": held_up, "parameters": {"gain": np.ones((2, 1))}, "time_varying": ["gain"]},
+        ),
     ):
         with pytest.raises(kn.ModelError, match=text):
             kn.rollout(model, None, None, None, STEP, steps=2, **options)  # type: ignore[arg-type]
