@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,6 +139,25 @@ def test_friction_holds_until_the_state_is_large_enough(integrator: Any):
     motion = kn.simulate(model, [0.0], [0.0], 1.0, dt=1e-3, integrator=integrator, controls=[1.0])
     assert motion.v[330, 0] == 0.0
     assert motion.v[-1, 0] == pytest.approx((1.5 * (1 - 1 / 9) - 2 / 3) / MASS, abs=1e-5)
+
+
+def test_a_rigid_stop_holds_until_the_state_pulls_back():
+    """The state grows until t = ½ and is zero again at 1, where the sledge leaves its stop."""
+    model = sledge(ActuatorDynamics("integrator"))
+    ends = kn.model.Limits((-1.0,), (0.05,))
+    model = model.replace(joints=(replace(model.joints[0], limits=ends),))
+
+    @kn.kernel
+    def there_and_back(model: Any, t: Any) -> Any:
+        return [kn.where(t < 0.5, 1.0, -1.0)]
+
+    options: Any = {"integrator": "euler", "controls": there_and_back, "joint_limits": "rigid"}
+    motion = kn.simulate(model, [0.0], [0.0], 1.5, dt=1e-3, **options)
+    assert [event.kind for event in motion.events] == ["impact", "rest", "release"]
+    assert motion.events[-1].time == pytest.approx(1.0, abs=2e-3)
+    resting = (motion.times > motion.events[0].time) & (motion.times < motion.events[-1].time)
+    assert (motion.q[resting] == 0.05).all()
+    assert motion.v[-1, 0] == pytest.approx(-GAIN / MASS * 0.5**2 / 2, rel=1e-2)
 
 
 @pytest.mark.slow

@@ -24,7 +24,7 @@ from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.spatial import Vector, called, with_rule
 
-from .loop_stabilization import Stabilization, goes_sparse, sparse_dynamics
+from .loop_stabilization import Stabilization, can_be_held, goes_sparse, sparse_dynamics
 
 if TYPE_CHECKING:
     from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
@@ -90,7 +90,7 @@ class System:
             tau, f_ext = (*forces, None)[:2]
             return self.law(self.at_time(t), q, v, tau, f_ext, self.decay_time)
         if (sparse := self._by_sparse(q)) is not None:
-            return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time)
+            return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time, held=self.sticking)
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
             return _acceleration_at(
@@ -107,7 +107,7 @@ class System:
         if not self.is_closed:
             return q, v
         if (sparse := self._by_sparse(q)) is not None:
-            return sparse.project(q, v)
+            return sparse.project(q, v, self.sticking)
         if self._is_kernel:
             return _closed_at(self.model, t, q, v, self.sticking, choice=self.choice)
         return onto_constraints(self.model, q, v)
@@ -196,7 +196,7 @@ class System:
         return _first_states(self.model, t, q, muscles.activations, muscles.fibers, muscles.driven, which=muscles.which)
 
     def _sharing(self, new: System) -> System:
-        new.__dict__["_functions"] = self._functions
+        new.__dict__["_functions"], new.__dict__["_known_sparse"] = self._functions, self._known_sparse
         return new
 
     @property
@@ -220,10 +220,26 @@ class System:
         """The functions of a mechanism that goes by sparse equations, for numbers."""
         return self._sparse if isinstance(x, np.ndarray) else None
 
-    @cached_property
+    @property
     def _sparse(self) -> SparseDynamics | None:
-        suits = self.sticking is None and self.choice is None and goes_sparse(self.model)
-        return sparse_dynamics(self.model) if suits else None
+        return None if self.states is not None else self._sparsely(HOLD if self.sticking is not None else 0.0)
+
+    def _sparsely(self, hold: float) -> SparseDynamics | None:
+        """Sparse equations, with or without variables that are held, where these are for the mechanism."""
+        if self.choice is not None or not goes_sparse(self.model) or (hold and not can_be_held(self.model)):
+            return None
+        if hold not in self._known_sparse:
+            self._known_sparse[hold] = sparse_dynamics(self.model, hold)
+        return self._known_sparse[hold]
+
+    @cached_property
+    def _known_sparse(self) -> dict[float, SparseDynamics]:
+        return {}
+
+    def held_response(self, q: Any) -> Callable[[Any, Any], Any] | None:
+        """(impulse, what is held) → the change of velocity, where the mechanism goes by sparse equations; else None."""
+        sparse = self._sparsely(HOLD) if isinstance(q, np.ndarray) else None
+        return None if sparse is None else lambda push, held: sparse.response(q, push, held)
 
     @cached_property
     def _functions(self) -> Bound:

@@ -15,7 +15,6 @@ from knuckle.model.elements.muscles.muscle_states import MuscleStates, elastic_o
 from knuckle.trajectory.muscle_rows import MuscleRows
 
 from .controls import MUSCLES, NO_FORCE, STATE, Control, Parameters, control_of, forces_along
-from .stops.stop_spec import RigidStops
 
 Array = NDArray[Any]
 
@@ -90,17 +89,13 @@ def states_of(
     return MuscleStates.of(model, excitations is not None, is_driven)
 
 
-def must_be_smooth(limits: Any, contacts: Any) -> None:
-    """An error for what is found from event to event by forces that know no states of muscles."""
-    for name, value, instead in (
-        ("joint_limits", limits if isinstance(limits, RigidStops) else None, "CompliantStops"),
-        ("contacts", contacts, "contact steps, or CompliantContacts"),
-    ):
-        if value is not None:
-            raise ValueError(
-                f"{name}={type(value).__name__}(…) goes from event to event, and cannot have muscles with states "
-                f"(excitations, elastic tendons), or actuators with states: take {instead}"
-            )
+def must_be_smooth(contacts: Any) -> None:
+    """An error for contacts that are found from event to event by forces that know no states of muscles."""
+    if contacts is not None:
+        raise ValueError(
+            f"contacts={type(contacts).__name__}(…) goes from event to event, and cannot have muscles with states "
+            "(excitations, elastic tendons), or actuators with states: take contact steps, or CompliantContacts"
+        )
 
 
 def muscle_rows(model: Model, told: MuscleInputs, times: Array, q: Array, v: Array, z: Array) -> MuscleRows | None:

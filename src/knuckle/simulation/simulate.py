@@ -52,7 +52,7 @@ from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
 from .stops.compliant_stops import with_stops
 from .stops.joint_ranges import must_keep_coordinates
-from .stops.rigid_stops import JointStops, must_be_inside
+from .stops.rigid_stops import JointStops, must_be_held, must_be_inside
 from .stops.stop_spec import CompliantStops, RigidStops, Stops, stops_from
 
 Array = NDArray[Any]
@@ -168,7 +168,7 @@ def simulate(
     driven, sampled = control_inputs(model, controls, parameters)
     told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters, driven.control, actuator_states0)
     if told.which is not None:
-        must_be_smooth(limits, rigid_contacts)
+        must_be_smooth(rigid_contacts)
     acting = controller
     if isinstance(controller, SampledController):
         must_be_one(sampled)
@@ -211,6 +211,7 @@ def simulate(
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))
+            must_be_held(rigid)
             must_be_inside(rigid, q)
         if rigid_contacts is not None:
             from .contacts.contact_events import contact_events

@@ -141,13 +141,15 @@ def rollout(
     q, v = _room(out, inputs, len(at))
     is_plain = not (asks or save_contacts or which or step.sampled or step.model_fn)
     many = _in_loops(model, method) if steps and is_plain and method.solves_contacts else None
+    given = {"controller": law, "model_fn": step.model_fn, "excitations": which, "save_contacts": save_contacts}
+    soft, nodes = _with_nodes(model, step, dt, inputs, given) if model.deformables else None, None
     forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
     u = _excited(inputs, len(at), len(model.actuators)) if CONTROLS in inputs.others and asks else None
     saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited), (CONTROLS, u)) if x is not None}
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
     held = HeldControl(model, *asked, sampler=sampler, controls=held_controls) if asks else None
-    if many is None and (steps or which is not None or step.sampled is not None):
+    if many is None and soft is None and (steps or which is not None or step.sampled is not None):
         step, inputs = started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
@@ -165,7 +167,9 @@ def rollout(
         text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
-    if many is not None:
+    if soft is not None:
+        last, nodes = soft(model, step, inputs, dt, t0, held).run(steps, save_every, q, v)
+    elif many is not None:
         from .looped_rollout import LoopedRollout
 
         last = LoopedRollout(model, step, many, taken.inputs, dt, t0).run(steps, save_every, q, v)
@@ -205,7 +209,15 @@ def rollout(
         excited,
         driven.get(DRIVEN),
     )
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told, nodes)
+
+
+def _with_nodes(model: Model, step: StepText, dt: float, inputs: Inputs, asked: Mapping[str, Any]) -> Any:
+    """What takes steps with deformable bodies; an error for what that does not know."""
+    from .deformable_rollout import DeformableRollout, must_be_plain
+
+    must_be_plain(model, step, dt, inputs, asked)
+    return DeformableRollout
 
 
 def _in_loops(model: Model, integrator: Integrator) -> Any:

@@ -138,9 +138,9 @@ def steps_to_take(
     t0, dt = finite("t0", t0), DEFAULT_STEP if dt is None else finite("dt", dt)
     count = steps_of(steps, duration, dt)
     named = dict(parameters or {})
-    if model.deformables:
+    if model.deformables and name != "rollout":
         raise ModelError(
-            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
+            f"{name} knows no deformable bodies, and {model.name} has some: kn.simulate and kn.rollout do; "
             "model.without_deformables() has none"
         )
     excite = excitations if callable(excitations) else None

@@ -215,8 +215,10 @@ class LoadText:
         system = self.step.system(
             model, values, None if control is None else control.held(values[f"memory{self.step.memory - 1}"])
         )
+        memory = [values[f"memory{k}"] for k in range(self.step.memory - (control is not None))]
         if has_modes(self.step.integrator, model):
-            system = in_modes(system, values["memory0"])
+            system = in_modes(system, memory.pop(0))
+        system = self.step.integrator.acting(system, State(values["q"], values["v"], tuple(memory)))
         a = system.acceleration(values["t"], values["q"], values["v"])
         return Vector(HOLD * x * r for x, r in zip(a, values[RESTING], strict=True))
 

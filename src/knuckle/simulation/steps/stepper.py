@@ -35,7 +35,7 @@ from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, Sampled
 from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import APPLIED, RESTING, LoadText, StepText
+from .step_text import APPLIED, RESTING, LoadText, StepText, at_stops
 
 if TYPE_CHECKING:
     from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
@@ -89,8 +89,7 @@ class Stepper:
             stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
             rests=RESTING in parameters, applies=APPLIED in parameters, driven=told.controls,
         )  # fmt: skip
-        plain = self.sampled and between_samples(self.sampled)
-        self._between = replace(self._step, sampled=plain)
+        self._between = replace(self._step, sampled=self.sampled and between_samples(self.sampled))
         self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
         if not self._is_text:
             self._between = self._between.with_held_forces()
@@ -258,7 +257,8 @@ class Stepper:
         return () if self.sampled is None else state.memory[-1:]
 
     def _with_sample(self, t: float, new: State, old: State, dt: float) -> State:
-        """The state at the end of a step that began with `old` at t, with what a sampled controller remembers there."""
+        """The state at the end of a step that began with `old` at t: what rests where it was, samples remembered."""
+        new = State(*at_stops(self.model, self.rests, old.q, new.q, new.v), new.memory) if self.rests.any() else new
         if self.sampled is None:
             return new
         own = self._sampled_at(t + dt, new.q, new.v, self.sampled.later(old.memory[-1], dt))
@@ -333,7 +333,8 @@ class Stepper:
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
-            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            new, *errors = within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            return self._with_sample(t, new, state, dt), errors[0], errors[1]
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
