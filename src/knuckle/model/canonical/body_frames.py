@@ -33,7 +33,7 @@ from knuckle.spatial import IDENTITY, Inertia, Transform
 from knuckle.spatial.three import Mat3, matmul, matvec, neg, transpose
 
 from .frame_reach import reaches
-from .offset_joint import Offset
+from .offset_joint import offset_by
 from .snapping import (
     ROUNDING,
     carried,
@@ -173,14 +173,14 @@ class Placing:
             c, s = _turn_for_rotation(self.between(i).E)
             self._move(i, Transform.rotation(_about_z(c, -s)))
 
-    def _factored(self, i: int) -> tuple[Transform, Any]:
-        """X_tree of joint i as it is now, a turn about the joint's axis taken out where that helps, and its angle."""
+    def _factored(self, i: int) -> tuple[Transform, tuple[Any, Any] | None]:
+        """X_tree of joint i as it is now, a turn about the joint's axis taken out where that helps, and that turn."""
         X = self.between(i)
         if self.free[i] and type(self.kinds[i]) in TURNING and is_plain(X):
             c, s = _turn_for_rotation(X.E)
             if s is not ZERO and c is not ZERO:
-                return Transform(snapped_rotation(matmul(_about_z(c, -s), X.E)), X.r), math.atan2(s, c)
-        return X, ZERO
+                return Transform(snapped_rotation(matmul(_about_z(c, -s), X.E)), X.r), (c, s)
+        return X, None
 
     def _settle(self, i: int) -> TreeJoint:
         """Joint i between the frames chosen.
@@ -188,18 +188,18 @@ class Placing:
         Where only right angles lie between body i and its parent, it is turned to be parallel to its parent: the
         joint's axis is x or y then, and X_J alone has the turn. The base does not move, so nothing is gained there.
         """
-        X, angle = self._factored(i)
+        X, turn = self._factored(i)
         kind = self.kinds[i]
         turns = self.free[i] and self.model.parents[i] != ROOT and type(kind) in AXIAL
         if turns and is_plain(X) and trivial(X.E[0] + X.E[1] + X.E[2]) == 9:
             Q = Transform.rotation(transpose(X.E))
             self._move(i, Q)
             axis = float(Q.E[0][2]), float(Q.E[1][2]), float(Q.E[2][2])
-            return self._between(i, _with_axis(kind, axis), angle, Q @ X)
-        return self._between(i, kind, angle, X)
+            return self._between(i, _with_axis(kind, axis), turn, Q @ X)
+        return self._between(i, kind, turn, X)
 
-    def _between(self, i: int, kind: Joint, angle: Any, X_tree: Transform) -> TreeJoint:
-        turned = kind if angle is ZERO else Offset(kind, (angle,))
+    def _between(self, i: int, kind: Joint, turn: tuple[Any, Any] | None, X_tree: Transform) -> TreeJoint:
+        turned = kind if turn is None else offset_by(kind, *turn)
         return dataclasses.replace(self.model.joints[i], type=turned, X_tree=X_tree)
 
     def inertia(self, i: int) -> Inertia:
