@@ -67,10 +67,11 @@ def _joint(joint: TreeJoint) -> TreeJoint:
 
 def _with_axis(joint: TreeJoint, change: Callable[[Any], Any]) -> TreeJoint:
     """The joint with its axis changed, also to numbers that a joint does not take from users."""
-    axis = getattr(joint.type, "axis", None)
+    kind: Any = joint.type
+    axis = getattr(kind, "axis", None)
     if axis is None:
         return joint
-    kind = dataclasses.replace(joint.type)
+    kind = dataclasses.replace(kind)
     object.__setattr__(kind, "axis", change(axis))
     return dataclasses.replace(joint, type=kind)
 

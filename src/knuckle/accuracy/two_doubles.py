@@ -161,9 +161,8 @@ def _quotient(x: TwoDoubles, y: TwoDoubles) -> TwoDoubles:
 def _root(x: TwoDoubles) -> TwoDoubles:
     """Newton's step from the root of doubles."""
     near = np.sqrt(x.high)
-    safe = np.where(near == 0, 1.0, near)
-    r = TwoDoubles(near, 0.0 * near)
-    return r + TwoDoubles(*(lambda d: (d.high, d.low))((x - r * r) / TwoDoubles(2.0 * safe, 0.0 * safe)))
+    r, twice = TwoDoubles(near, 0.0 * near), np.where(near == 0, 1.0, 2.0 * near)
+    return r + (x - r * r) / TwoDoubles(twice, 0.0 * twice)
 
 
 def _select(condition: Any, x: Any, y: Any) -> Any:

@@ -26,6 +26,7 @@ from knuckle.joints import (
     Translational,
 )
 from knuckle.joints.axis import Z_AXIS, Unit, frame
+from knuckle.model.edit.exact_constants import is_plain
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, TreeJoint
 from knuckle.scalar import ONE, ZERO
@@ -37,7 +38,6 @@ from .offset_joint import offset_by
 from .snapping import (
     ROUNDING,
     carried,
-    is_plain,
     length,
     snapped,
     snapped_direction,

@@ -23,6 +23,7 @@ from knuckle.joints import (
     Universal,
     YawPitchRoll,
 )
+from knuckle.model.edit.exact_constants import exactly, is_plain, rounded, shortened
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT
 from knuckle.scalar import ZERO
@@ -31,8 +32,7 @@ from knuckle.spatial.three import ZERO3, transpose
 
 from .body_frames import TURNING, alignment
 from .offset_joint import Offset
-from .exact_constants import exactly, rounded, shortened
-from .snapping import brought_back, is_plain, snapped, turned
+from .snapping import brought_back, snapped, turned
 
 ABOUT_CENTRE = {Spherical, YawPitchRoll, Euler, ExponentialSpherical, Universal}
 WITHOUT_TURNING = {Prismatic, Translational}
@@ -56,7 +56,9 @@ def lightened(model: Model) -> Model:
         if is_plain(X) and i in I and p in I:
             I[i], moved = split(kind, I[i])
             I[p] = shortened(I[p] + brought_back(moved, exactly(X)))
-    bodies = (dataclasses.replace(body, inertia=rounded(I[i])) if i in I else body for i, body in enumerate(model.bodies))
+    bodies = (
+        dataclasses.replace(body, inertia=rounded(I[i])) if i in I else body for i, body in enumerate(model.bodies)
+    )
     return model.replace(bodies=tuple(bodies))
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from knuckle.joints import Joint, Revolute
+from knuckle.joints import Joint
 from knuckle.joints.axis import structural
 from knuckle.joints.base import JointMotion
 from knuckle.joints.composed.wrapped import Wrapped

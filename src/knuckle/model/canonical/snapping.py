@@ -9,22 +9,13 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Inertia, Sym3, Transform
 from knuckle.spatial.three import Mat3, Vec3, add, congruence, cross_cross, matvec, scale, sub, transpose
 
 ROUNDING = 1e-15
 """A few rounding errors: what products leave of an entry that is zero. Ten times that much are angles that files state
 with a dozen digits: no zeros any more."""
-
-
-def is_plain(x: Any) -> bool:
-    """Whether a transform or an inertia is made of plain numbers: its constants can be looked at."""
-    if isinstance(x, Transform):
-        return all(map(is_plain, (*x.E[0], *x.E[1], *x.E[2], *x.r)))
-    if isinstance(x, Inertia):
-        return all(map(is_plain, (x.mass, *x.h, *x.I)))
-    return x is ZERO or x is ONE or isinstance(x, (int, float))
 
 
 def snapped(x: Any, size: float = 1.0) -> Any:
