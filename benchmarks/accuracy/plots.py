@@ -83,8 +83,8 @@ def robots(folder: Path) -> None:
     axes[0, 0].legend(frameon=False, loc="lower right")
     count = len({(row["folder"], row["robot"]) for row in rows})
     figure.suptitle(
-        f"{count} mechanisms, fixed and floating, {rows[0]['states']} states each, against their files in thirty digits:"
-        " lines are medians over the states, dots the worst"
+        f"{count} mechanisms, fixed and floating, {rows[0]['states']} states each, against their files in thirty "
+        "digits: lines are medians over the states, dots the worst"
     )
     figure.savefig(folder / "accuracy_robots.png", dpi=110)
     tell(rows, names)

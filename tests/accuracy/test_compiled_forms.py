@@ -29,8 +29,9 @@ def limbs(joint: Any, count: int = 40, seed: int = 0) -> Model:
     b, rng = kn.Builder("limbs"), np.random.default_rng(seed)
     b.body("trunk", None, Free(), mass=73.1, com=(0.01, 0.02, 0.03), inertia=(1.1, 2.2, 3.3))
     for k in range(count):
-        b.body(f"b{k}", "trunk", joint(), {"xyz": rng.standard_normal(3), "rpy": rng.standard_normal(3)},
-               mass=float(rng.uniform(0.1, 0.2)), com=rng.standard_normal(3) / 10, inertia=(0.01, 0.02, 0.03))  # fmt: skip
+        at = {"xyz": rng.standard_normal(3), "rpy": rng.standard_normal(3)}
+        mass, com = float(rng.uniform(0.1, 0.2)), rng.standard_normal(3) / 10
+        b.body(f"b{k}", "trunk", joint(), at, mass=mass, com=com, inertia=(0.01, 0.02, 0.03))
     return b.build()
 
 

@@ -328,9 +328,9 @@ def function(
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
-    equivalent model; `any_frames` that it does not depend on where the frames of the moving bodies are, so that it may be
-    made from the same bodies in others. `derivatives_in` is a module with a function of the same name that gives its derivatives by array
-    arguments of trees, as a named tuple.
+    equivalent model; `any_frames` that it does not depend on where the frames of the moving bodies are, so that its
+    kernel may be made from the same bodies in others. `derivatives_in` is a module with a function of the same name
+    that gives its derivatives by array arguments of trees, as a named tuple.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
