@@ -188,6 +188,11 @@ def drift(folder: Path) -> None:
         "#000000",
         "#999999",
         "#B8860B",
+        "#3B1F8F",
+        "#66A61E",
+        "#A6761D",
+        "#E7298A",
+        "#1B9E77",
     ]
     methods = list(dict.fromkeys(label.split()[1] for label in labels))
     colors = {label: palette[methods.index(label.split()[1]) % len(palette)] for label in labels}

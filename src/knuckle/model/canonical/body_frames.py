@@ -256,7 +256,7 @@ def _towards(K: Transform, kind: Joint, child: Joint) -> tuple[Transform, Transf
         direction = float(x) / aside, float(y) / aside
     else:
         return step, IDENTITY
-    c, s = map(snapped_direction, direction)
+    c, s = snapped_direction(direction)
     return step, Transform.rotation(_about_z(c, s))
 
 
@@ -266,7 +266,7 @@ def _turn_for_rotation(E: Mat3) -> tuple[Any, Any]:
     for p, q in zip(E[0], E[1], strict=True):
         size = math.hypot(p, q)
         if size > ROUNDING:
-            c, s = snapped_direction(float(p) / size), snapped_direction(-float(q) / size)
+            c, s = snapped_direction((float(p) / size, -float(q) / size))
             a, b, _ = snapped_rotation(matmul(_about_z(c, -s), E))
             if trivial(a + b) > found:
                 best, found = (c, s), trivial(a + b)
@@ -278,9 +278,9 @@ def _turn_for_inertia(I: Inertia) -> Mat3:
     candidates = [(ONE, ZERO)]
     hx, hy = float(I.h[0]), float(I.h[1])
     if size := math.hypot(hx, hy):
-        candidates.append((snapped_direction(hx / size), snapped_direction(hy / size)))
+        candidates.append(snapped_direction((hx / size, hy / size)))
     twice = math.atan2(2 * float(I.I.xy), float(I.I.xx) - float(I.I.yy))
-    candidates.append((snapped_direction(math.cos(twice / 2)), snapped_direction(math.sin(twice / 2))))
+    candidates.append(snapped_direction((math.cos(twice / 2), math.sin(twice / 2))))
 
     def left(turn: tuple[Any, Any]) -> int:
         """First moments count twice: they stand in two places of I."""

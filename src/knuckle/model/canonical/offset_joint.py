@@ -22,8 +22,7 @@ SLIGHT = 2.0**-28
 class Offset(Wrapped):
     """A revolute joint that stands at q where its twin stands at q + `offset` + `quarters` of a turn.
 
-    It takes a constant turn about the joint's axis out of X_tree: one addition in place of a product of matrices. The
-    addition rounds the angle, by the more the larger the sum is; quarters of a turn round nothing.
+    It takes a constant turn about the joint's axis out of X_tree: one addition in place of a product of matrices.
     """
 
     offset: float
@@ -79,13 +78,11 @@ class SlightOffset(Offset):
 def offset_by(joint: Joint, c: float, s: float) -> Joint:
     """A revolute joint that stands at q where it would stand farther on by the angle of this cosine and sine.
 
-    Half a turn is left in the angle: its two minus signs would hide expressions that code has in common elsewhere.
+    Quarters of a turn are left in an angle that is added anyway: minus signs hide expressions that code has in common.
     """
     whole, quarters = math.atan2(s, c), 0
     while c < abs(s):
         quarters += 1
         c, s = s, -c
     rest = math.atan2(s, c)
-    if abs(rest) < SLIGHT:
-        return SlightOffset(joint, rest, quarters)
-    return Offset(joint, rest, quarters) if quarters % 2 else Offset(joint, whole)
+    return SlightOffset(joint, rest, quarters) if abs(rest) < SLIGHT else Offset(joint, whole)
