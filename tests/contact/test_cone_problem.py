@@ -136,7 +136,8 @@ def test_rounds_end_where_nothing_more_comes_of_them(monkeypatch: pytest.MonkeyP
     guess, rounds, one = [0.1, 0.0, 0.0] * 2 + [0.0] * 6, list[int](), cone_rounds._round
     monkeypatch.setattr(cone_rounds, "_round", lambda *args: rounds.append(1) or one(*args))
     left, few = float(solved(made, guess, 40, 1e-11)[1]), len(rounds)
-    monkeypatch.setattr(cone_rounds, "STILL", 0.0)
+    for name in ("STILL", "SAME"):
+        monkeypatch.setattr(cone_rounds, name, 0.0)
     assert left == pytest.approx(float(solved(made, guess, 40, 1e-11)[1]), rel=0.01)
     assert left == pytest.approx(0.5 * (1.5e-6 - 1e-6) ** 2 / (0.01 * np.hypot(18, 10) * dt), rel=0.3)
     assert few < 6

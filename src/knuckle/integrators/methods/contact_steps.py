@@ -75,7 +75,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-11
+    tolerance: float = 1e-12
     extrapolated: bool = False
     pairs: tuple[int, ...] | None = None
 
