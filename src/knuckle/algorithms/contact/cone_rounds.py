@@ -26,10 +26,8 @@ CONVERGES = 0.1
 """The part of the residual that a round leaves while Newton's method converges: such rounds do not count."""
 ROUNDED = 10.0
 """A residual of so many times what is enough is left to rounding, where rounds do not converge any more."""
-MANY_SWEEPS = 4
-"""Sweeps before the first compliance, and before more of it."""
-TRIES = 8
-"""Rounds in which the compliant problem is solved, or there is more compliance."""
+MANY_SWEEPS, TRIES = 4, 8
+"""Sweeps before there is more compliance; rounds in which the compliant problem is solved, or there is more of it."""
 SOFTEST, SOFT = 0.1, 1e-3
 """The largest compliance, and the first one: the part of a contact's own response."""
 HASTY, HARDER, SOFTER = 1e-3, 0.1, 3.0
@@ -107,6 +105,8 @@ def _round(
     sweeps = select(is_first, 0.0, select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0)))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
+    is_found = less(sum((absolute(x) for x in impulses), ZERO), UNKNOWN)  # not where equations are singular
+    impulses = [select(is_found, a, b) for a, b in zip(impulses, best, strict=True)]
     allowed = problem.projected(impulses)
     now = residual(problem, allowed)
     is_better = less(now, left)

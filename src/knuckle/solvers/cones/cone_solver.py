@@ -138,6 +138,9 @@ def solved(p: Cones, count: int) -> float:
             together(p, count, impulses)
             now = residual(p, count)
         ends = enough if now < CONVERGES * left else ROUNDED * enough
+        if now != now:  # equations that are singular
+            copied(rows, best, impulses)
+            together(p, count, impulses)
         if now < left:
             copied(rows, impulses, best)
             copied(rows, impulses, calm)
