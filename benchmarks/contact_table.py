@@ -7,7 +7,8 @@ Scenes are those of contact_cases.py, with steps of a millisecond if nothing els
 with its defaults, and tuned (elliptic cones, impratio 100, ten
 iterations without slip, contacts five steps stiff); Drake's lagged and SAP approximations. --drake names an interpreter
 that has Drake; without one it is left out. Then the residuals of ContactBench, contact_residuals.py. Prints a table;
-with --out also writes contact_table.json and contact_table.md. Exits with 1 where knuckle is beyond a tolerance.
+with --out also writes contact_table.json and contact_table.md, and some rows into docs/contact.md where that is
+benchmarks/results. Exits with 1 where knuckle is beyond a tolerance.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import contact_with_mujoco as mujoco
 import machine
 from contact_cases import ROWS, Case, Motion, Row
 from contact_residuals import heap, residuals
+from report import RESULTS, ROOT, filled
 from table import grid
 from table import machine as machine_line
 
@@ -39,9 +41,14 @@ SHORTER = 8
 OTHERS = ("MuJoCo", "MuJoCo, tuned", "Drake, lagged", "Drake, SAP")
 MEASURES = {
     "primal": "four balls thrown together: impulse out of its cone, mean",
-    "dual": "… bodies into each other, mean, m/s",
-    "complementarity": "… complementarity, mean, m/s",
+    "dual": "four balls thrown together: into each other, mean, m/s",
+    "complementarity": "four balls thrown together: complementarity, mean, m/s",
 }
+SHOWN = (
+    "stick", "slip", "bowled", "bowled, when", "bounces", "e = 1", "rocking", "push", "stops", "soft", "momentum",
+    "energy", "stack", "dual", "complementarity",
+)  # fmt: skip
+"""The rows that docs/contact.md shows."""
 ROUNDING = 1e-15
 """What is nearer is no nearer."""
 REASONS = {
@@ -155,13 +162,26 @@ def larger(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
     return found
 
 
+def short_page(rows: list[dict[str, Any]]) -> str:
+    """Some rows, without tolerances."""
+    named = {row["name"]: row for row in rows}
+    lines = [
+        [_title(row), *(_digits(row["errors"][who]) for who in (*OURS, *OTHERS))]
+        for row in map(named.get, SHOWN)
+        if row
+    ]
+    return grid(["case", *OURS, *OTHERS], lines)
+
+
+def _title(row: dict[str, Any]) -> str:
+    return f"{row['title']}{', ' + row['unit'] if row['unit'] else ''}"
+
+
 def page(results: dict[str, Any]) -> str:
     """The results in Markdown."""
     rows = results["rows"]
     lines = [
-        [f"{row['title']}{', ' + row['unit'] if row['unit'] else ''}"]
-        + [_with(row, who) for who in OURS]
-        + [_digits(row["errors"][who]) for who in OTHERS]
+        [_title(row)] + [_with(row, who) for who in OURS] + [_digits(row["errors"][who]) for who in OTHERS]
         for row in rows
     ]
     last = larger(rows)
@@ -220,6 +240,9 @@ def main() -> int:
         text = json.dumps(results, indent=1, ensure_ascii=False) + "\n"
         (chosen.out / "contact_table.json").write_text(text, "utf-8")
         (chosen.out / "contact_table.md").write_text(page(results) + "\n", "utf-8")
+        if chosen.out.resolve() == RESULTS:
+            docs = ROOT / "docs" / "contact.md"
+            docs.write_text(filled(docs.read_text("utf-8"), short_page(results["rows"])), "utf-8")
     bad = missed(results["rows"])
     print("\n".join(bad))
     return min(len(bad), 1)
