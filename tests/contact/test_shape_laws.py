@@ -155,6 +155,7 @@ def test_a_face_on_a_face_keeps_the_extent_of_what_they_share():
         points = np.array([x.point for x in found], float)
         assert len(points) >= 3
         np.testing.assert_allclose([float(x.gap) for x in found], lift, atol=1e-12)
+        np.testing.assert_allclose(points[:, 2], (second.size[2] + lift) / 2, atol=1e-12)  # half-way between the faces
         assert (np.array(sides)[:, :2] @ points[:, :2].T + np.array(sides)[:, 2:]).max() < 1e-9
         least = min(least, ConvexHull(points[:, :2]).volume / area)
     assert least > 0.5
