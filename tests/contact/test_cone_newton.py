@@ -11,6 +11,7 @@ from knuckle.algorithms.contact.cone_problem import ConeProblem, residual
 from knuckle.algorithms.contact.cone_rounds import solved as solved_over_scalars
 from knuckle.algorithms.contact.impulse_laws import PUSHES, Bounds, Cone
 from knuckle.algorithms.contact.rebound import solved_with_rebound as rebounding_over_scalars
+from knuckle.algorithms.contact.rebound import without_gain
 from knuckle.engine.routines import routine
 from knuckle.solvers.cones.cone_solver import solved, solved_with_rebound, take_gain
 from knuckle.solvers.cones.contact_table import (
@@ -180,6 +181,7 @@ def test_impulses_that_are_not_solved_bring_no_energy(size: float):
     x, A = p.impulses[:6], Y @ Y.T
     gain = float(before @ (b + A @ before / 2))
     part = 1.0 if gain <= 0 else -(before @ b) / (before @ A @ before / 2)
+    assert float(without_gain(float(before @ b), float(before @ A @ before))) == pytest.approx(part, abs=1e-12)
     np.testing.assert_allclose(x, part * before, atol=1e-12)
     np.testing.assert_allclose(p.z, Y.T @ x, atol=1e-12)
     assert x @ (b + A @ x / 2) <= 1e-12
