@@ -35,6 +35,8 @@ class SettledImpulses(DerivativeRule):
         count: how many impulses.
     """
 
+    is_solving = True
+
     make: Make
     size: int
     count: int

@@ -53,10 +53,8 @@ def newton(
 
     F' may be that of another problem with the same numbers, which stays where this one changes.
     """
-    at = problem if slopes_of is None else slopes_of
-    contacts = own = _all_linearized(problem, impulses, softness)
-    if slopes_of is not None:
-        contacts = _all_linearized(at, impulses, softness)
+    at, own = slopes_of or problem, _all_linearized(problem, impulses, softness)
+    contacts = own if slopes_of is None else _all_linearized(at, impulses, softness)
     slight, solver = (ROWS, by_rows) if problem.inertia is None else (AXES, by_axes)
     solve = solver(at, contacts, 1 - slight.part - softness)
     change = last = solve([contact.left for contact in own])

@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from knuckle.engine.arrays.base import put_together
 from knuckle.engine.calls.function import Function
+from knuckle.engine.differentiate.derivative_texts import Call, OfUser
 from knuckle.integrators.base import Integrator
 from knuckle.model import Model
 from knuckle.scalar import ZERO
@@ -17,6 +19,8 @@ from knuckle.spatial import Matrix, Vector
 
 FORCE = "tau"
 """The argument of a loss that receives the joint forces."""
+NOTED = "noted"
+"""What a step found on the way there that the way back needs: what it solved for, its accelerations among it."""
 TOTAL = "total loss"
 """The last part of the state: what the losses of the steps so far add up to."""
 
@@ -80,13 +84,14 @@ class Forced:
 
 @dataclass(frozen=True)
 class Scored:
-    """A function (model, q, v, memory0, …, total, t, dt, parameters …) → (q', v', memory0', …, total').
+    """A function (model, q, v, memory0, …, noted, total, t, dt, parameters …) → (q', v', memory0', …, noted', total').
 
-    The loss of a step is that of the state it begins with.
+    The loss of a step is that of the state it begins with. What is `noted`, if anything, is what the step solved for.
     """
 
     step: StepText
     loss: Loss | None
+    noted: int = 0
 
     @property
     def __name__(self) -> str:
@@ -97,12 +102,21 @@ class Scored:
         return self.step.integrator
 
     def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
-        total, new = values.pop(TOTAL), self.step(model, **values)
+        total = values.pop(TOTAL)
+        new = self._noting(model, values) if self.noted else self.step(model, **values)
         loss: Any = ZERO
         if self.loss is not None:
             force = {FORCE: force_at(self.step, model, values)} if self.loss.takes_force else {}
             loss = self.loss(model, **values, **force)
         return *new, Vector([total + loss])
+
+    def _noting(self, model: Model, values: dict[str, Any]) -> tuple[Any, ...]:
+        """The new state, and what the step solved for."""
+        values.pop(NOTED)
+        text = Forced(self.step, self.loss is not None and self.loss.takes_force)
+        sweep, layout = Call.of(OfUser(tuple(values), (), text), model, values).sweep()
+        new = layout.together(sweep.outputs, put_together)
+        return *(new[:-1] if text.gives_force else new), Vector(sweep.solved)
 
 
 def force_at(step: StepText, model: Model, values: Mapping[str, Any]) -> Any:

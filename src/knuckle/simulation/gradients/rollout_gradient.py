@@ -14,9 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.trajectory_batches import Clock, Input
+from knuckle.engine.differentiate.solved_results import solved_count
 from knuckle.engine.kernels.kernel_registry import DTYPES, kernels
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory, threads
+from knuckle.engine.native.rolled_code import BODIES
 from knuckle.integrators.base import Integrator
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.model import Model
@@ -29,7 +31,7 @@ from knuckle.warning import warn
 
 from .adjoint_texts import ADJOINT, GIVEN, SUM, AtEnd, AtStart, BackwardStep
 from .curvature_texts import RATE, Direction, WithRates
-from .loss_texts import TOTAL, Scored, loss_of, must_be_loss
+from .loss_texts import NOTED, TOTAL, Forced, Loss, Scored, loss_of, must_be_loss
 from .memory_plan import MemoryPlan, memory_to_use
 from .redundant_contacts import SharedLoads
 from .there_and_back import ThereAndBack
@@ -234,7 +236,8 @@ class _Gradient:
         """All trajectories, some at a time."""
         inputs, steps = self.inputs, self.taken.steps
         count, dtype = math.prod(inputs.batch), inputs.state["q"].dtype
-        parts = {name: x.shape[-1] for name, x in inputs.state.items()}
+        noted = self._noted()
+        parts = {name: x.shape[-1] for name, x in inputs.state.items()} | ({NOTED: noted} if noted else {})
         lanes = kernels.target.width(DTYPES[dtype]) if dtype in DTYPES else 1
         plan = MemoryPlan.of(
             count, steps, sum(parts.values()) * dtype.itemsize,
@@ -243,6 +246,7 @@ class _Gradient:
         names = [(order, name) for order in self.orders for name in self.moving]
         rows = {order + name: result_memory.empty((count, steps + 1, self._size(name)), dtype) for order, name in names}
         state = {name: _in_a_row(x, inputs.batch) for name, x in inputs.state.items()}
+        state |= {NOTED: np.zeros((count, noted), dtype)} if noted else {}
         loops = self._loops(parts, plan.steps)
         room = loops.room(plan.trajectories, dtype)
         found: list[dict[str, Array]] = []
@@ -255,10 +259,24 @@ class _Gradient:
         whole = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
         return self._result(whole | self._at_start(whole), rows, plan)
 
+    def _noted(self) -> int:
+        """How many numbers a step solves for, which the way back then knows; not along directions."""
+        if len(self.orders) > 1 or self.model.nb > BODIES:
+            return 0
+        loss = self._loss("loss")
+        shapes = {name: x.shape[-1:] for name, x in self.inputs.state.items()}
+        shapes |= {name: x.shape for name, x in self.inputs.others.items()}
+        text = Forced(self.step, loss is not None and loss.takes_force)
+        step = Specialization(text.__name__, text, self.model, numbers=self.inputs.single, is_users=True)
+        return solved_count(step, shapes)
+
+    def _loss(self, name: str) -> Loss | None:
+        return loss_of(self.taken.functional, name, self.step.model_fn is not None)
+
     def _loops(self, parts: Mapping[str, int], part: int) -> ThereAndBack:
-        taken, step = self.taken, self.step
-        loss, final = (loss_of(taken.functional, name, step.model_fn is not None) for name in ("loss", "final_loss"))
-        back = BackwardStep(step, loss, tuple(self.parts), self.moving, self.held)
+        taken, step, noted = self.taken, self.step, parts.get(NOTED, 0)
+        loss, final = self._loss("loss"), self._loss("final_loss")
+        back = BackwardStep(step, loss, tuple(self.parts), self.moving, self.held, noted)
         takes = final.control.parameters if final is not None else ()
         end_wrt = tuple(name for name in takes if name in self.held)
         at_end = None
@@ -272,7 +290,7 @@ class _Gradient:
         inputs = dataclasses.replace(self.inputs, single=numbers)
         return ThereAndBack(
             specialization_of(
-                self._text(Scored(step, loss), len(self.parts)), self.model, inputs, "rollout and loss"
+                self._text(Scored(step, loss, noted), len(self.parts)), self.model, inputs, "rollout and loss"
             ),
             specialization_of(self._text(back, len(self.moving)), self.model, inputs, "gradient of a rollout"),
             at_end, parts, self.inputs.others, self.moving, self.held, takes, end_wrt, taken.steps, part, self.orders,

@@ -18,7 +18,7 @@ from knuckle.engine.native import result_memory as memory
 
 from .adjoint_texts import ADJOINT, GIVEN, ROW, SUM
 from .curvature_texts import RATE
-from .loss_texts import TOTAL
+from .loss_texts import NOTED, TOTAL
 from .redundant_contacts import SharedLoads
 
 Array: TypeAlias = NDArray[Any]
@@ -118,7 +118,8 @@ class ThereAndBack:
         size_of = {name: math.prod(self.others[name].shape) for name in (*self.moving, *self.held)}
         sizes = {order + ROW + name: size_of[name] for order in orders for name in self.moving}
         for order in orders:
-            sizes |= {order + ADJOINT + name: size for name, size in self.parts.items() if not name.startswith(RATE)}
+            own = {name: size for name, size in self.parts.items() if not name.startswith((RATE, NOTED))}
+            sizes |= {order + ADJOINT + name: size for name, size in own.items()}
             sizes |= {order + SUM + name: size_of[name] for name in self.held}
             sizes[order + GIVEN] = 1
         found = {name: np.zeros((n, size), dtype) for name, size in sizes.items()}
@@ -143,8 +144,10 @@ class ThereAndBack:
         """The adjoints before some steps from those after them."""
         last = end - 1
         inputs: dict[str, Input | Backward | Clock] = {
-            name: Backward(Input(x, x.shape[2:]), last - first) for name, x in held.items()
+            name: Backward(Input(x, x.shape[2:]), last - first) for name, x in held.items() if name != NOTED
         }
+        if NOTED in held:  # which is there with the state that a step ends with
+            inputs[NOTED] = Backward(Input(held[NOTED][:, 1:], held[NOTED].shape[2:]), last - first)
         for name, x in self.others.items():
             inputs[name] = Backward(x if isinstance(x, Input) else self._times(x), last)
         names = (order + name for order in self.orders for name in self.moving)
