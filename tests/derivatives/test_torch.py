@@ -193,6 +193,24 @@ class TestRollouts:
         np.testing.assert_allclose(H, products["v0"], rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(H, H.T, rtol=1e-12, atol=1e-13)
 
+    def test_controls_of_actuators(self) -> None:
+        """By what actuators are told at every step, and by where their states begin, of both orders."""
+        plain = pendulum()
+        slow = kn.actuators.ActuatorDynamics("filter", 0.05)
+        own = [kn.actuators.Actuator(x, kn.actuators.AtJoints((x,), (1.0,)), dynamics=slow) for x in plain.joint_names]
+        model = plain.replace(actuators=tuple(own))
+        q0, v0, u, _ = (torch.tensor(x) for x in start(model))
+
+        def loss(u: Any, a: Any) -> Any:
+            return kn.simulation.rollout_loss(
+                model, None, q0, v0, None, DT, steps=STEPS, final_loss=final, integrator="euler", controls=u,
+                actuator_states0=a,
+            )  # fmt: skip
+
+        inputs = (u.requires_grad_(), torch.tensor([0.1, -0.2], dtype=torch.float64, requires_grad=True))
+        assert torch.autograd.gradcheck(loss, inputs)
+        assert torch.autograd.gradgradcheck(loss, inputs)
+
     def test_third_derivatives_are_refused(self) -> None:
         model = pendulum()
         q0, v0, tau, weight = tensors(start(model))

@@ -71,6 +71,14 @@ def test_states_stay_within_their_range():
     np.testing.assert_allclose(motion.actuator_states[:, 0], expected, atol=1e-12)
 
 
+def test_states_go_to_files_and_back(tmp_path: Any):
+    motion = kn.simulate(sledge(FILTER), [0.0], [0.0], 0.05, dt=0.01, integrator="euler", controls=[U])
+    motion.save(tmp_path / "motion.npz")
+    assert (type(motion).load(tmp_path / "motion.npz").actuator_states == motion.actuator_states).all()
+    assert motion.to_xarray()["actuator_states"].dims == ("time", "actuator")
+    assert motion[0.02:0.04].actuator_states.shape == (3, 1)
+
+
 def test_a_quick_filter_is_stable_where_it_is_exact():
     """A time constant of a hundredth of a step."""
     motion = kn.rollout(

@@ -76,7 +76,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-11
+    tolerance: float = 1e-12
     extrapolated: bool = False
     pairs: tuple[int, ...] | None = None
 
@@ -136,7 +136,7 @@ class ContactSteps(Integrator):
             q, v, impulses, residual = _extrapolated(system, called(one), t, state, dt)
         else:
             q, v, impulses, residual, _ = one(t, state.q, state.v, impulses, dt)
-        failed = unsolved + select(less(WARNED, residual), 1.0, 0.0)
+        failed = unsolved + select(less(residual, WARNED), 0.0, 1.0)
         return State(q, v, (impulses, maximum(worst, residual), failed))
 
 
@@ -230,7 +230,7 @@ def with_contacts(
     )
     z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
-    part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
+    part = select(less(residual, WARNED), 1.0, without_gain(free_work, work))
     found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
     change = form.per_old_joint(velocity_change(tree, shared, root, z))
     new: dict[int, tuple[Vector, Vector]] = {}

@@ -13,6 +13,7 @@ from knuckle.integrators.base import Integrator
 from knuckle.model import Model
 from knuckle.scalar import ZERO
 from knuckle.simulation.controls import STATE, Control
+from knuckle.simulation.friction.dry_friction import has_modes
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Matrix, Vector
 
@@ -119,8 +120,15 @@ class Scored:
 
 
 def force_at(step: StepText, model: Model, values: Mapping[str, Any]) -> Any:
-    """The joint forces at the beginning of a step: those given, and those of the controller."""
-    return step.system(model, values).forces(*(values[name] for name in STATE))[0]
+    """The joint forces at the beginning of a step: those given, those of the controller, and those of actuators."""
+    held = None if step.sampled is None else step.sampled.held(values[f"memory{step.memory - 1}"])
+    system = step.system(model, values, held)
+    if step.muscles is not None:
+        modes = int(has_modes(step.integrator, model))
+        place = step.integrator.states_place(model, step.memory - modes - (step.sampled is not None))
+        assert place is not None
+        system = system.in_state(values[f"memory{place + modes}"])
+    return system.forces(*(values[name] for name in STATE))[0]
 
 
 def _described(result: Any) -> str:

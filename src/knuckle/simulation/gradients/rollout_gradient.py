@@ -94,9 +94,11 @@ def rollout_gradient(
     contacts: bool | CompliantContacts | None = None,
     controller: Callable[..., Any] | None = None,
     external_forces: Callable[..., Any] | None = None,
+    controls: Callable[..., Any] | ArrayLike | None = None,
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
+    actuator_states0: ArrayLike | None = None,
     model_fn: Callable[..., Model] | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     time_varying: Collection[str] = (),
@@ -123,16 +125,19 @@ def rollout_gradient(
         final_loss: a kernel final_loss(model, …) → a number, of the last state; it takes t, q, v and parameters.
         steps: how many.
         duration: how long in seconds, instead of `steps`.
-        wrt: the names of the arguments to differentiate by: "q0", "v0", "tau", "excitations", "activations0",
-            "fiber_lengths0" and those of parameters. None for all that are given, and the first state.
+        wrt: the names of the arguments to differentiate by: "q0", "v0", "tau", "controls", "excitations",
+            "activations0", "fiber_lengths0", "actuator_states0" and those of parameters. None for all that are given,
+            and the first state.
         integrator: by its name, or itself, as for `rollout`.
         contacts: whether contacts are solved, or soft ones, as for `rollout`. Derivatives of steps with solved contacts
             are those while each contact stays open, sticking or sliding.
         controller: a kernel controller(model, …) → τ, as for `rollout`.
         external_forces: a kernel.
+        controls: inputs of the model's actuators, arrays or a kernel, as for `rollout`.
         excitations: arrays or a kernel, as for `rollout`.
         activations0: the activations to begin with.
         fiber_lengths0: the lengths of fibers to begin with.
+        actuator_states0: the states of actuators to begin with.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters`, by which it is differentiated too.
         parameters: what loss, final_loss, controller, external_forces and model_fn ask for.
         time_varying: the names of those parameters that are (..., steps, n): at every step their own.
@@ -153,6 +158,7 @@ def rollout_gradient(
         controller=controller, external_forces=external_forces, excitations=excitations, activations0=activations0,
         fiber_lengths0=fiber_lengths0, model_fn=model_fn, parameters=parameters, time_varying=time_varying, t0=t0,
         stabilization=stabilization, losses={"loss": loss, "final_loss": final_loss}, name="rollout_gradient",
+        controls=controls, actuator_states0=actuator_states0,
     )  # fmt: skip
     _must_have_derivatives(taken, time_varying)
     inside = _inside(taken.inputs)
@@ -162,7 +168,12 @@ def rollout_gradient(
 
 def _must_have_derivatives(taken: RolloutSteps, time_varying: Collection[str]) -> None:
     """An error for what has none."""
-    for what, control in zip(("controller", "external_forces", "excitations"), taken.python, strict=True):
+    told = (*taken.python, taken.held_controls, taken.sampler)
+    for what, control in zip(
+        ("controller", "external_forces", "excitations", "controls", "the law of a SampledController"),
+        told,
+        strict=True,
+    ):
         if control is not None:
             raise TypeError(f"{what} must be a kernel, whose derivatives are known: @kn.kernel before it makes it one")
     if taken.step.integrator.takes_numbers:

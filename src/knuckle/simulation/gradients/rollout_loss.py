@@ -14,7 +14,9 @@ from knuckle.model import Model
 from .position_entries import PositionEntries
 from .rollout_gradient import RolloutGradient, rollout_gradient
 
-STATE = ("q0", "v0", "tau")
+OVER_TIME = ("tau", "controls", "excitations")
+"""Arrays with an axis of steps."""
+STATE = ("q0", "v0", *OVER_TIME, "activations0", "fiber_lengths0", "actuator_states0")
 """What is differentiated besides parameters."""
 
 
@@ -29,7 +31,7 @@ def rollout_loss(
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """The losses (...) of trajectories, for torch or JAX to differentiate by `q0`, `v0`, `tau` and `parameters`.
+    """The losses (...) of trajectories, for torch or JAX to differentiate by every array that is a tensor of theirs.
 
     What it computes, and with which arguments, is what `rollout_gradient` says: values and gradients come from it, in
     one go. First and second derivatives, forward or backward in any order; third ones raise an error. Those by q0 are
@@ -44,12 +46,15 @@ def rollout_loss(
         tau: joint forces, as for `rollout`.
         dt: the length of a step in seconds.
         parameters: what losses, controller, external forces and `model_fn` ask for.
-        options: everything else that `rollout_gradient` takes, such as `steps`, `final_loss` and `controller`.
+        options: everything else that `rollout_gradient` takes, such as `steps`, `final_loss`, `controller`, `controls`.
     """
     for name in ("wrt", "direction"):
         if name in options:
             raise TypeError(f"rollout_loss has no {name}: torch and JAX know what they differentiate by")
-    arrays = {name: x for name, x in zip(STATE, (q0, v0, tau), strict=True) if x is not None}
+    given = {"q0": q0, "v0": v0, "tau": tau, **{name: options.get(name) for name in STATE[3:]}}
+    given |= {name: None if callable(given[name]) else given[name] for name in OVER_TIME}
+    arrays = {name: x for name, x in given.items() if x is not None}
+    options = {name: x for name, x in options.items() if name not in arrays}
     arrays |= {f"parameter {name}": x for name, x in (parameters or {}).items()}
     kinds = {package_of(x).replace("jaxlib", "jax") for x in arrays.values()} & {"torch", "jax"}
     if len(kinds) > 1:
@@ -127,7 +132,7 @@ class Runs:
 
     def own_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The axes of an array that are not batch axes."""
-        over_time = name == "tau" or name.removeprefix("parameter ") in self.options.get("time_varying", ())
+        over_time = name in OVER_TIME or name.removeprefix("parameter ") in self.options.get("time_varying", ())
         return shape[-2:] if over_time else shape[-1:]
 
     def batch(self, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
