@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 from references import arguments
-from robots import place, subjects
 from same_mechanism import read_as_usual
 
 import knuckle as kn
@@ -29,6 +28,7 @@ from knuckle.model.canonical.canonical_form import canonical
 from knuckle.scalar.kinds import Kind
 from knuckle.scalar.operations import FUNCTIONS
 from knuckle.scalar.structural import MadeOfScalars, _Structural
+from robots import place, subjects
 
 Array = np.ndarray[Any, Any]
 STATES, SHOWN, ROUNDING, SPLITTER = 300, 12, 2.0**-53, 2.0**27 + 1
