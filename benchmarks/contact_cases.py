@@ -68,8 +68,10 @@ class Row:
     error: Callable[[Run], float]
     steps: float | None = None
     events: float | None = None
-    by_events: bool = True
-    note: str = ""
+    is_for_all: bool = True
+    """Whether it is measured by every way of knuckle, or by steps only"""
+    is_first_order: bool = False
+    """Whether steps are of the first order by what they are, and another may be nearer: their order is measured."""
 
 
 def box(
@@ -424,21 +426,21 @@ ROWS: dict[str, Row] = {
     "rolls": Row("ball on a slope: 5/7 g sin θ t", "rel", rolls, 1e-10, 1e-10),
     "slides": Row("ball on a slope, tan θ > 3.5 μ: it slides", "rel", slides, 1e-10, 1e-10),
     "bowled": Row("ball that slides: rolls with 5/7 v", "rel", rolls_in_the_end, 1e-12, 1e-12),
-    "bowled, when": Row("… from 2 v/(7 μ g) on", "s", when_it_rolls),
+    "bowled, when": Row("ball that slides: rolls from 2 v/(7 μ g) on", "s", when_it_rolls, is_first_order=True),
     "bounces": Row("bouncing ball, e = 0.6: rests after √(2H/g) (1 + e)/(1 − e)", "s", bounces_end, None, 1e-11),
     "e = 1": Row("bouncing ball, e = 1: height after 3 s", "rel", bounces_on),
     "wall": Row("double pendulum on a wall: ½ (1 − e²) ζ²/(J H⁻¹ Jᵀ) is lost", "rel", loss_at_a_wall, None, 1e-12),
     "cradle": Row("three balls at once: −⅓, ⅔, ⅔", "m/s", cradle_at_once, 1e-12, 1e-12),
     "cradle, in turn": Row("three balls, one after the other: 0, 0, 1", "m/s", cradle_in_turn, None, 1e-12),
-    "rocking": Row("rocking block: r = 1 − 1.5 sin² α, by the swing", "rel", housner, None, 1e-8),
-    "push": Row("push that tips a box: from b/μ on", "rel", push_height, 1e-6, by_events=False),
+    "rocking": Row("rocking block: r = 1 − 1.5 sin² α, by the swing", "rel", housner, None, 1e-8, is_first_order=True),
+    "push": Row("push that tips a box: from b/μ on", "rel", push_height, 1e-6, is_for_all=False),
     "wedge": Row("ball on a free wedge: m g sin θ cos θ/(M + m sin² θ)", "rel", wedge, 1e-10, 1e-10),
     "isotropy": Row("box that slides and stops: the same way in every direction", "rel", isotropy, 1e-9, 1e-9),
-    "stops": Row("… after v²/(2 μ g)", "rel", stopping_way),
+    "stops": Row("box that slides: stops after v²/(2 μ g)", "rel", stopping_way, is_first_order=True),
     "feet": Row("four feet: Σλ = m g", "rel", feet, 1e-12, 1e-12),
-    "soft": Row("soft bounce (RBDA 11.74): e by its damping", "abs", soft_bounce, 1e-8, None, by_events=False),
+    "soft": Row("soft bounce (RBDA 11.74): e by its damping", "abs", soft_bounce, 1e-8, is_for_all=False),
     "momentum": Row("free balls that collide: momentum", "rel", momentum, 1e-13, 1e-13),
     "energy": Row("box that tumbles: energy never rises", "rel", energy_rise, None, 1e-10),
-    "stack": Row("stack of ten boxes, 5 ms: drift in 2 s", "m", stack_drift, by_events=False),
-    "balls": Row("25 balls bowled: mean square", "m²/s²", balls_roll, by_events=False),
+    "stack": Row("stack of ten boxes, 5 ms: drift in 2 s", "m", stack_drift, is_for_all=False),
+    "balls": Row("25 balls bowled: mean square", "m²/s²", balls_roll, is_for_all=False),
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Scenes of contact_cases.py by knuckle: by steps, and from event to event."""
+"""Scenes of contact_cases.py by knuckle: by steps of the first and of the second order, and from event to event."""
 
 from __future__ import annotations
 
@@ -73,27 +73,40 @@ def by_steps(case: Case) -> Motion:
         exact = kn.integrators.DormandPrince(rtol=1e-11, atol_q=1e-13, atol_v=1e-12)
         how = {"contacts": CompliantContacts("linear", friction=None), "integrator": exact}
     motion = kn.simulate(model, q, v, case.duration, dt=case.dt, controller=forces(model, case), **how)
-    return motion_of(model, motion.times, motion.q, motion.v, carried=_carried(model, case))
+    return motion_of(
+        model, motion.times, motion.q, motion.v, carried=_carried(model, case, kn.integrators.ContactSteps())
+    )
 
 
-def _carried(model: kn.Model, case: Case) -> float | None:
+def by_second_order(case: Case) -> Motion:
+    """By a whole step and two halves, and the second order from them."""
+    model = model_of(case)
+    how = kn.integrators.ContactSteps(extrapolated=True)
+    motion = kn.simulate(
+        model, *start(model, case), case.duration, dt=case.dt, controller=forces(model, case), integrator=how
+    )
+    return motion_of(model, motion.times, motion.q, motion.v, carried=_carried(model, case, how))
+
+
+def _carried(model: kn.Model, case: Case, how: kn.integrators.ContactSteps) -> float | None:
     """The sum of the normal forces of the first step, of free bodies on the ground."""
     if case.law is not None or any(case.push) or len(case.masses) > 1 or case.velocities:
         return None
     q, v = start(model, case)
-    stepper = kn.simulation.stepper(model, kn.integrators.ContactSteps())
+    stepper = kn.simulation.stepper(model, how)
     state = stepper.step(0.0, stepper.start(0.0, q, v, case.dt), case.dt)
     rows = 3 if case.friction else 1
     return float(np.asarray(state.memory[0])[::rows].sum() / case.dt)
 
 
 def by_events(case: Case) -> Motion:
-    """From event to event, by Runge and Kutta's method in half steps."""
+    """From event to event, by Dormand and Prince's method to rounding between them."""
     model = model_of(case)
     q, v = start(model, case)
     contacts = RigidContacts(order="sequential" if case.is_sequential else "simultaneous")
+    exact = kn.integrators.DormandPrince(rtol=1e-13, atol_q=1e-15, atol_v=1e-14)
     motion = kn.simulate(
-        model, q, v, case.duration, dt=case.dt / 2, controller=forces(model, case), contacts=contacts, integrator="rk4"
+        model, q, v, case.duration, dt=case.dt, controller=forces(model, case), contacts=contacts, integrator=exact
     )
     begins = [event.time for event in motion.events if event.kind == "contact"]
     carried = None

@@ -1,5 +1,8 @@
 """Cones and bounds: what is solved satisfies Signorini's and Coulomb's law."""
 
+import math
+from typing import Any
+
 import numpy as np
 import pytest
 from tests.seeds import seeds
@@ -136,8 +139,25 @@ def test_rounds_end_where_nothing_more_comes_of_them(monkeypatch: pytest.MonkeyP
     guess, rounds, one = [0.1, 0.0, 0.0] * 2 + [0.0] * 6, list[int](), cone_rounds._round
     monkeypatch.setattr(cone_rounds, "_round", lambda *args: rounds.append(1) or one(*args))
     left, few = float(solved(made, guess, 40, 1e-11)[1]), len(rounds)
-    monkeypatch.setattr(cone_rounds, "STILL", 0.0)
+    for name in ("STILL", "SAME"):
+        monkeypatch.setattr(cone_rounds, name, 0.0)
     assert left == pytest.approx(float(solved(made, guess, 40, 1e-11)[1]), rel=0.01)
     assert left == pytest.approx(0.5 * (1.5e-6 - 1e-6) ** 2 / (0.01 * np.hypot(18, 10) * dt), rel=0.3)
     assert few < 6
     assert len(rounds) > 3 * few
+
+
+def test_rounds_go_on_where_equations_are_singular(monkeypatch: pytest.MonkeyPatch):
+    """Newton's method without a result in the first rounds: neither impulses nor the residual are lost in it."""
+    A, b, laws = problem(3, 14)
+    expected, _ = solution(A, b, laws)
+    one, rounds = cone_rounds.newton, list[int]()
+
+    def at_first_nothing(*args: Any) -> Any:
+        rounds.append(1)
+        return one(*args) if len(rounds) > 2 else [math.nan] * len(b)
+
+    monkeypatch.setattr(cone_rounds, "newton", at_first_nothing)
+    found, left = solution(A, b, laws)
+    assert left <= 1e-10
+    np.testing.assert_allclose(A @ found, A @ expected, atol=1e-9 * np.abs(b).max())

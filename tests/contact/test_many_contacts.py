@@ -14,7 +14,7 @@ from knuckle.joints import Free
 from knuckle.model import Box, Sphere, solid_box
 
 from ..seeds import quick
-from .scenes import RADIUS, ball, on_plane, placed
+from .scenes import RADIUS, ball, box, on_plane, placed
 
 STEPS = ContactSteps()
 
@@ -42,6 +42,15 @@ def test_many_balls_roll_each_by_itself():
     for k in range(n):
         velocity = kn.velocity(model, motion.q[-1], motion.v[-1], f"body{k}", "aligned")
         np.testing.assert_allclose(velocity[3:], [5 / 7, 5 / 7, 0], atol=1e-11)
+
+
+def test_a_pile_at_rest_does_not_drift():
+    """Ten boxes on each other: what steps leave of their velocities does not add up from step to step."""
+    model = on_plane(*[box(mass=1.0)] * 10)
+    start = placed(model, *((0, 0, 0.1 + 0.2 * k) for k in range(10)))
+    motion = kn.simulate(model, start, None, 0.5, dt=5e-3, integrator=STEPS)
+    assert np.abs(kn.difference(model, motion.q[0], motion.q[-1])).max() < 1e-14
+    assert np.abs(motion.v).max() < 2e-13
 
 
 def wall(columns: int, rows: int) -> tuple[kn.Model, np.ndarray]:

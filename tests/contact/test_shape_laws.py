@@ -10,7 +10,7 @@ from tests.seeds import quick
 from knuckle.model import Box, Capsule, Sphere
 from knuckle.scalar import Dual
 
-from .placed_shapes import DRAWN, Placement, distance, gaps, places, separation
+from .placed_shapes import DRAWN, Placement, core, distance, gaps, places, separation
 
 ROUND = [("sphere", "sphere"), ("sphere", "capsule"), ("sphere", "box"), ("capsule", "capsule")]
 PAIRS = [*ROUND, ("capsule", "box"), ("box", "box")]
@@ -55,6 +55,25 @@ def test_the_least_gap_closes_with_the_velocity_along_the_normal(one: str, other
         assert np.linalg.norm(normal) == pytest.approx(1, abs=1e-14)
         expected = normal @ (X.velocity(point) - Y.velocity(point))
         assert float(moving.gap.derivative) == pytest.approx(expected, rel=1e-8, abs=1e-8)
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_the_nearest_point_is_half_way(one: str, other: str):
+    """As far from one shape as from the other, by half the gap."""
+    rng, apart = np.random.default_rng(6), 0
+    for _ in range(40):
+        first, second = DRAWN[one](rng), DRAWN[other](rng)
+        X, Y = Placement.random(rng, 1.2), Placement.random(rng, 1.2)
+        place = min(places(first, X.X, second, Y.X), key=lambda place: float(place.gap))
+        if not float(place.gap) > 0:
+            continue
+        apart += 1
+        for shape, at in ((first, X), (second, Y)):
+            half, radius = core(shape)
+            local = at.R.T @ (np.array(place.point, float) - at.r)
+            away = float(np.linalg.norm(local - np.clip(local, -half, half))) - radius
+            assert away == pytest.approx(float(place.gap) / 2, abs=1e-9)
+    assert apart > 15
 
 
 @pytest.mark.parametrize(("one", "other"), [*PAIRS, *ON_PLANE])
@@ -136,6 +155,7 @@ def test_a_face_on_a_face_keeps_the_extent_of_what_they_share():
         points = np.array([x.point for x in found], float)
         assert len(points) >= 3
         np.testing.assert_allclose([float(x.gap) for x in found], lift, atol=1e-12)
+        np.testing.assert_allclose(points[:, 2], (second.size[2] + lift) / 2, atol=1e-12)  # half-way between the faces
         assert (np.array(sides)[:, :2] @ points[:, :2].T + np.array(sides)[:, 2:]).max() < 1e-9
         least = min(least, ConvexHull(points[:, :2]).volume / area)
     assert least > 0.5

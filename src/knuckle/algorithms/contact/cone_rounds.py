@@ -24,23 +24,21 @@ RIGID, ANEW = 4, 24
 """Rounds before there is compliance, and before they begin anew."""
 CONVERGES = 0.1
 """The part of the residual that a round leaves while Newton's method converges: such rounds do not count."""
-ROUNDED = 30.0
+ROUNDED = 10.0
 """A residual of so many times what is enough is left to rounding, where rounds do not converge any more."""
-MANY_SWEEPS = 4
-"""Sweeps before the first compliance, and before more of it."""
-TRIES = 8
-"""Rounds in which the compliant problem is solved, or there is more compliance."""
+MANY_SWEEPS, TRIES = 4, 8
+"""Sweeps before there is more compliance; rounds in which the compliant problem is solved, or there is more of it."""
 SOFTEST, SOFT = 0.1, 1e-3
 """The largest compliance, and the first one: the part of a contact's own response."""
 HASTY, HARDER, SOFTER = 1e-3, 0.1, 3.0
-"""What a compliance is multiplied with where the problem is solved, at first and after `LATE` rounds, and where it is
-not."""
+"""The factors of a compliance where the problem is solved, at first and after `LATE` rounds, and where it is not."""
 NEARLY_RIGID = 1e-9
 """The compliance below which there is none."""
 SETTLED = 5.0
 """A problem counts as solved with a residual of so many times what the compliance leaves."""
-LATE, STILL = 20, 0.01
-"""Rounds after which up to `ENOUGH` is enough, and the part of the residual that a round changes where it is, too."""
+LATE, STILL, SAME = 20, 0.01, 1e-6
+"""Rounds after which up to `ENOUGH` is enough, and the part of the residual that a round changes where it is, too: with
+compliance, and before, where rounds that go in a circle leave nearly the same."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
 COLD = 0.01
@@ -82,7 +80,8 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         tries, softness, now, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
         converges = less(now, CONVERGES * left)  # as long as it does, nothing else is tried
         ends = select(converges, enough, ROUNDED * enough)
-        is_still = less(absolute(now - left), STILL * left)  # two corners with gaps of their own cannot both stand
+        still = select(is_rigid, SAME, STILL) * left
+        is_still = less(absolute(now - left), still)  # two corners with gaps of their own cannot both stand
         now = minimum(now, left)
         goes_on = now - select(is_late, maximum(ends, ENOUGH), select(is_still, maximum(ends, ENOUGH), ends))
         count = count + select(converges, select(is_rigid, 0.0, 1.0), 1.0)
@@ -106,6 +105,8 @@ def _round(
     sweeps = select(is_first, 0.0, select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0)))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
+    is_found = less(sum((absolute(x) for x in impulses), ZERO), UNKNOWN)  # not where equations are singular
+    impulses = [select(is_found, a, b) for a, b in zip(impulses, best, strict=True)]
     allowed = problem.projected(impulses)
     now = residual(problem, allowed)
     is_better = less(now, left)

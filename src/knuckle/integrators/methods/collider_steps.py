@@ -46,7 +46,7 @@ class ColliderSteps(Integrator):
 
     collider: ShapeCollider
     rounds: int = 40
-    tolerance: float = 1e-11
+    tolerance: float = 1e-12
 
     evaluates_forces_once = True
     solves_friction = True

@@ -25,6 +25,7 @@ from knuckle.algorithms.contact.overlap_recovery import largest, recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.contact.impulse_slopes import with_slopes
 from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.specialization import canonical_form
 from knuckle.functions.line_inertia import must_have_no_armature
@@ -75,7 +76,7 @@ class ContactSteps(Integrator):
 
     joint_limits: bool = False
     rounds: int = 40
-    tolerance: float = 1e-11
+    tolerance: float = 1e-12
     extrapolated: bool = False
     pairs: tuple[int, ...] | None = None
 
@@ -135,7 +136,7 @@ class ContactSteps(Integrator):
             q, v, impulses, residual = _extrapolated(system, called(one), t, state, dt)
         else:
             q, v, impulses, residual, _ = one(t, state.q, state.v, impulses, dt)
-        failed = unsolved + select(less(WARNED, residual), 1.0, 0.0)
+        failed = unsolved + select(less(residual, WARNED), 0.0, 1.0)
         return State(q, v, (impulses, maximum(worst, residual), failed))
 
 
@@ -225,11 +226,11 @@ def with_contacts(
     G = [[inner(tree, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, fast, x) for x in rows], [rate(before, slow, x) for x in rows]
     found, residual, free_work, problem = resolved(
-        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance, with_slopes
     )
     z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
-    part = select(less(WARNED, residual), without_gain(free_work, work), 1.0)
+    part = select(less(residual, WARNED), 1.0, without_gain(free_work, work))
     found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
     change = form.per_old_joint(velocity_change(tree, shared, root, z))
     new: dict[int, tuple[Vector, Vector]] = {}

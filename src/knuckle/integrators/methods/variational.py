@@ -18,7 +18,7 @@ from knuckle.integrators.base import State
 from knuckle.integrators.loop_stabilization import pulled
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Vector
 
 from .newton import Iterative, largest, relative
@@ -146,7 +146,8 @@ def carried_momentum(model: Model, state: State) -> Any:
 def response(model: Model, q: Any, p: Any) -> Any:
     """H⁻¹ p: the change of velocity that an impulse makes, by forward dynamics at rest with nothing else acting."""
     joints = (replace(joint, damping=(), friction=(), stiffness=()) for joint in model.joints)
-    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0), elements=())
+    moving = tuple(element for element in model.elements if constant(element.armature) is not ZERO)
+    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0), elements=moving)
     zero: Any = Vector.zero(model.nv)
     return forward_dynamics(bare, q, zero, p) - forward_dynamics(bare, q, zero, zero)
 

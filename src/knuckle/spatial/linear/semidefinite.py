@@ -8,8 +8,11 @@ from typing import Any
 from knuckle.scalar import ONE, ZERO, less, select
 from knuckle.scalar.arrays.dense import Matrix
 
-SINGULAR = 1e-13
-"""The part of an entry of the diagonal up to which what is left of it is rounding."""
+SINGULAR, LEAST = 1e-9, 1e-7
+"""The part of an entry of the diagonal up to which what is left of it counts as nothing, and what is taken for it then:
+of less, the inverse would be lost in rounding."""
+NOTHING = 1e-13
+"""What is taken for an entry of the diagonal that is zero."""
 
 
 def semidefinite_inverse(A: Sequence[Sequence[Any]]) -> Matrix:
@@ -23,7 +26,7 @@ def semidefinite_inverse(A: Sequence[Sequence[Any]]) -> Matrix:
     inverse: list[Any] = []
     for k in range(n):
         left = A[k][k] - sum((L[k][j] * LD[k][j] for j in range(k)), ZERO)
-        responds, least = less(SINGULAR * A[k][k], left), select(less(0.0, A[k][k]), SINGULAR * A[k][k], SINGULAR)
+        responds, least = less(SINGULAR * A[k][k], left), select(less(0.0, A[k][k]), LEAST * A[k][k], NOTHING)
         inverse.append(1 / select(responds, left, least))
         for i in range(k + 1, n):
             LD[i][k] = A[i][k] - sum((LD[i][j] * L[k][j] for j in range(k)), ZERO)
