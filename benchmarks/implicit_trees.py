@@ -61,7 +61,7 @@ def measured(scene: str, make: Callable[[int], Model], size: int, integrator: Im
     began = time.perf_counter()
     model = make(size)
     build = time.perf_counter() - began
-    method: Any = implicit_steps_for(model, integrator, "projection", False)
+    method: Any = implicit_steps_for(model, integrator, "projection", lambda: False)
     began = time.perf_counter()
     own = stepper(model, method)
     state = own.start(0.0, np.array(model.start), np.zeros(model.nv), DT)

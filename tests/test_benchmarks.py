@@ -109,3 +109,20 @@ def test_environments_are_measured_on_the_same_robot(tmp_path: Path):
     assert abs(results["heights"]["gymnasium"] - results["heights"]["knuckle"]) < 0.1
     assert set(results["one"]) == set(results["together"])
     assert "Gymnasium on MuJoCo" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("implicit_trees", ["--most", "100", "--steps", "3", "--scene", "sprung chain"], "pcg"),
+        pytest.param("deformables", ["--steps", "1", "--most", "700"], "640", marks=pytest.mark.slow),
+    ],
+)
+def test_steps_of_large_mechanisms_are_measured(
+    name: str, arguments: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    monkeypatch.setattr(sys, "argv", [name, *arguments])
+    script: Any = importlib.import_module(name)
+    script.main()
+    assert said in capsys.readouterr().out

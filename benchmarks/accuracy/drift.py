@@ -49,8 +49,6 @@ STARTS = {
     "pendulum": (np.array([1.2, 0.4]), np.zeros(2)),
     "tumbling": (np.array([1.0, 0, 0, 0, 0, 0, 0]), np.array([0.01, 3.0, 0.02, 0, 0, 0])),
 }
-SLOW = {"bdf1": 10, "bdf2": 10, "implicit": 1, "variational4": 1}
-"""Integrators whose steps cost so much that they take this many times fewer."""
 
 
 def mechanism(name: str) -> kn.Model:
@@ -129,7 +127,7 @@ def main() -> int:
         for library, integrator in runs:
             label = f"{library} {integrator}"
             entry = found.setdefault(mechanism_name, {})
-            steps = chosen.steps // SLOW.get(integrator, 1)
+            steps = chosen.steps
             if chosen.names and label not in chosen.names:
                 continue
             if not chosen.names and entry.get(label, {}).get("steps", 0) >= steps:

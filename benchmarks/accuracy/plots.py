@@ -40,7 +40,7 @@ def compared(row: dict[str, Any]) -> dict[str, dict[str, list[float]]]:
         library
         for errors in row["errors"].values()
         for library, (median, _) in errors.items()
-        if library in ("Pinocchio", "MuJoCo", "Drake") and (not median < OTHER_MECHANISM)
+        if library in ("Pinocchio", "MuJoCo", "Drake") and (median is None or not median < OTHER_MECHANISM)
     }
     found: dict[str, dict[str, list[float]]] = {}
     for name, errors in row["errors"].items():
@@ -53,18 +53,26 @@ def compared(row: dict[str, Any]) -> dict[str, dict[str, list[float]]]:
     return found
 
 
+def pairs_of(rows: list[dict[str, Any]], name: str, library: str) -> list[list[float]]:
+    """Median and worst of the robots that have the function and that the library reads as the others do."""
+    found = (compared(row).get(name, {}).get(library) for row in rows)
+    return [pair for pair in found if pair is not None]
+
+
 def robots(folder: Path) -> None:
     rows = read("robots")
-    names = list(rows[0]["errors"])
+    names = list(dict.fromkeys(name for row in rows for name in row["errors"]))
     figure = Figure(figsize=(13, 8.5), layout="constrained")
     axes = figure.subplots(2, 3)
     for axis, name in zip(axes.flat, names, strict=True):
         for library, color in COLORS.items():
-            pairs = [compared(row)[name][library] for row in rows if library in compared(row)[name]]
+            pairs = pairs_of(rows, name, library)
             if not pairs:
                 continue
             rounding = 2.0**-24 if "32" in library else 2.0**-53
-            for values, line, label in zip(np.array(pairs).T / rounding, ("-", ":"), (library, None), strict=True):
+            for values, line, label in zip(
+                np.array(pairs, float).T / rounding, ("-", ":"), (library, None), strict=True
+            ):
                 share = (np.arange(len(values)) + 0.5) / len(values)
                 axis.plot(np.sort(np.maximum(values, 1e-2)), 100 * share, line, color=color, label=label, linewidth=1.6)
         axis.set_xscale("log")
@@ -75,7 +83,8 @@ def robots(folder: Path) -> None:
     axes[0, 0].legend(frameon=False, loc="lower right")
     count = len({(row["folder"], row["robot"]) for row in rows})
     figure.suptitle(
-        f"{count} robots, fixed and floating, against fifty digits: lines are medians over the states, dots the worst"
+        f"{count} mechanisms, fixed and floating, {rows[0]['states']} states each, against their files in thirty "
+        "digits: lines are medians over the states, dots the worst"
     )
     figure.savefig(folder / "accuracy_robots.png", dpi=110)
     tell(rows, names)
@@ -89,10 +98,10 @@ def tell(rows: list[dict[str, Any]], names: list[str]) -> None:
     for name in names:
         cells = []
         for library in libraries:
-            pairs = [compared(row)[name][library] for row in rows if library in compared(row)[name]]
-            medians, worst = np.array(pairs).T if pairs else (np.zeros(0), np.zeros(0))
+            pairs = pairs_of(rows, name, library)
+            medians, worst = np.array(pairs, float).T if pairs else (np.zeros(0), np.zeros(0))
             finite = np.isfinite(worst)
-            cells.append(f"{np.median(medians):.1e} ({worst[finite].max():.0e})" if pairs else "–")
+            cells.append(f"{np.nanmedian(medians):.1e} ({worst[finite].max():.0e})" if pairs else "–")
         print(f"| {name.replace('_', ' ')} | " + " | ".join(cells) + " |")
     print()
     for name in names:
@@ -100,7 +109,7 @@ def tell(rows: list[dict[str, Any]], names: list[str]) -> None:
         behind: list[str] = []
         for row in rows:
             for k in (0, 1):
-                errors = compared(row)[name]
+                errors = compared(row).get(name, {})
                 others = {lib: e[k] for lib, e in errors.items() if not lib.startswith("knuckle")}
                 if not others or "knuckle" not in errors:
                     continue
@@ -179,6 +188,11 @@ def drift(folder: Path) -> None:
         "#000000",
         "#999999",
         "#B8860B",
+        "#3B1F8F",
+        "#66A61E",
+        "#A6761D",
+        "#E7298A",
+        "#1B9E77",
     ]
     methods = list(dict.fromkeys(label.split()[1] for label in labels))
     colors = {label: palette[methods.index(label.split()[1]) % len(palette)] for label in labels}

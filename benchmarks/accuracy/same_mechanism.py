@@ -30,7 +30,7 @@ def read_exactly(path: Path, base: Any) -> kn.Model:
         x = number(source, element, key, word, owner)
         return x if x in (0.0, 1.0, -1.0) or key in PLAIN else digits_of(x)
 
-    number_attributes._number, right_angles.snap = many, lambda x: x  # type: ignore[assignment]
+    number_attributes._number, right_angles.snap = many, tuple  # type: ignore[assignment]
     try:
         model = kn.load(path, base=base, mimic=False).without_friction()
     finally:

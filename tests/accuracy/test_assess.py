@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.accuracy.assess import _exact_results
 from knuckle.accuracy.function_errors import condition_of_map, error_of, exact_result
 from knuckle.accuracy.least_depth import depth, position_of
 from knuckle.accuracy.remedies import _body_frames, _depth, _inertia_ratios
@@ -112,6 +113,30 @@ def test_remedies_name_the_body() -> None:
     assert "100000-fold" in ratios.finding
     assert not _body_frames(chain(2)).helps
     assert not _inertia_ratios(chain(2)).helps
+
+
+def empty_finger() -> Model:
+    b = kn.Builder("arm with an empty finger")
+    b.body("arm", None, Revolute("y"), inertia=solid_box(1.0, (0.1, 0.1, 0.3)))
+    b.body("finger", "arm", Revolute("x"), (0.0, 0.0, 0.3))
+    return b.build()
+
+
+def test_a_joint_that_moves_no_inertia_leaves_the_functions_that_need_no_inverse() -> None:
+    state = {name: np.full((1, 2), 0.3) for name in ("q", "v", "a", "tau")}
+    exact, undefined = _exact_results(empty_finger(), state, 30)
+    assert undefined == ("forward_dynamics",)
+    assert float(exact["mass_matrix"][0, 0, 0]) > 0
+    assert {"inverse_dynamics", "jacobian", "kinetic_energy"} < set(exact)
+
+
+@pytest.mark.slow
+def test_a_report_says_what_is_not_defined(tmp_path: Path) -> None:
+    report = kn.accuracy.assess(empty_finger(), states=2)
+    assert report.undefined == ("forward_dynamics",)
+    assert report.error("inverse_dynamics").worst < 1e-14
+    assert "Not defined for this mechanism: forward_dynamics" in repr(report)
+    report.plot(tmp_path / "report.png")
 
 
 def test_wrong_arguments_are_named() -> None:

@@ -40,6 +40,8 @@ def test_a_worker_that_dies_is_replaced_and_nothing_is_lost(tmp_path: Path) -> N
 def test_nothing_is_lost(kind: str, calm: Any, tmp_path: Path) -> None:
     if kind in ("workers", "nodes", "drivers"):
         pytest.importorskip("ray", reason="the extra `cluster` is not installed: no Ray")
+    if kind in ("processes", "workers"):
+        pytest.importorskip("psutil", reason="psutil is not installed: there is nobody to find what to kill")
     if kind == "disk" and (not hasattr(os, "geteuid") or os.geteuid()):
         pytest.skip("a small disk can be mounted by root only")
     count = fault_runs.RUNS[kind](tmp_path, calm, ROUNDS, random.Random(0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import importlib.util
 import json
 import shutil
 import sys
@@ -359,3 +360,19 @@ def test_the_picture_is_drawn(pendulum: kn.Model, tmp_path: Path) -> None:
     assert len(motions[0].lines) == 2
     with pytest.raises(ValueError, match="what='rech' is no number of this sweep; did you mean 'reach'"):
         found.plot(tmp_path / "s.png", what="rech")
+
+
+def test_comments_and_docstrings_are_not_what_a_study_is(tmp_path: Path) -> None:
+    """Three files with the same name and function: another docstring and comment, and another number."""
+    found: list[str] = []
+    for k, body in enumerate(("return 2 * x", '"""Twice x."""\n    # doubled\n    return 2 * x  # so', "return 3 * x")):
+        path = tmp_path / str(k) / "mine.py"
+        path.parent.mkdir()
+        path.write_text(f"def twice(x):\n    {body}\n")
+        spec = importlib.util.spec_from_file_location("mine", path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found.append(identity(module.twice))
+    assert found[0] == found[1] != found[2]

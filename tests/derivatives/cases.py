@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.actuators import Actuator, AtFrame, motor, position_servo, velocity_servo
+from knuckle.actuators import Actuator, ActuatorDynamics, AtFrame, BetweenFrames, motor, position_servo, velocity_servo
 from knuckle.contact import soft_functions
 from knuckle.elements import CubicMuscle, HillMuscle
 from knuckle.engine.calls.arguments import ARGUMENTS
@@ -88,6 +88,12 @@ def _driven() -> Model:
             velocity_servo("v", hand, kv=4.0, gear=0.5),
             motor("both", (arm, hand), gear=(0.6, -0.4)),
             Actuator("jet", AtFrame("tool", (0.1, 0.2, 0.3), (1.0, 2.0, 3.0)), bias=(0.0, 0.0, 1.0)),
+            Actuator(
+                "slow",
+                BetweenFrames("tool", model.body_names[0], (0.3, 0.2, 0.1), (1.0, 2.0, 3.0)),
+                bias=(0.0, 0.5, 0.2),
+                dynamics=ActuatorDynamics("filter", 0.2, state=0.3),
+            ),
         )
     )
 

@@ -132,11 +132,41 @@ class TestRollouts:
         together = jax.grad(lambda tau: loss_of(model, q0, v0, tau, weight).sum())(tau)
         np.testing.assert_allclose(slope(q0, v0, tau, weight).sum(0), together, rtol=1e-12, atol=1e-14)
 
-    def test_second_derivatives_are_refused(self) -> None:
+    @pytest.mark.parametrize("batch", [(), (2,)], ids=["one", "two"])
+    def test_check_grads_of_the_second_order(self, batch: tuple[int, ...]) -> None:
+        from jax.test_util import check_grads
+
+        model = pendulum()
+        inputs = tuple(in_jax(start(model, batch)))
+        check_grads(lambda *x: loss_of(model, *x), inputs, order=2, modes=("fwd", "rev"), rtol=1e-5, atol=1e-5)
+
+    def test_check_grads_along_quaternions(self) -> None:
+        """Through `kn.integrate`, whose second derivatives are those of entries."""
+        from jax.test_util import check_grads
+
+        model = ball_and_hinge()
+        q0, v0, tau, weight = in_jax(start(model))
+
+        def loss(way: Any, v0: Any) -> Any:
+            return loss_of(model, kn.integrate(model, q0, way), v0, tau, weight)
+
+        way = jax.numpy.linspace(-0.2, 0.3, model.nv)
+        check_grads(loss, (way, v0), order=2, modes=("fwd", "rev"), rtol=1e-5, atol=1e-5)
+
+    def test_hessian_under_jit_by_both_modes(self) -> None:
         model = pendulum()
         q0, v0, tau, weight = in_jax(start(model))
-        with pytest.raises(ValueError, match="JVP"):
-            jax.hessian(lambda tau: loss_of(model, q0, v0, tau, weight))(tau)
+        loss = lambda tau: loss_of(model, q0, v0, tau, weight)  # noqa: E731
+        H = jax.jit(jax.hessian(loss))(tau)
+        assert H.shape == (*tau.shape, *tau.shape)
+        np.testing.assert_allclose(H, jax.jacrev(jax.jacrev(loss))(tau), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(H, np.transpose(H, (2, 3, 0, 1)), rtol=1e-10, atol=1e-12)
+
+    def test_third_derivatives_are_refused(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = in_jax(start(model))
+        with pytest.raises(NotImplementedError, match="no third"):
+            jax.jacfwd(jax.hessian(lambda v: loss_of(model, q0, v, tau, weight)))(v0)
 
     def test_check_grads_of_steps_one_after_the_other(self) -> None:
         """A rollout of single steps, each a kernel, has second derivatives; its loss is that of the compiled one."""

@@ -126,6 +126,17 @@ def test_batches_have_the_derivatives_of_each_state(floating: Any) -> None:
     assert kn.gravity_force.jacobian(model, q[:0], layout="blocks").dense("q").shape == (0, 3, model.nv, model.nv)
 
 
+def test_large_results_in_blocks(floating: Any) -> None:
+    """Those that no cache holds are written another way; so is a part of them that begins anywhere."""
+    model = floating.model
+    few = np.stack([kn.random_configuration(model, k) for k in range(5)])
+    count = kn.gravity_force.jacobian(model, few, layout="blocks").values.shape[1]
+    q = np.tile(few, ((1 << 22) // (8 * count * len(few)) + 2, 1))
+    blocks = kn.gravity_force.jacobian(model, q, layout="blocks")
+    assert blocks.values.nbytes > 1 << 22
+    np.testing.assert_array_equal(blocks.dense("q"), kn.gravity_force.jacobian(model, q)["q"])
+
+
 def test_a_derivative_is_a_function_that_is_found_again(floating: Any) -> None:
     gradient = kn.kinetic_energy.derivatives.by("grad", ("q",))
     assert pickle.loads(pickle.dumps(gradient)) is gradient

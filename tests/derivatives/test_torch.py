@@ -162,12 +162,62 @@ class TestRollouts:
         np.testing.assert_allclose(along, exact, rtol=1e-10, atol=1e-12)
         assert abs(entries[:4] @ q0[:4]) < 1e-12
 
-    def test_second_derivatives_are_refused(self) -> None:
+    @pytest.mark.parametrize("batch", [(), (2,)], ids=["one", "two"])
+    def test_gradgradcheck_of_a_loss(self, batch: tuple[int, ...]) -> None:
+        """Second derivatives, backward over backward and forward over backward."""
         model = pendulum()
-        inputs = tensors(start(model))
-        (slope,) = torch.autograd.grad(loss_of(model, *inputs), inputs[2], create_graph=True)
-        with pytest.raises(RuntimeError, match=r"once_differentiable|does not require grad"):
-            torch.autograd.grad(slope.sum(), inputs[1])
+        inputs = tensors(start(model, batch))
+        assert torch.autograd.gradgradcheck(lambda *x: loss_of(model, *x), inputs, check_fwd_over_rev=True)
+
+    def test_gradgradcheck_along_quaternions(self) -> None:
+        """Through `kn.integrate`, whose second derivatives are those of entries."""
+        model = ball_and_hinge()
+        q0, v0, tau, weight = tensors(start(model))
+        way = torch.tensor(np.linspace(-0.2, 0.3, model.nv), requires_grad=True)
+
+        def loss(way: Any, v0: Any) -> Any:
+            return loss_of(model, kn.integrate(model, q0.detach(), way), v0, tau.detach(), weight.detach())
+
+        assert torch.autograd.gradgradcheck(loss, (way, v0))
+
+    def test_hessian_is_symmetric_and_that_of_products(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = (torch.tensor(x) for x in start(model))
+        H = torch.func.hessian(lambda v: loss_of(model, q0, v, tau, weight))(v0)
+        arrays = [x.numpy() for x in (q0, v0, tau)]
+        products = kn.rollout_gradient(
+            model, cost, *arrays, DT, steps=STEPS, final_loss=final, integrator="euler", parameters={"weight": 0.3},
+            direction={"v0": np.eye(model.nv)}, wrt="v0",
+        ).hessian_product  # fmt: skip
+        assert products is not None
+        np.testing.assert_allclose(H, products["v0"], rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(H, H.T, rtol=1e-12, atol=1e-13)
+
+    def test_controls_of_actuators(self) -> None:
+        """By what actuators are told at every step, and by where their states begin, of both orders."""
+        plain = pendulum()
+        slow = kn.actuators.ActuatorDynamics("filter", 0.05)
+        own = [kn.actuators.Actuator(x, kn.actuators.AtJoints((x,), (1.0,)), dynamics=slow) for x in plain.joint_names]
+        model = plain.replace(actuators=tuple(own))
+        q0, v0, u, _ = (torch.tensor(x) for x in start(model))
+
+        def loss(u: Any, a: Any) -> Any:
+            return kn.simulation.rollout_loss(
+                model, None, q0, v0, None, DT, steps=STEPS, final_loss=final, integrator="euler", controls=u,
+                actuator_states0=a,
+            )  # fmt: skip
+
+        inputs = (u.requires_grad_(), torch.tensor([0.1, -0.2], dtype=torch.float64, requires_grad=True))
+        assert torch.autograd.gradcheck(loss, inputs)
+        assert torch.autograd.gradgradcheck(loss, inputs)
+
+    def test_third_derivatives_are_refused(self) -> None:
+        model = pendulum()
+        q0, v0, tau, weight = tensors(start(model))
+        (slope,) = torch.autograd.grad(loss_of(model, q0, v0, tau, weight), v0, create_graph=True)
+        (curve,) = torch.autograd.grad(slope.sum(), v0, create_graph=True)
+        with pytest.raises(NotImplementedError, match="no third"):
+            torch.autograd.grad(curve.sum(), v0)
 
     def test_gradgradcheck_of_steps_one_after_the_other(self) -> None:
         """A rollout of single steps, each a kernel, has second derivatives; its loss is that of the compiled one."""

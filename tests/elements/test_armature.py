@@ -11,6 +11,7 @@ import knuckle as kn
 from knuckle.elements import ConstantTension, JointLine, Line, LinePoint, Spring, Winding, Wrap
 from knuckle.errors import ModelError
 from knuckle.formats import adapters, from_mujoco, read_json, read_mjcf, to_json, to_mjcf
+from knuckle.integrators.methods.variational import response
 from knuckle.joints import Revolute
 from knuckle.model import Model, solid_box
 from knuckle.testing import LAWS, random_state
@@ -104,6 +105,13 @@ def test_it_adds_a_mass_along_the_line():
     growth = (later - before) / (2 * e)
     difference = np.asarray(kn.inverse_dynamics(model, q, v, a)) - np.asarray(kn.inverse_dynamics(bare, q, v, a))
     np.testing.assert_allclose(difference, J.T @ (masses * growth), atol=1e-8)
+
+
+def test_impulses_have_it():
+    """What an impulse does is H⁻¹ of it: for dry friction in large mechanisms."""
+    model = branches()
+    q, push = random_state(model, 4).q, np.arange(1.0, model.nv + 1)
+    np.testing.assert_allclose(response(model, q, push), np.linalg.solve(kn.mass_matrix(model, q), push), rtol=1e-9)
 
 
 def test_sparse_equations_have_it():

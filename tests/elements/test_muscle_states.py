@@ -13,6 +13,7 @@ import knuckle as kn
 from knuckle import elements
 from knuckle.elements import CubicMuscle, HillMuscle
 from knuckle.integrators import DormandPrince, Variational
+from knuckle.simulation import CompliantStops, RigidStops
 
 from .muscle_arm import CUBIC, ELASTIC, MIXED, forearm
 
@@ -157,7 +158,16 @@ def test_events_and_checkpoints_go_on_with_them(tmp_path: Path):
 
 def test_what_is_refused():
     model = forearm()
-    bare = model.without_elements()
+    bare, events = model.without_elements(), kn.contact.RigidContacts()
+    b = kn.Builder("sledge")
+    b.body(
+        "sledge",
+        joint=kn.joints.Planar(),
+        inertia=kn.model.solid_box(1.0, (0.1, 0.1, 0.1)),
+        limits=((-1,) * 3, (1,) * 3),
+    )
+    b.line("muscle", [("base", (0.3, 0, 0.3)), ("sledge", (0, 0, 0.1))], ELASTIC[0])
+    sledge = b.build()
     for error, text, call in (
         (ValueError, "excitations.*no muscles", lambda: kn.simulate(bare, excitations=[0.5])),
         (ValueError, "excitations.*shape", lambda: kn.simulate(model, excitations=[0.5])),
@@ -165,13 +175,75 @@ def test_what_is_refused():
         (TypeError, "activations0", lambda: kn.simulate(model, activations0=[0.5, 0.5])),
         (ValueError, "activations0.*0 to 1", lambda: kn.simulate(model, excitations=U, activations0=[0.5, 1.5])),
         (ValueError, "fiber_lengths0", lambda: kn.simulate(model, excitations=U, fiber_lengths0=[0.1, 0.1])),
-        (ValueError, "joint_limits", lambda: kn.simulate(model, excitations=U, joint_limits="rigid")),
+        (ValueError, "contacts=RigidContacts", lambda: kn.simulate(model, excitations=U, contacts=events)),
+        (ValueError, "joint_limits=RigidStops", lambda: kn.simulate(sledge, excitations=[0.1], joint_limits="rigid")),
         (ValueError, "excitations", lambda: kn.rollout(model, steps=5, excitations=np.zeros((4, 2)))),
         (ValueError, "order 2", lambda: kn.simulate(model, excitations=U, integrator=Variational(order=4))),
         (ValueError, "activations", lambda: elements.with_activations(model, [0.5])),
     ):  # fmt: skip
         with pytest.raises(error, match=text):
             call()
+
+
+def stopped(friction: float = 0.0) -> kn.Model:
+    """A forearm with stops."""
+    model = forearm(ELASTIC, friction=friction)
+    return model.replace(joints=(replace(model.joints[0], limits=kn.model.Limits((-0.6,), (0.1,))),))
+
+
+@kn.kernel
+def there_and_back(model: Any, t: Any) -> Any:
+    return [0.3 + 0.28 * kn.scalar.sin(12 * t), 0.3 - 0.28 * kn.scalar.sin(12 * t)]
+
+
+def load(model: kn.Model, q: Any, v: Any, a: Any, fibers: Any) -> Any:
+    """The moment that turns the arm: of muscles and of its weight."""
+    return elements.joint_forces(model, q, v, a, fibers) - kn.gravity_force(model.without_elements(), q)
+
+
+def by_hand(model: Any, t: Any) -> Any:
+    return np.array([0.3 + 0.28 * np.sin(12 * t), 0.3 - 0.28 * np.sin(12 * t)])
+
+
+@pytest.mark.parametrize(("method", "told"), [("rk4", there_and_back), ("bdf2", there_and_back), ("heun", by_hand)])
+def test_an_arm_rests_on_its_stop_and_leaves_it(method: str, told: Any):
+    """The biceps pulls it against a rigid stop, where it stands until the muscles together pull the other way."""
+    model = elements.with_activations(stopped(), [1.0, 0.0])  # what the laws have does not matter
+    options: Any = {"excitations": told, "activations0": [0.3, 0.3], "joint_limits": "rigid"}
+    motion = kn.simulate(model, [0.0], None, 0.4, dt=1e-3, integrator=method, **options)
+    impact, rest, release = motion.events
+    assert (impact.kind, rest.kind, release.kind) == ("impact", "rest", "release")
+    assert impact.v_before[0] < -1
+    assert impact.v[0] == pytest.approx(0.0, abs=1e-12)
+    assert motion.q.min() == -0.6
+    assert motion.q[-1, 0] > -0.55
+    pulls = load(model, motion.q, motion.v, motion.activations, motion.fiber_lengths)[:, 0]
+    resting = (motion.times > rest.time) & (motion.times < release.time)
+    assert resting.sum() > 100
+    assert (motion.q[resting] == -0.6).all()
+    assert (motion.v[resting] == 0).all()
+    assert (pulls[resting] < 0).all()
+    assert pulls[np.argmax(motion.times > release.time)] > 0
+    last, after = np.flatnonzero(resting)[-1], np.argmax(motion.times > release.time)
+    t0, t1 = motion.times[[last, after]]
+    crosses = t0 + (t1 - t0) * pulls[last] / (pulls[last] - pulls[after])
+    assert release.time == pytest.approx(crosses, abs=2e-5)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("friction", [0.0, 1.0])
+def test_a_rigid_stop_is_the_limit_of_stiff_ones(friction: float):
+    """The motion differs by what is proportional to 1/k, with states of muscles that end alike."""
+    model, ends = stopped(friction), list[Any]()
+    stops = [CompliantStops(k, damping=2 * np.sqrt(0.045 * k)) for k in (1e4, 1e5)]
+    for limits in (RigidStops(), *stops):
+        method = DormandPrince(1e-9, 1e-11, 1e-11)
+        options: Any = {"integrator": method, "excitations": there_and_back, "joint_limits": limits}
+        ends.append(states(kn.simulate(model, [0.0], None, 0.5, **options))[-1])
+    soft, hard = (np.abs(end - ends[0]) for end in ends[1:])
+    assert hard[0] < 5e-4
+    assert hard[1] < 5e-3
+    assert soft[:2] / hard[:2] == pytest.approx(10.0, rel=0.1)
 
 
 @pytest.mark.slow

@@ -143,6 +143,7 @@ def test_no_joint_of_the_library_is_forgotten():
     assert {"Line", "Spring", "Bushing"} <= elements
     materials = {"NeoHookean", "StVenantKirchhoff", "Hookean", "HingeBending"}  # in tests/model
     transmissions = {"AtJoints", "AtFrame", "AlongLine"}  # in tests/model/test_actuators.py
+    transmissions |= {"AtBallJoint", "AtFreeJoint", "BetweenFrames"}  # in test_mjcf_driven.py
     assert set(named_classes()) == tried | couplings | not_for_files | elements | materials | transmissions
 
 

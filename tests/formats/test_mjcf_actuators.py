@@ -77,10 +77,9 @@ def test_what_is_written_is_what_was_read(puppet: kn.Model):
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ('<general name="x" joint="lift" dyntype="filter" dynprm="0.1"/>', "a state of its own"),
-        ('<motor name="x" joint="root"/>', "a ball or free joint"),
-        ('<motor name="x" site="nose" refsite="heel"/>', "relative to another one"),
-        ('<muscle name="x" joint="knee" lengthrange="0 1"/>', "a state of its own"),
+        ('<general name="x" joint="lift" dyntype="user" actdim="1"/>', "its state is none of"),
+        ('<muscle name="x" joint="knee" lengthrange="0 1"/>', "its state is none of"),
+        ('<motor name="x" cranksite="nose" slidersite="heel" cranklength="0.3"/>', "none of joint, tendon or site"),
     ],
 )
 def test_what_does_not_come_over_is_a_warning(more: str, why: str):

@@ -225,8 +225,6 @@ def test_what_does_not_know_them_says_so() -> None:
     for name in kn.integrators.INTEGRATORS:
         with pytest.raises(kn.ModelError, match="knows no deformable bodies"):
             kn.simulate(model, integrator=name)
-    with pytest.raises(kn.ModelError, match="rollouts know no deformable bodies"):
-        kn.rollout(model, [[0.0]], [[0.0]], None, 1e-3, steps=2)
     for options in ({"contacts": True}, {"joint_limits": "rigid"}, {"contacts": kn.contact.CompliantContacts()}):
         with pytest.raises(ValueError, match=r"contacts|joint_limits"):
             kn.simulate(model, **options)

@@ -18,7 +18,7 @@ CLOSE = 1e-9
 
 
 def plain(model: Model) -> Model:
-    """Without what loop joints cannot have."""
+    """Without what joints keep their variables for."""
     joints = (replace(joint, friction=(), limits=kn.model.Limits()) for joint in model.joints)
     return model.replace(joints=tuple(joints), couplings=())
 
@@ -94,11 +94,13 @@ def test_many_bodies_have_the_same_states():
     from knuckle.maximal_coordinates import state_arrays, state_maps
 
     model, q, v, _ = drawn(7, 6, ["revolute", "spherical", "prismatic"])
-    there = kn.maximal_state(model, q, v)
-    for a, b in zip(there, state_arrays.maximal_arrays(model, q, v), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-13)
-    for a, b in zip(kn.reduced_state(model, *there), state_arrays.reduced_arrays(model, *there), strict=True):
-        np.testing.assert_allclose(a, b, atol=1e-13)
+    rubs = [replace(joint, friction=1.0) if i in (1, 4) else joint for i, joint in enumerate(model.joints)]
+    for these, kept in ((model, ()), (model.replace(joints=tuple(rubs)), (1, 4))):
+        there = kn.maximal_state(these, q, v)
+        for a, b in zip(there, state_arrays.maximal_arrays(these, q, v, kept), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-13)
+        for a, b in zip(kn.reduced_state(these, *there), state_arrays.reduced_arrays(these, *there, kept), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-13)
     assert not state_arrays.goes_by_groups(model, tuple(range(model.nb)), q, v)
     assert state_maps.maximal_nv(model, tuple(range(6))) == 36
 
@@ -107,12 +109,72 @@ def test_loops_stay_loops():
     model = kn.robots.load("four_bar")
     q, v = kn.loops.project(model, kn.loops.close(model, kn.neutral(model)).q, [1.0, 0.0, 0.0])
     maximal = kn.maximal(plain(model))
-    Q, V = kn.maximal_state(model, q, v)
+    Q, V = kn.maximal_state(plain(model), q, v)
     tau = np.array([1.0, 0.5, -0.2])
     a = kn.forward_dynamics(model, q, v, tau)
     right = accelerations(model, q, v, a, model.body_names)
-    T = kn.maximal_forces(model, q, tau)
+    T = kn.maximal_forces(plain(model), q, tau)
     np.testing.assert_allclose(kn.loops.sparse_dynamics(maximal, Q, V, T), right, atol=1e-9 * np.abs(right).max())
+
+
+def test_actuators_stay_where_they_are():
+    """A joint with a motor keeps its variable, and is driven as before; one at a frame needs none."""
+    b = Builder("driven")
+    box = solid_box(1.0, (0.1, 0.2, 0.3), at=(0, 0, -0.2))
+    b.body("a", joint=Revolute("y"), inertia=box)
+    b.body("b", "a", Revolute("x"), (0, 0, -0.4), inertia=box)
+    servo = kn.actuators.position_servo("servo", "b_joint", kp=20.0, kv=1.0)
+    jet = kn.actuators.Actuator("jet", kn.actuators.AtFrame("a", force=(1.0, 0.0, 0.0)))
+    model = b.build().replace(actuators=(servo, jet))
+    maximal, q, v, u = kn.maximal(model), np.array([0.3, -0.2]), np.array([1.0, 2.0]), np.array([0.5, 3.0])
+    assert maximal.actuators == model.actuators
+    assert (maximal.nq, maximal.nv) == (15, 13)
+    Q, V = kn.maximal_state(model, q, v)
+    a = kn.forward_dynamics(model, q, v, kn.actuators.joint_forces(model, q, v, u))
+    found = kn.forward_dynamics(maximal, Q, V, kn.actuators.joint_forces(maximal, Q, V, u))
+    np.testing.assert_allclose(found[12:], a[1:], atol=1e-10)
+    without = kn.maximal(model, drop="actuators")
+    assert (without.actuators, without.nv) == ((jet,), 12)
+    b = Builder("ball")
+    b.body("ball", joint=Spherical(), inertia=box)
+    turn = kn.actuators.Actuator("turn", kn.actuators.AtBallJoint("ball_joint", (0.0, 1.0, 0.0)))
+    ball = b.build().replace(actuators=(turn,))
+    assert kn.maximal(ball).actuators == (turn,)
+
+
+def test_joints_with_limits_and_friction_keep_their_variables():
+    """They come after the free bodies, with all that the joints have; states, forces and accelerations agree."""
+    model = kn.robots.load("arm")
+    maximal, n = kn.maximal(model), model.nb
+    assert maximal.body_names[:n] == model.body_names
+    assert maximal.body_names[n:] == tuple(f"{name}_half" for name in model.body_names)
+    assert maximal.joint_names[n:] == model.joint_names
+    for old, new in zip(model.joints, maximal.joints[n:], strict=True):
+        assert new == old
+    rng = np.random.default_rng(0)
+    q, v, tau = rng.uniform(-0.5, 0.5, n), rng.normal(size=n), rng.normal(size=n)
+    q[0] += 4 * np.pi  # turns are counted
+    Q, V = kn.maximal_state(model, q, v)
+    T = kn.maximal_forces(model, q, tau)
+    assert np.array_equal(T, [0.0] * 6 * n + list(tau))
+    for a, b in zip(kn.reduced_state(model, Q, V), (q, v), strict=True):
+        np.testing.assert_array_equal(a, b)
+    a = kn.forward_dynamics(model, q, v, tau)
+    right = np.concatenate([accelerations(model, q, v, a, model.body_names), a])
+    for found in (kn.forward_dynamics(maximal, Q, V, T), kn.loops.sparse_dynamics(maximal, Q, V, T)):
+        np.testing.assert_allclose(found, right, atol=CLOSE * (1 + np.abs(right).max()))
+    energy = kn.kinetic_energy(maximal, Q, V) + kn.potential_energy(maximal, Q)
+    np.testing.assert_allclose(energy, kn.kinetic_energy(model, q, v) + kn.potential_energy(model, q), rtol=1e-11)
+    drop = ("limits", "friction")
+    assert kn.maximal(model, drop=drop).nv == len(kn.maximal_state(model, q, v, drop=drop)[1]) == 6 * n
+    some = model.body_names[1:3]
+    partly = kn.maximal(model, some)
+    Q, V = kn.maximal_state(model, q, v, bodies=some)
+    assert (partly.nq, partly.nv) == (len(Q), len(V)) == (n + 14, n + 12)
+    np.testing.assert_allclose(kn.reduced_state(model, Q, V, bodies=some)[0], q, atol=1e-12)
+    T = kn.maximal_forces(model, q, tau, bodies=some)
+    names = [*accelerations(model, q, v, a, some), *a[1:3]]
+    np.testing.assert_allclose(kn.forward_dynamics(partly, Q, V, T), names, atol=CLOSE * (1 + np.abs(right).max()))
 
 
 def test_sparse_equations_are_those_of_any_mechanism():
@@ -163,8 +225,6 @@ def test_a_model_keeps_what_it_has():
 
 def test_what_cannot_be_is_refused():
     model = kn.robots.load("arm")
-    with pytest.raises(kn.ModelError, match="which a loop joint cannot have: leave its body out of `bodies`"):
-        kn.maximal(model)
     assert kn.maximal(model, drop=["limits", "friction", "rotor_inertia"]).nv == 6 * model.nb
     with pytest.raises(ValueError, match="drop is any of"):
         kn.maximal(model, drop=["limit"])

@@ -302,7 +302,7 @@ def test_a_small_moment_about_the_axis_keeps_its_digits(axis: Any) -> None:
 
 
 def test_an_offset_joint_is_its_twin_elsewhere() -> None:
-    joint, q, v = Offset(Revolute("y"), (0.4,)), Vector([0.3]), Vector([2.0])
+    joint, q, v = Offset(Revolute("y"), 0.4), Vector([0.3]), Vector([2.0])
     same(joint.transform(q).matrix.rows, Revolute("y").transform(Vector([0.7])).matrix.rows)
     assert joint.motion(q, v).v == Revolute("y").motion(q, v).v
     same(joint.locate(joint.transform(q)).items, q.items)

@@ -180,3 +180,16 @@ def test_what_does_not_fit_is_said(law: Any, options: Any, complaint: str):
 def test_a_sampled_controller_is_checked(arguments: Any, complaint: str):
     with pytest.raises((ValueError, TypeError), match=complaint):
         kn.SampledController(*arguments)
+
+
+def test_implicit_steps_know_what_is_theirs():
+    """BDF2 tells its residual by the last entry of its memory, behind which a sampled controller has its own."""
+
+    @kn.kernel
+    def braking(model: Any, v: Any) -> Any:
+        return -0.1 * v
+
+    model, control = kn.robots.load("pendulum"), kn.SampledController(braking, 0.05)
+    motion = kn.simulate(model, [0.1], [0.0], 0.1, dt=0.01, integrator="bdf2", controller=control)
+    found = kn.rollout(model, [0.1], [0.0], None, 0.01, steps=10, integrator="bdf2", controller=control)
+    np.testing.assert_allclose(motion.q[-1], found.q[-1], rtol=1e-13)

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from knuckle.solvers.block_matrix import BlockMatrix, multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, reach, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, Touching, reach, solve
 from knuckle.solvers.incomplete_factor import IncompleteFactor, factorize, substitute
+
+NOTHING = Touching.nothing(3)
 
 
 def matrix(n: int = 12, seed: int = 0, shift: float = 1.0) -> BlockMatrix:
@@ -91,7 +93,7 @@ def test_gradients_solve_the_coupled_system() -> None:
     A, f, c, m, whole, free = coupled()
     rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
     m.b[:] = np.random.default_rng(5).standard_normal(m.size)
-    taken = solve(A, f, c, m, 1e-13, 200, -1.0)
+    taken = solve(A, f, c, NOTHING, m, 1e-13, 200, -1.0)
     assert 0 < taken <= 40
     exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
     assert np.allclose(m.x[rows], exact, rtol=1e-9, atol=1e-11)
@@ -99,30 +101,52 @@ def test_gradients_solve_the_coupled_system() -> None:
     assert not m.x[others].any()
 
 
+def test_nodes_that_touch_the_mechanism() -> None:
+    """Hard springs between nodes and what moves add Wᵀ C W, and few iterations: nodes give way to the mechanism."""
+    A, f, c, m, whole, free = coupled()
+    rng, node, nv = np.random.default_rng(8), np.array([1, 4, 4, 7], np.int64), 3
+    J, normal = rng.standard_normal((4, 3, nv)), rng.standard_normal((4, 3))
+    blocks = A.blocks.reshape(-1, 3, 3)
+    hard = 1e5 * np.trace(blocks[A.first[node]], axis1=1, axis2=2)
+    C = hard[:, None, None] * np.einsum("ci,cj->cij", normal, normal)
+    for k, i in enumerate(node):
+        W = np.zeros((3, m.size))
+        W[:, :nv], W[:, nv + 3 * i : nv + 3 * i + 3] = -J[k], np.eye(3)
+        whole = whole + W.T @ C[k] @ W
+        blocks[A.first[i]] += C[k]
+    rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
+    m.b[:] = rng.standard_normal(m.size)
+    taken = solve(A, f, c, Touching.of(node, C, J, blocks[A.first[node]]), m, 1e-10, 200, -1.0)
+    assert 0 < taken <= 40
+    exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
+    assert np.allclose(m.x[rows], exact, rtol=1e-6, atol=1e-7)
+
+
 def test_gradients_go_on_from_a_solution() -> None:
     """From what they had they need few iterations for a right side that is nearly the same, to the same error."""
     A, f, c, m, whole, free = coupled()
     rows = np.concatenate([np.arange(3), 3 + np.flatnonzero(np.repeat(free, 3))])
     m.b[:] = np.random.default_rng(5).standard_normal(m.size)
-    size = reach(A, f, c, m)
-    taken = solve(A, f, c, m, 1e-6, 200, -1.0)
+    size = reach(A, f, c, NOTHING, m)
+    taken = solve(A, f, c, NOTHING, m, 1e-6, 200, -1.0)
     m.b[:] += 1e-4 * np.random.default_rng(6).standard_normal(m.size)
-    assert solve(A, f, c, m, 1e-6, 200, size) < taken
+    assert solve(A, f, c, NOTHING, m, 1e-6, 200, size) < taken
     exact = np.linalg.solve(whole[np.ix_(rows, rows)], m.b[rows])
     assert np.allclose(m.x[rows], exact, atol=1e-5)
-    assert reach(*coupled(shift=-40.0)[:4]) < 0
+    A, f, c, m, _, _ = coupled(shift=-40.0)
+    assert reach(A, f, c, NOTHING, m) < 0
 
 
 def test_a_matrix_that_is_not_positive_is_told() -> None:
     A, f, c, m, _, _ = coupled(shift=-40.0)
     m.b[:] = 1.0
-    assert solve(A, f, c, m, 1e-12, 500, -1.0) == BENT
+    assert solve(A, f, c, NOTHING, m, 1e-12, 500, -1.0) == BENT
 
 
 def test_too_few_iterations_are_told() -> None:
     A, f, c, m, _, _ = coupled()
     m.b[:] = np.random.default_rng(5).standard_normal(m.size)
-    assert solve(A, f, c, m, 1e-13, 1, -1.0) == 2
+    assert solve(A, f, c, NOTHING, m, 1e-13, 1, -1.0) == 2
 
 
 @pytest.mark.parametrize("kind", ["positive", "indefinite"])

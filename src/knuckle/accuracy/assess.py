@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle import functions
 from knuckle.functions.loops import assembly
 from knuckle.model import Model
+from knuckle.scalar.structural import StructuralDivisionError
 
 from .function_errors import PRECISIONS, error_of, exact_result, names_for, single
 from .remedies import remedies
@@ -56,7 +58,7 @@ def assess(
     if digits < 20:
         raise ValueError(f"digits={digits}; at least 20 are needed, more than a double has")
     state = _states(model, q, v, a, states, seed)
-    exact = {name: exact_result(model, name, state, digits) for name in names_for(model)}
+    exact, undefined = _exact_results(model, state, digits)
     errors = tuple(error_of(model, name, state, exact[name], kind) for name in exact for kind in PRECISIONS)
     condition, scaled = mass_matrix_conditions(model, state["q"])
     worst = int(np.argmax(np.where(np.isfinite(condition), condition, 0.0)))
@@ -69,9 +71,21 @@ def assess(
         mass_matrix_condition=condition,
         scaled_condition=scaled,
         loop_condition=loop_conditions(model, state["q"]) if model.loops else np.zeros(0),
-        sensitivities=sensitivities(model, state["q"][worst], state["v"][worst], state["tau"][worst]),
+        sensitivities=()
+        if "forward_dynamics" in undefined
+        else sensitivities(model, state["q"][worst], state["v"][worst], state["tau"][worst]),
         remedies=remedies(model, state, singles, digits),
+        undefined=undefined,
     )
+
+
+def _exact_results(model: Model, state: Mapping[str, Array], digits: int) -> tuple[dict[str, Array], tuple[str, ...]]:
+    """The functions in many digits, and those that divide by what is zero in every state: joints move no inertia."""
+    exact: dict[str, Array] = {}
+    for name in names_for(model):
+        with contextlib.suppress(StructuralDivisionError):
+            exact[name] = exact_result(model, name, state, digits)
+    return exact, tuple(name for name in names_for(model) if name not in exact)
 
 
 def _states(

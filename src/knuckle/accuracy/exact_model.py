@@ -7,6 +7,7 @@ axis: the rotation and the axis next to them are meant.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from knuckle.model import Frame, LoopJoint, Model, TreeJoint
@@ -15,6 +16,7 @@ from knuckle.spatial import SPATIAL, Transform
 from knuckle.spatial.three import IDENTITY3, Mat3, dot, matmul, matscale, matsub, transpose
 
 from .many_digits import digits_of
+from .two_doubles import two_doubles_of
 
 ROUNDS = 3
 """Newton's steps to a rotation: 1e-16, 1e-32, 1e-64."""
@@ -30,6 +32,12 @@ def exact(model: Model) -> Model:
         frames=tuple(_frame(frame) for frame in lifted.frames),
         loops=tuple(_loop(loop) for loop in lifted.loops),
     )
+
+
+def in_two_doubles(model: Model) -> Model:
+    """A model of many digits in numbers of two doubles, with what follows from its numbers rounded once."""
+    lifted = model.with_scalars(two_doubles_of)
+    return lifted.replace(joints=tuple(_with_axis(joint, _two_doubles_axis) for joint in lifted.joints))
 
 
 def nearest_rotation(E: Mat3) -> Mat3:
@@ -54,12 +62,22 @@ def _transform(X: Transform) -> Transform:
 
 
 def _joint(joint: TreeJoint) -> TreeJoint:
+    return dataclasses.replace(_with_axis(joint, unit_axis), X_tree=_transform(joint.X_tree))
+
+
+def _with_axis(joint: TreeJoint, change: Callable[[Any], Any]) -> TreeJoint:
+    """The joint with its axis changed, also to numbers that a joint does not take from users."""
     kind: Any = joint.type
     axis = getattr(kind, "axis", None)
-    if axis is not None:
-        kind = dataclasses.replace(kind)
-        object.__setattr__(kind, "axis", unit_axis(axis))
-    return dataclasses.replace(joint, X_tree=_transform(joint.X_tree), type=kind)
+    if axis is None:
+        return joint
+    kind = dataclasses.replace(kind)
+    object.__setattr__(kind, "axis", change(axis))
+    return dataclasses.replace(joint, type=kind)
+
+
+def _two_doubles_axis(axis: Any) -> Any:
+    return tuple(two_doubles_of(x) if hasattr(x, "lanes") else x for x in axis)
 
 
 def _frame(frame: Frame) -> Frame:

@@ -152,6 +152,11 @@ def digits_of(values: Any) -> Any:
     return ManyDigits(make(values))
 
 
+def function_of(name: str) -> Callable[..., ManyDigits]:
+    """A function of numbers of many digits, by its name among the operations on scalars."""
+    return _kind().functions[name]
+
+
 @contextmanager
 def precision(digits: int) -> Iterator[None]:
     """Numbers of many digits have this many, and a few more, inside."""

@@ -36,6 +36,7 @@ class AccuracyReport:
         sensitivities: per cent of acceleration for one per cent of torques, lengths and inertias, joint by joint, in
             the state with the largest cond(H).
         remedies: the remedies of RBDA 10.1 and 10.2, with their gain.
+        undefined: functions that this mechanism does not have, as a joint of it moves no inertia: `kn.audit` names it.
     """
 
     model: Model
@@ -47,6 +48,7 @@ class AccuracyReport:
     loop_condition: Array = field(compare=False)
     sensitivities: tuple[Sensitivity, ...]
     remedies: tuple[Remedy, ...]
+    undefined: tuple[str, ...] = ()
 
     def error(self, function: str, precision: str = "float64") -> FunctionError:
         """The entry of a function in a precision."""
@@ -82,8 +84,15 @@ class AccuracyReport:
         ]
         if self.loop_condition.size:
             lines.append(f"The loops: {np.median(self.loop_condition):.1e}, up to {self.loop_condition.max():.1e}.")
-        lines += ["", "One per cent of a joint's … changes the accelerations by … per cent:"]
-        lines.append(f"  {'joint':<28}{'torque':>10}{'length':>10}{'inertia':>10}")
+        if self.undefined:
+            names = ", ".join(self.undefined)
+            lines += [
+                "",
+                f"Not defined for this mechanism: {names}. A joint moves no inertia; `knuckle check` names it.",
+            ]
+        if self.sensitivities:
+            lines += ["", "One per cent of a joint's … changes the accelerations by … per cent:"]
+            lines.append(f"  {'joint':<28}{'torque':>10}{'length':>10}{'inertia':>10}")
         largest = sorted(self.sensitivities, key=lambda row: -max(row.torque, row.length, row.inertia))
         lines += [f"  {r.joint[:27]:<28}{r.torque:>10.3g}{r.length:>10.3g}{r.inertia:>10.3g}" for r in largest[:ROWS]]
         if len(largest) > ROWS:

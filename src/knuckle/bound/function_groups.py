@@ -40,6 +40,7 @@ class BoundActuators(BoundGroup):
 
     forces = BoundMethod(actuator_terms.forces)
     joint_forces = BoundMethod(actuator_terms.joint_forces)
+    state_rates = BoundMethod(actuator_terms.state_rates)
 
 
 class BoundCouplings(BoundGroup):

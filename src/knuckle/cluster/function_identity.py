@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import functools
 import hashlib
 import inspect
 import re
 import sys
+import textwrap
 import types
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -83,7 +85,7 @@ def _function(f: types.FunctionType, seen: set[int]) -> Iterator[str]:
         yield f.__module__
     else:
         try:
-            yield inspect.getsource(f)
+            yield _code_of(inspect.getsource(f))
         except (OSError, TypeError):
             yield f.__code__.co_code.hex() + repr(
                 [c for c in f.__code__.co_consts if not isinstance(c, types.CodeType)]
@@ -92,6 +94,21 @@ def _function(f: types.FunctionType, seen: set[int]) -> Iterator[str]:
         yield from _each([f.__globals__[n] for n in names], seen)
         yield from _each([f.__defaults__, f.__kwdefaults__], seen)
     yield from _each([cell.cell_contents for cell in f.__closure__ or () if _is_set(cell)], seen)
+
+
+def _code_of(source: str) -> str:
+    """The text of a function without comments, docstrings and line breaks: what it computes does not depend on them.
+
+    A lambda comes with the line that it stands in, which may be no statement by itself: that text stays as it is.
+    """
+    try:
+        tree = ast.parse(textwrap.dedent(source))
+    except SyntaxError:
+        return source
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) and ast.get_docstring(node):
+            node.body = node.body[1:] or [ast.Pass()]
+    return ast.unparse(tree)
 
 
 def _names(code: types.CodeType) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from knuckle.spatial import Transform
@@ -9,12 +10,17 @@ from knuckle.spatial import Transform
 _ROUNDING = 1e-15
 
 
-def snap(x: Any) -> Any:
-    """An entry of a rotation or axis, exact where it is −1, 0 or 1 but for rounding."""
-    nearest = round(float(x))
-    return nearest if abs(x - nearest) <= _ROUNDING else x
+def snap(direction: Sequence[Any]) -> tuple[Any, ...]:
+    """A unit vector, exact where an entry is 0 but for rounding, and ±1 where all others are.
+
+    A cosine may be that near to one while the sine beside it is an angle that was meant.
+    """
+    entries = tuple(0 if abs(x) <= _ROUNDING else x for x in direction)
+    if sum(x != 0 for x in entries) > 1:
+        return entries
+    return tuple(x if x == 0 else round(float(x)) for x in entries)
 
 
 def placed(E: Any, r: Any) -> Transform:
     """The transform to a frame with origin r and axes E, right angles made exact and zeros structural."""
-    return Transform.of(tuple(tuple(map(snap, row)) for row in E), r)
+    return Transform.of(tuple(map(snap, E)), r)

@@ -16,7 +16,7 @@ from .per_joint import drift
 
 
 @public
-@function(q="q", v="v", loops=True)
+@function(q="q", v="v", loops=True, any_frames=True)
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
     """½ Σ v·Iv (RBDA 2.67) plus the spin of the rotors and what is in the armature of lines, in joules."""
     bodies = energy_and_momentum.kinetic_energy(model, model.positions(q), model.velocities(q, v))

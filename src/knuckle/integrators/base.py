@@ -86,6 +86,10 @@ class Integrator(ABC):
         """The system with the forces that the integrator itself adds, in a state and near it."""
         return system
 
+    def in_step(self, system: System, t: Any, state: State, dt: Any) -> System:
+        """The system with the states of muscles and actuators that act in a step; as it is where there are none."""
+        return system
+
     def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """A state at t that begins anew, with what still holds of the memory of another one at t₀: nothing."""
         return new

@@ -15,7 +15,9 @@ from knuckle.functions.loops.closed_response import response
 from knuckle.functions.loops.loop_terms import constraint_count, is_redundant, loop_constraints
 from knuckle.functions.loops.loop_terms import error_rate as loop_error_rate
 from knuckle.functions.loops.loop_terms import gap as loop_gap
+from knuckle.joints import Free
 from knuckle.model import Model
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Matrix, Vector
 
 if TYPE_CHECKING:
@@ -87,11 +89,18 @@ def goes_sparse(model: Model) -> bool:
     return sparse_dynamics.goes_sparse(model)
 
 
-def sparse_dynamics(model: Model) -> SparseDynamics:
-    """The functions of dynamics by sparse equations."""
+def can_be_held(model: Model) -> bool:
+    """Whether sparse equations can hold what dry friction may: no variables of free joints."""
+    return not any(
+        isinstance(joint.type, Free) and any(constant(f) is not ZERO for f in joint.friction) for joint in model.joints
+    )
+
+
+def sparse_dynamics(model: Model, hold: float = 0.0) -> SparseDynamics:
+    """The functions of dynamics by sparse equations; those that hold variables have an inertia `hold` for them."""
     from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
 
-    return SparseDynamics(model)
+    return SparseDynamics(model, hold=hold)
 
 
 def takes_long(model: Model, evaluations: int) -> bool:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from knuckle.algorithms.dynamics.actuator_drive import actuator_rates
 from knuckle.algorithms.elements import muscle_rates
 from knuckle.algorithms.loops.independent_variables import Choice
 from knuckle.bound import Bound, bind
@@ -19,10 +20,11 @@ from knuckle.functions.configuration import alongside, has_charts, in_charts
 from knuckle.functions.loops.loop_closure import consistent_velocity, solve_dependent
 from knuckle.functions.loops.projection import STEPS, onto_constraints
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.spatial import Vector, called, with_rule
 
-from .loop_stabilization import Stabilization, goes_sparse, sparse_dynamics
+from .loop_stabilization import Stabilization, can_be_held, goes_sparse, sparse_dynamics
 
 if TYPE_CHECKING:
     from knuckle.maximal_coordinates.sparse_dynamics import SparseDynamics
@@ -37,6 +39,14 @@ class MuscleDrive:
     """(model, t, q, v, z) → u; None where activations are no states"""
     activations: Any = None
     fibers: Any = None
+    controls: Callable[[Model, Any, Any, Any], Any] | None = None
+    """(model, t, q, v) → what actuators with states are told"""
+    driven: Any = None
+    """The states that actuators begin with"""
+
+    def told(self, model: Model, t: Any, q: Any, v: Any) -> Any:
+        """The controls of actuators; None where none has a state."""
+        return None if self.controls is None or not self.which.driven else self.controls(model, t, q, v)
 
 
 HOLD = 1e20
@@ -80,7 +90,7 @@ class System:
             tau, f_ext = (*forces, None)[:2]
             return self.law(self.at_time(t), q, v, tau, f_ext, self.decay_time)
         if (sparse := self._by_sparse(q)) is not None:
-            return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time)
+            return sparse.forward_dynamics(q, v, *forces, stabilization=self.decay_time, held=self.sticking)
         if self._is_kernel:
             tau, f_ext = (*forces, None)[:2]
             return _acceleration_at(
@@ -97,7 +107,7 @@ class System:
         if not self.is_closed:
             return q, v
         if (sparse := self._by_sparse(q)) is not None:
-            return sparse.project(q, v)
+            return sparse.project(q, v, self.sticking)
         if self._is_kernel:
             return _closed_at(self.model, t, q, v, self.sticking, choice=self.choice)
         return onto_constraints(self.model, q, v)
@@ -120,6 +130,8 @@ class System:
     def forces(self, t: Any, q: Any, v: Any) -> tuple[Any, ...]:
         """(τ,) or (τ, f_ext) at this instant."""
         model = self._moving(t)
+        if self.muscles is not None and self.states is not None:
+            model = self.muscles.which.driving(model, self.states)
         tau = self.force(model, t, q, v)
         return (tau,) if self.external_forces is None else (tau, self.external_forces(model, t, q, v))
 
@@ -170,19 +182,21 @@ class System:
         return self._sharing(replace(self, states=states))
 
     def state_rates(self, t: Any, q: Any, v: Any, states: Any) -> Any:
-        """ż of muscles in these states."""
+        """ż of muscles and actuators in these states."""
         assert self.muscles is not None
-        excitations = self.muscles.excitations(self._moving(t), t, q, v, states)
-        return _state_rates(self.model, t, q, states, excitations, which=self.muscles.which)
+        now = self._moving(t)
+        excitations = self.muscles.excitations(now, t, q, v, states)
+        controls = self.muscles.told(now, t, q, v)
+        return _state_rates(self.model, t, q, states, excitations, controls, which=self.muscles.which)
 
     def first_states(self, t: Any, q: Any) -> Any:
         """z to begin with: given activations, else those of the laws; and fibers in equilibrium, or as given."""
         assert self.muscles is not None
         muscles = self.muscles
-        return _first_states(self.model, t, q, muscles.activations, muscles.fibers, which=muscles.which)
+        return _first_states(self.model, t, q, muscles.activations, muscles.fibers, muscles.driven, which=muscles.which)
 
     def _sharing(self, new: System) -> System:
-        new.__dict__["_functions"] = self._functions
+        new.__dict__["_functions"], new.__dict__["_known_sparse"] = self._functions, self._known_sparse
         return new
 
     @property
@@ -206,10 +220,26 @@ class System:
         """The functions of a mechanism that goes by sparse equations, for numbers."""
         return self._sparse if isinstance(x, np.ndarray) else None
 
-    @cached_property
+    @property
     def _sparse(self) -> SparseDynamics | None:
-        suits = self.sticking is None and self.choice is None and goes_sparse(self.model)
-        return sparse_dynamics(self.model) if suits else None
+        return None if self.states is not None else self._sparsely(HOLD if self.sticking is not None else 0.0)
+
+    def _sparsely(self, hold: float) -> SparseDynamics | None:
+        """Sparse equations, with or without variables that are held, where these are for the mechanism."""
+        if self.choice is not None or not goes_sparse(self.model) or (hold and not can_be_held(self.model)):
+            return None
+        if hold not in self._known_sparse:
+            self._known_sparse[hold] = sparse_dynamics(self.model, hold)
+        return self._known_sparse[hold]
+
+    @cached_property
+    def _known_sparse(self) -> dict[float, SparseDynamics]:
+        return {}
+
+    def held_response(self, q: Any) -> Callable[[Any, Any], Any] | None:
+        """(impulse, what is held) → the change of velocity, where the mechanism goes by sparse equations; else None."""
+        sparse = self._sparsely(HOLD) if isinstance(q, np.ndarray) else None
+        return None if sparse is None else lambda push, held: sparse.response(q, push, held)
 
     @cached_property
     def _functions(self) -> Bound:
@@ -260,25 +290,33 @@ def _acceleration_at(
 
 
 @kernel
-def _state_rates(model: Model, t: Any, q: Any, states: Any, excitations: Any = None, *, which: MuscleStates) -> Any:
+def _state_rates(
+    model: Model, t: Any, q: Any, states: Any, excitations: Any = None, controls: Any = None, *, which: MuscleStates
+) -> Any:
     model = model.at_time(t)
     a, fibers = which.apart(states)
     rates = [] if a is None else muscle_rates.activation_rates(model, excitations, a)
     if fibers is not None:
         rates += muscle_rates.fiber_rates(model, model.positions(q), which.activations(model, a), fibers)
+    if which.driven:
+        rates += actuator_rates(model, controls, states[which.of_muscles :])
     return Vector(rates)
 
 
 @kernel
 def _first_states(
-    model: Model, t: Any, q: Any, activations: Any = None, fibers: Any = None, *, which: MuscleStates
-) -> Any:
+    model: Model, t: Any, q: Any, activations: Any = None, fibers: Any = None, driven: Any = None,
+    *, which: MuscleStates,
+) -> Any:  # fmt: skip
     model = model.at_time(t)
     a = which.activations(model, activations)
     states = [*a] if which.is_excited else []
     if which.elastic:
         states += [*(muscle_rates.fiber_equilibrium(model, model.positions(q), a) if fibers is None else fibers)]
-    return Vector(states)
+    if which.driven:
+        begin = [law.state for _, law in with_dynamics(model.actuators)] if driven is None else driven
+        states += [*begin]
+    return Vector(which.within(model, states))
 
 
 @kernel

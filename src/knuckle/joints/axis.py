@@ -15,7 +15,8 @@ Axis: TypeAlias = str | Sequence[float]
 Unit: TypeAlias = tuple[float, float, float]
 
 X_AXIS, Y_AXIS, Z_AXIS = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-_ROUNDING = 1e-15
+_ROUNDING = 4.5e-16
+"""What is left of a length of one when its three parts are rounded: two units of the last place."""
 _NAMES = {"x": X_AXIS, "y": Y_AXIS, "z": Z_AXIS}
 
 

@@ -5,7 +5,8 @@
 
 Six accelerations for each body, in its own coordinates, and a force λ for each constraint of each joint, of the tree or
 of a loop. In maximal coordinates joints of the tree are free and have none; in any others they are constraints here
-all the same, so that the work grows with the number of joints whatever the mechanism is.
+all the same, so that the work grows with the number of joints whatever the mechanism is. A variable of a joint that is
+held is one more of them.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.errors import ModelError
+from knuckle.joints import Free
 from knuckle.model import ROOT, Model
 from knuckle.solvers.quasi_definite import ROUNDS, QuasiDefinite
 from knuckle.spatial import SPATIAL
@@ -48,7 +50,8 @@ class LoopStates(NamedTuple):
 class BodyEquations:
     """The equations of a mechanism: which there are; `at` fills them with the numbers of a state."""
 
-    def __init__(self, model: Model, solver: str | None = None) -> None:
+    def __init__(self, model: Model, solver: str | None = None, *, holds: bool = False) -> None:
+        """`holds` says whether variables of joints may be held, but for those of free ones."""
         if model.couplings or model.algebra is not SPATIAL or model.depends_on_time:
             raise ModelError(
                 f"{model.name} has couplings, is planar or moves by laws of time, and sparse equations are for joints "
@@ -73,6 +76,8 @@ class BodyEquations:
             (self.X_successor[group.members].matrices(), self.X_predecessor[group.members].matrices())
             for group in self.loops
         ]
+        self._held = np.zeros(model.nv)
+        self._holds = [holds and not isinstance(group.type, Free) for group in self.tree]
         self.armature = ArmatureRows(model)
         self.rotor = [np.array([[float(x) for x in model.rotor[i]] for i in group.members]) for group in self.tree]
 
@@ -183,11 +188,15 @@ class BodyEquations:
 
     def _constrained(self) -> list[tuple[Array, int]]:
         """(successor and predecessor of each joint, constraints of each) by groups, those of the tree first."""
-        tree = [(np.stack([g.members, self.parents[g.members]], 1), g.nc) for g in self.tree]
+        tree = [
+            (np.stack([g.members, self.parents[g.members]], 1), g.nc + g.type.nv * holds)
+            for g, holds in zip(self.tree, self._holds, strict=True)
+        ]
         return [*tree, *((self.ends[g.members], g.nc) for g in self.loops)]
 
-    def factor(self, at: MovingBodies, loops: list[LoopStates], rows: list[Array]) -> None:
-        """Fills the matrix with the numbers of a state; `rows` are those of armature."""
+    def factor(self, at: MovingBodies, loops: list[LoopStates], rows: list[Array], held: Array | None = None) -> None:
+        """Fills the matrix with the numbers of a state; `rows` are those of armature, `held` has 1 for what is held."""
+        self._held = np.zeros(self.model.nv) if held is None else held
         M, beside = self.inertia.copy(), {pair: np.zeros((6, 6)) for pair in self._tied}
         for group, terms, rotor in zip(self.tree, at.tree, self.rotor, strict=True):
             for n in np.flatnonzero((rotor != 0).any(1)):
@@ -226,13 +235,44 @@ class BodyEquations:
     def _rows(self, at: MovingBodies, loops: list[LoopStates]) -> list[tuple[Array, Array]]:
         """K of each group (n, nc, 6): Tᵀ on the successor, −TᵀX on the predecessor."""
         found: list[tuple[Array, Array]] = []
-        for group, terms in zip(self.tree, at.tree, strict=True):
-            T = terms.T.transpose(0, 2, 1)
+        for group, T in zip(self.tree, self._tree_forces(at), strict=True):
+            T = T.transpose(0, 2, 1)
             found.append((T, -T @ at.X[group.members]))
         for loop in loops:
             T = loop.terms.T.transpose(0, 2, 1)
             found.append((T @ loop.X_s, -T @ loop.X_p))
         return found
+
+    def _tree_forces(self, at: MovingBodies) -> list[Array]:
+        """T of each group of the tree (n, 6, nc), and T_a of what is held beside it; zero of what could be."""
+        return [
+            np.concatenate([t.T, t.T_a * self.v_of(g, self._held)[:, None, :]], axis=2) if holds else t.T
+            for g, t, holds in zip(self.tree, at.tree, self._holds, strict=True)
+        ]
+
+    def constraint_rates(self, at: MovingBodies, c: Array) -> list[Array]:
+        """Tᵀ c of each group of the tree."""
+        forces = zip(self.tree, self._tree_forces(at), strict=True)
+        return [np.einsum("nij,ni->nj", T, c[g.members]) for g, T in forces]
+
+    def asked_rates(self, v: Array) -> list[Array]:
+        """What each group of the tree is asked for, where variables that are held are to move with v (nv)."""
+        found: list[Array] = []
+        for g, holds in zip(self.tree, self._holds, strict=True):
+            own = self.v_of(g, v * self._held) if holds else np.zeros((len(g.members), 0))
+            found.append(np.concatenate([np.zeros((len(g.members), g.nc)), own], axis=1))
+        return found
+
+    def held_loads(self, forces: Array) -> Array:
+        """(nv): what each variable that is held is held against, by −λ of all joints; 0 for the others."""
+        parts, first = list[Array](), 0
+        for g, holds in zip(self.tree, self._holds, strict=True):
+            n, nc, nv = len(g.members), g.nc, g.type.nv
+            size = n * (nc + nv * holds)
+            own = forces[first : first + size].reshape(n, -1)
+            parts.append(own[:, nc:] if holds else np.zeros((n, nv)))
+            first += size
+        return self.joined(parts, "nv") * self._held
 
     def solve(
         self, force: Array, tree_k: list[Array], loop_k: list[Array], rounds: int = ROUNDS

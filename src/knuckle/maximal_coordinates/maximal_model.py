@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from knuckle.errors import ModelError
-from knuckle.joints import Free
-from knuckle.model import ROOT, Frame, Keyframe, LoopJoint, Model, TreeJoint
+from knuckle.joints import Fixed, Free
+from knuckle.model import ROOT, Body, Frame, Keyframe, Limits, LoopJoint, Model, TreeJoint
 from knuckle.model.contact.contact_candidates import contact_candidates
 from knuckle.model.elements import JointSpring
 from knuckle.public_names import public
 from knuckle.scalar import ZERO, constant
 from knuckle.spatial import SPATIAL, Inertia
 
+from .kept_joints import acting_without, dropped_from, kept_joints
 from .state_maps import freed_bodies, maximal_state
 
-DROPPED = ("friction", "limits", "rotor_inertia")
-"""What may be left out: of these loop joints can have rotors only."""
 LIGHT = 1e-14
 """Moments of inertia below so much of the largest are none."""
 
@@ -33,61 +33,67 @@ def maximal(model: Model, bodies: Iterable[str] | None = None, *, drop: Iterable
     called `BODY_free`. `kn.maximal_state` and `kn.reduced_state` go from states to states, `kn.maximal_forces` from
     joint forces to joint forces.
 
+    A joint with limits, dry friction or actuators keeps its variable, and all that it has, so that stops count turns
+    and what sticks has a velocity that is zero: half the inertia of its body stays on it, as the body `BODY_half` after
+    all others, welded to the free half by the loop joint `JOINT_weld`. Its variables come after those of free bodies.
+
     Args:
         model: the mechanism, in space.
         bodies: names of the bodies to make free; all, if not given. The others stay on their joints.
-        drop: of "friction", "limits" and "rotor_inertia", what is to be left out. Loop joints cannot have the first
-            two: dry friction needs the forces that a joint carries, and stops a variable that counts turns.
+        drop: of "friction", "limits", "actuators" and "rotor_inertia", what is to be left out of these joints.
 
     Raises:
-        ModelError: a joint of these bodies has what loop joints cannot have, or follows others, or is followed; or a
-            body has no inertia of its own.
+        ModelError: a joint of these bodies follows others, or is followed; or a body has no inertia of its own.
     """
-    freed, dropped = freed_bodies(model, bodies), tuple(drop)
-    if unknown := [name for name in dropped if name not in DROPPED]:
-        raise ValueError(f"drop is any of {', '.join(map(repr, DROPPED))}, not {unknown[0]!r}")
-    _must_be_possible(model, freed, dropped)
-    q, _ = maximal_state(model, model.start, (0.0,) * model.nv, bodies=_names(model, freed))
+    freed, dropped = freed_bodies(model, bodies), dropped_from(drop)
+    _must_be_possible(model, freed)
+    kept = kept_joints(model, freed, dropped)
+    q, _ = maximal_state(model, model.start, (0.0,) * model.nv, bodies=_names(model, freed), drop=dropped)
     frames, loops, elements = list(model.frames), list[LoopJoint](), list(model.elements)
-    joints, at = list(model.joints), 0
+    joints, halves, at = list(model.joints), list[Body](), 0
+    held = list[TreeJoint]()
     for i, joint in enumerate(model.joints):
         size = 7 if i in freed else joint.type.nq if i not in model.coupled else 0
         start, at = tuple(float(x) for x in q[at : at + size]), at + size
         if i not in freed:
             continue
         joints[i] = TreeJoint(f"{model.bodies[i].name}_free", Free(), ROOT, start=start)
+        if i in kept:
+            loops.append(LoopJoint(f"{joint.name}_weld", Fixed(), model.nb + len(held), i))
+            halves.append(Body(f"{model.bodies[i].name}_half", 0.5 * model.bodies[i].inertia))
+            held.append(_without(joint, dropped))
+            continue
         if joint.type.nv < SPATIAL.dimension:
             loops.append(LoopJoint(joint.name, joint.type, joint.parent, i, joint.X_tree))
         if spring := _spring(model, i, dropped):
             frames.append(Frame(spring.predecessor, joint.parent, joint.X_tree))
             elements.append(spring)
+    bodies_now = (replace(x, inertia=0.5 * x.inertia) if i in kept else x for i, x in enumerate(model.bodies))
     made = model.replace(
-        joints=tuple(joints), frames=tuple(frames), loops=(*loops, *model.loops), elements=tuple(elements), keyframes=()
-    )
-    return _with_keyframes(model, _touching_as(model, made), freed)
+        joints=(*joints, *held), bodies=(*bodies_now, *halves), frames=tuple(frames), loops=(*loops, *model.loops),
+        elements=tuple(elements), keyframes=(),
+    )  # fmt: skip
+    if "actuators" in dropped:
+        lost = {model.joints[i].name for i in freed}
+        made = made.replace(actuators=acting_without(model, lost))
+    return _with_keyframes(model, _touching_as(model, made), freed, dropped)
 
 
 def _names(model: Model, freed: tuple[int, ...]) -> tuple[str, ...]:
     return tuple(model.body_names[i] for i in freed)
 
 
-def _must_be_possible(model: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) -> None:
+def _without(joint: TreeJoint, dropped: tuple[str, ...]) -> TreeJoint:
+    """A joint without what is left out."""
+    nothing: dict[str, Any] = {"friction": (), "limits": Limits(), "rotor_inertia": ()}
+    return replace(joint, **{name: nothing[name] for name in dropped if name in nothing})
+
+
+def _must_be_possible(model: Model, freed: tuple[int, ...]) -> None:
     if model.algebra is not SPATIAL:
         raise ModelError(f"{model.name} is a planar model, and bodies on free joints move in space")
     for i in freed:
-        joint, body = model.joints[i], model.bodies[i]
-        finite = any(np.isfinite(x) for x in (*joint.limits.lower, *joint.limits.upper))
-        has = {
-            "friction": any(constant(x) is not ZERO for x in joint.friction),
-            "limits": finite,
-        }
-        for name, is_there in has.items():
-            if is_there and name not in dropped:
-                raise ModelError(
-                    f"has {name}, which a loop joint cannot have: leave its body out of `bodies`, or the {name} by "
-                    f"drop=({name!r},)",
-                    element=joint.name,
-                )
+        body = model.bodies[i]
         if _is_light(body.inertia):
             raise ModelError(
                 "has no inertia in some direction, and on a free joint that would be a joint that moves no inertia: "
@@ -131,9 +137,9 @@ def _touching_as(model: Model, made: Model) -> Model:
     return made.replace(contact=replace(made.contact, ignored=(*made.contact.ignored, *new))) if new else made
 
 
-def _with_keyframes(model: Model, made: Model, freed: tuple[int, ...]) -> Model:
+def _with_keyframes(model: Model, made: Model, freed: tuple[int, ...], dropped: tuple[str, ...]) -> Model:
     keys: list[Keyframe] = []
     for key in model.keyframes:
-        q, v = maximal_state(model, key.q, key.v, bodies=_names(model, freed))
+        q, v = maximal_state(model, key.q, key.v, bodies=_names(model, freed), drop=dropped)
         keys.append(replace(key, q=tuple(map(float, q)), v=tuple(map(float, v))))
     return made.replace(keyframes=tuple(keys))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -39,10 +40,17 @@ def goes_sparse(model: Model) -> bool:
 
 
 class SparseDynamics:
-    """The functions of dynamics that a mechanism through time needs, by sparse equations: for one state of numbers."""
+    """The functions of dynamics that a mechanism through time needs, by sparse equations: for one state of numbers.
 
-    def __init__(self, model: Model, solver: str | None = None) -> None:
-        self.model, self.equations = model, BodyEquations(model, solver)
+    Where it `holds`, the model is without dry friction, and functions take 1 for each velocity variable that is held.
+    It gets what it is held against for its acceleration, or change of velocity, in parts of an inertia `hold`.
+    """
+
+    def __init__(self, model: Model, solver: str | None = None, *, hold: float = 0.0) -> None:
+        if hold:
+            model = model.replace(joints=tuple(replace(joint, friction=()) for joint in model.joints))
+        self.model, self._hold = model, hold
+        self.equations = BodyEquations(model, solver, holds=hold > 0)
         self._resists = any(
             constant(x) is not ZERO
             for joint in model.joints
@@ -50,15 +58,16 @@ class SparseDynamics:
         )
 
     def forward_dynamics(
-        self, q: Array, v: Array, tau: Array, f_ext: Array | None = None, stabilization: float | None = None
-    ) -> Array:
+        self, q: Array, v: Array, tau: Array, f_ext: Array | None = None, stabilization: float | None = None,
+        held: Array | None = None,
+    ) -> Array:  # fmt: skip
         """The acceleration (nv), with loops kept closed."""
         if not self.model.nb:
             return np.zeros(0)
         of, at = self.equations, self.equations.states(q, v)
         loops = of.loop_states(at)
         rows, rates = of.armature.at(q, v)
-        of.factor(at, loops, rows)
+        of.factor(at, loops, rows, held)
         joint_force = tau - joint_passive_force(self.model, q, v) if self._resists else tau
         f = of.weights(at) + of.body_forces(at, joint_force)
         if rows:
@@ -67,16 +76,34 @@ class SparseDynamics:
             f = f + f_ext
         if self.model.elements:
             f = f + element_wrenches(self.model, q, v)
-        tree = [np.einsum("nij,ni->nj", t.T, at.c[g.members]) for g, t in zip(of.tree, at.tree, strict=True)]
         pulled = [corrected(l.terms.k, l.terms.rate, l.terms.delta, stabilization) for l in loops]
-        a, _ = of.solve(f, tree, pulled)
-        return of.variables(at, a, at.c)
+        a, forces = of.solve(f, of.constraint_rates(at, at.c), pulled)
+        return self._with_held(of.variables(at, a, at.c), forces, held)
 
-    def project(self, q: Array, v: Array) -> tuple[Array, Array]:
+    def _with_held(self, a: Array, forces: Array, held: Array | None) -> Array:
+        if held is None:
+            return a
+        return np.where(held > 0, self.equations.held_loads(forces) / self._hold, a)
+
+    def response(self, q: Array, push: Array, held: Array) -> Array:
+        """The change of velocity (nv) by an impulse at the joints, with loops closed and some variables held.
+
+        What is pushed itself and held moves with the push over its inertia.
+        """
+        of, still = self.equations, np.zeros(self.model.nv)
+        at = of.states(q, still)
+        loops = of.loop_states(at)
+        of.factor(at, loops, of.armature.at(q, still)[0], held)
+        none = [np.zeros((len(l.terms.k), l.terms.k.shape[1])) for l in loops]
+        own = held * push / self._hold
+        v, forces = of.solve(of.body_forces(at, (1 - held) * push), of.asked_rates(own), none)
+        return own + self._with_held(of.variables(at, v), forces, held)
+
+    def project(self, q: Array, v: Array, held: Array | None = None) -> tuple[Array, Array]:
         """The nearest state, in the sense of the kinetic energy, with loops closed: post-stabilisation."""
         of, at = self.equations, self.equations.states(q, v)
         loops = of.loop_states(at)
-        of.factor(at, loops, of.armature.at(q, v)[0])
+        of.factor(at, loops, of.armature.at(q, v)[0], held)
         for _ in range(STEPS):
             q = of.moved(q, self._response(at, [-l.terms.delta for l in loops]))
             loops = of.loop_states(of.states(q, v))
@@ -86,7 +113,7 @@ class SparseDynamics:
 
     def _response(self, at: MovingBodies, asked: list[Array]) -> Array:
         """The motion (nv) of least kinetic energy that moves the loop joints as asked."""
-        none = [np.zeros((len(g.members), g.nc)) for g in self.equations.tree]
+        none = self.equations.asked_rates(np.zeros(self.model.nv))
         a, _ = self.equations.solve(np.zeros((self.model.nb, 6)), none, asked, rounds=1)
         return self.equations.variables(at, a)
 

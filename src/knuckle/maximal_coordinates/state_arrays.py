@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -29,21 +30,28 @@ def goes_by_groups(model: Model, freed: tuple[int, ...], *arrays: Any) -> bool:
     return are_numbers and is_plain and model.nb > FEW and len(freed) == model.nb
 
 
-def maximal_arrays(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """(q, v) with all bodies free: their places, and J v."""
+def maximal_arrays(model: Model, q: Array, v: Array, kept: tuple[int, ...] = ()) -> tuple[Array, Array]:
+    """(q, v) with all bodies free: their places, and J v; then the variables of joints that keep theirs."""
     poses, V = np.asarray(body_poses(model, q)), np.asarray(body_product(model, q, v))
     E, r = poses[..., :3, :3].swapaxes(-1, -2), poses[..., :3, 3]
     flat = np.concatenate([E.reshape(*E.shape[:-2], 9), r], axis=-1)
     free = next(JointGroup.each([FREE], [0]))
     places = np.asarray(_located(free.alone, flat))
-    return places.reshape(*places.shape[:-2], 7 * model.nb), V.reshape(*V.shape[:-2], 6 * model.nb)
+    batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
+    whole = list[Array]()
+    for part, n, own, slices in ((places, 7, q, model.q_slices), (V, 6, v, model.v_slices)):
+        parts = part.reshape(*part.shape[:-2], n * model.nb), own[..., _columns(slices, kept)]
+        whole.append(np.concatenate([np.broadcast_to(x, (*batch, x.shape[-1])) for x in parts], axis=-1))
+    return whole[0], whole[1]
 
 
-def reduced_arrays(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
-    """(q, v) of the joints from those of free bodies."""
+def reduced_arrays(model: Model, q: Array, v: Array, kept: tuple[int, ...] = ()) -> tuple[Array, Array]:
+    """(q, v) of the joints from those of free bodies, and of those that joints keep."""
     free = next(JointGroup.each([FREE], [0]))
     batch = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    Q, V = (np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, model.nb, n) for x, n in ((q, 7), (v, 6)))
+    q, v = (np.broadcast_to(x, (*batch, x.shape[-1])).reshape(-1, x.shape[-1]) for x in (q, v))
+    (Q, own_q), (V, own_v) = (np.split(x, [n * model.nb], axis=1) for x, n in ((q, 7), (v, 6)))
+    Q, V = Q.reshape(-1, model.nb, 7), V.reshape(-1, model.nb, 6)
     placed = np.asarray(_numbers(free.alone, Q))
     base = np.concatenate([np.eye(3).ravel(), np.zeros(3)])
     placed = np.concatenate([placed, np.broadcast_to(base, (len(Q), 1, 12))], axis=1)
@@ -59,9 +67,15 @@ def reduced_arrays(model: Model, q: Array, v: Array) -> tuple[Array, Array]:
         relative = V[:, i].reshape(-1, 6) - np.einsum("nij,nj->ni", carried, V[:, parents[i]].reshape(-1, 6))
         there, moving = _between(group.alone, X.numbers(), relative)
         for whole, part, slices in ((at, there, model.q_slices), (rate, moving, model.v_slices)):
-            columns = np.concatenate([np.arange(slices[j].start, slices[j].stop) for j in i])
+            columns = _columns(slices, i)
             whole[:, columns] = np.asarray(part).reshape(len(Q), len(columns))
+    at[:, _columns(model.q_slices, kept)], rate[:, _columns(model.v_slices, kept)] = own_q, own_v
     return at.reshape(*batch, model.nq), rate.reshape(*batch, model.nv)
+
+
+def _columns(slices: Sequence[slice], joints: Iterable[int]) -> Array:
+    """The places of the variables of some joints."""
+    return np.array([k for j in joints for k in range(slices[j].start, slices[j].stop)], int)
 
 
 @kernel

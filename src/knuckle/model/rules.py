@@ -6,10 +6,12 @@ import math
 from typing import TYPE_CHECKING
 
 from knuckle.errors import ModelError, near, printable
+from knuckle.joints import Free, Spherical
 from knuckle.spatial import SPATIAL
 
 from .actuators.actuator import Actuator
-from .actuators.transmissions import AtJoints
+from .actuators.plain_transmissions import AtJoints
+from .actuators.spatial_transmissions import AtBallJoint, AtFreeJoint
 from .coupling import check_couplings
 from .deformables import Deformable
 from .elements import ForceElement
@@ -87,6 +89,14 @@ def _check_actuators(model: Model) -> None:
             if (nv := model.joints[model.joint_names.index(name)].type.nv) != 1:
                 raise ModelError(
                     f"joint {name!r} has {nv} variables, and an actuator at joints turns one", element=x.name
+                )
+        if isinstance(x.transmission, (AtBallJoint, AtFreeJoint)):
+            kind, said = (Spherical, "ball") if isinstance(x.transmission, AtBallJoint) else (Free, "free")
+            own = model.joints[model.joint_names.index(x.transmission.joint)].type
+            if not isinstance(own, kind):
+                raise ModelError(
+                    f"joint {x.transmission.joint!r} is no {said} joint, and its transmission takes one",
+                    element=x.name,
                 )
     if model.actuators and model.algebra is not SPATIAL and any(x.transmission.is_on_bodies for x in model.actuators):
         raise ModelError("a planar model has actuators at joints only: model.without_actuators()")

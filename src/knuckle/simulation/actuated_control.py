@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from knuckle.functions import actuator_terms
 from knuckle.model import Model
 from knuckle.scalar import is_inside
+from knuckle.trajectory.muscle_rows import MuscleRows
 
-from .controls import CONTROLS, STATE, ComposedForce, ConstantForce, Control, Parameters, control_of
+from .controls import CONTROLS, DRIVEN, STATE, ComposedForce, ConstantForce, Control, Parameters, control_of
 from .sampled_control import NOT_SAMPLED, SampledController, SampledInputs, sampled_inputs
 
 Array = NDArray[Any]
@@ -55,9 +56,9 @@ def must_have_actuators(model: Model) -> None:
 
 
 def with_actuators(control: Control, controls: Control) -> Control:
-    """The control that adds the forces of actuators; it is compiled where both are."""
-    names = dict.fromkeys((*STATE, *control.parameters, *controls.parameters))
-    return Control(WithActuators(control, controls), "controller", tuple(names))
+    """The control that adds the forces of actuators, in their states; it is compiled where both are."""
+    names = dict.fromkeys((*STATE, *control.parameters, *controls.parameters, DRIVEN))
+    return Control(WithActuators(control, controls), "controller", tuple(names), (*STATE, DRIVEN))
 
 
 @dataclass(frozen=True)
@@ -81,22 +82,28 @@ class WithActuators(ComposedForce):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        names = dict.fromkeys(("model", *STATE, *self.control.parameters, *self.controls.parameters))
+        names = dict.fromkeys(("model", *STATE, *self.control.parameters, *self.controls.parameters, DRIVEN))
         return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:
         u = self.controls(model, t, q, v, parameters, (len(model.actuators),))
-        tau = actuator_terms.joint_forces(model, q, v, u)
+        tau = actuator_terms.joint_forces(model, q, v, u, parameters.get(DRIVEN))
         if self.control.function is None:
             return tau
         return tau + self.control(model, t, q, v, parameters, (model.nv,))
 
 
-def actuated_rows(model: Model, times: Array, q: Array, v: Array, u: Array) -> Array:
-    """τ (..., K, nv) of actuators in the rows of motions."""
+def actuated_rows(model: Model, times: Array, q: Array, v: Array, u: Array, states: Array | None = None) -> Array:
+    """τ (..., K, nv) of actuators in the rows of motions, in their states."""
     assert not is_inside()
     if not model.depends_on_time:
-        return np.asarray(actuator_terms.joint_forces(model, q, v, u))
-    rows = [actuator_terms.joint_forces(model.at_time(float(t)), q[..., k, :], v[..., k, :], u[..., k, :])
+        return np.asarray(actuator_terms.joint_forces(model, q, v, u, states))
+    arrays = [x for x in (q, v, u, states) if x is not None]
+    rows = [actuator_terms.joint_forces(model.at_time(float(t)), *(x[..., k, :] for x in arrays))
             for k, t in enumerate(times)]  # fmt: skip
     return np.stack(rows, axis=-2)
+
+
+def driven_rows(rows: MuscleRows | None) -> dict[str, Array]:
+    """The states of actuators in the rows of a motion, as what forces ask for; nothing where there are none."""
+    return {} if rows is None or rows.actuator_states is None else {DRIVEN: rows.actuator_states}

@@ -25,7 +25,9 @@ MUSCLES = ("activations", "fiber_lengths")
 """The arguments that receive the states of muscles, where these are excited."""
 CONTROLS = "applied_controls"
 """The argument of a step for controls of actuators."""
-TAKEN = ("dt", "model", CONTROLS)
+DRIVEN = "applied_states"
+"""The argument of a step for states of actuators."""
+TAKEN = ("dt", "model", CONTROLS, DRIVEN)
 """Names that a step has for itself."""
 Parameters = Mapping[str, NDArray[Any]]
 
@@ -107,7 +109,8 @@ class Control:
         if self.function is None:
             return v * 0
         values = {**parameters, "t": t, "q": q, "v": v}
-        result: Any = self.function(model, **{name: values[name] for name in self.names})
+        known = {name: values[name] for name in self.names if name in values or name not in self.state}
+        result: Any = self.function(model, **known)
         if isinstance(result, (dict, tuple)) or result is None:
             kind = type(cast(Any, result)).__name__
             raise TypeError(f"{self.title} returns a {kind}, and must return an array of shape {shape}")

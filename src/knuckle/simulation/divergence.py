@@ -32,7 +32,7 @@ class Divergence(ModeSwitch):
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         def is_sound(k: int) -> bool:
             try:
-                stepper.integrator.check(run.t, rows.state(k), dt)
+                stepper.check(run.t, rows.state(k), dt)
             except ConvergenceError:
                 return False
             return bool(np.isfinite(rows.q[k]).all() and np.isfinite(rows.v[k]).all())

@@ -52,6 +52,13 @@ class Step:
             return end.q, end.v
         return self.dense(theta)
 
+    def acting(self, theta: float) -> State:
+        """The state that it began with, but its muscles in the states that they have within the step."""
+        if self.stepper.muscles is None or theta == 0.0:
+            return self.old
+        there = self.new if theta == 1.0 else self.stepper.step(self.t, self.old, theta * self.h)
+        return self.stepper.with_states(self.old, self.stepper.states(there))
+
 
 @dataclass(frozen=True, order=True)
 class Crossing:

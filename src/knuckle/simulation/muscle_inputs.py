@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates, elastic_of, muscles_of
 from knuckle.trajectory.muscle_rows import MuscleRows
 
 from .controls import MUSCLES, NO_FORCE, STATE, Control, Parameters, control_of, forces_along
-from .stops.stop_spec import RigidStops
 
 Array = NDArray[Any]
 
 EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS = "applied u", "first activations", "first fibers"
+FIRST_DRIVEN = "first states of actuators"
 """Names of arguments of a step: no names that a controller could have."""
 
 
@@ -29,6 +30,8 @@ class MuscleInputs:
     which: MuscleStates | None
     excitations: Control = NO_FORCE
     parameters: Parameters = field(default_factory=dict[str, Array])
+    controls: Control = NO_FORCE
+    """What actuators with states are told"""
 
 
 def muscle_inputs(
@@ -37,9 +40,14 @@ def muscle_inputs(
     activations: ArrayLike | None,
     fiber_lengths: ArrayLike | None,
     parameters: Mapping[str, ArrayLike] | None,
+    controls: Control | None = None,
+    driven: ArrayLike | None = None,
 ) -> MuscleInputs:
-    """What the muscles of one motion are told; an error where there are none to tell it to."""
-    which = states_of(model, excitations, activations, fiber_lengths)
+    """What the muscles of one motion are told, and its actuators with states; an error where there are none to tell it.
+
+    `driven` are the states that these begin with.
+    """
+    which = states_of(model, excitations, activations, fiber_lengths, controls is not None, driven)
     if which is None:
         return MuscleInputs(None)
     control, own = control_of(
@@ -48,14 +56,24 @@ def muscle_inputs(
     first = {
         FIRST_ACTIVATIONS: numbers_between("activations0", activations, which.muscles),
         FIRST_FIBERS: numbers_between("fiber_lengths0", fiber_lengths, which.elastic, most=np.inf),
+        FIRST_DRIVEN: first_driven(driven, which.driven),
     }
-    return MuscleInputs(which, control, {**own, **{name: x for name, x in first.items() if x is not None}})
+    numbers = {**own, **{name: x for name, x in first.items() if x is not None}}
+    return MuscleInputs(which, control, numbers, controls if controls is not None and which.driven else NO_FORCE)
 
 
 def states_of(
-    model: Model, excitations: Any, activations: ArrayLike | None, fiber_lengths: ArrayLike | None
+    model: Model,
+    excitations: Any,
+    activations: ArrayLike | None,
+    fiber_lengths: ArrayLike | None,
+    is_driven: bool = False,
+    driven: ArrayLike | None = None,
 ) -> MuscleStates | None:
-    """Which muscles have states in a motion."""
+    """Which muscles have states in a motion, and how many actuators, if these are told something."""
+    if driven is not None and not (is_driven and with_dynamics(model.actuators)):
+        why = f"{model.name} has no actuators with states" if is_driven else "controls, which they follow, is not given"
+        raise ValueError(f"actuator_states0 is given, and {why}")
     for name, value, lines, what in (
         ("excitations", excitations, muscles_of(model.elements), "muscles"),
         ("activations0", activations, muscles_of(model.elements), "muscles"),
@@ -68,20 +86,16 @@ def states_of(
             "activations0 is where activations begin that follow excitations, and excitations is not given. "
             "kn.elements.with_activations(model, …) has muscles whose activations stay"
         )
-    return MuscleStates.of(model, excitations is not None)
+    return MuscleStates.of(model, excitations is not None, is_driven)
 
 
-def must_be_smooth(limits: Any, contacts: Any) -> None:
-    """An error for what is found from event to event by forces that know no states of muscles."""
-    for name, value, instead in (
-        ("joint_limits", limits if isinstance(limits, RigidStops) else None, "CompliantStops"),
-        ("contacts", contacts, "contact steps, or CompliantContacts"),
-    ):
-        if value is not None:
-            raise ValueError(
-                f"{name}={type(value).__name__}(…) goes from event to event, and cannot have muscles with states "
-                f"(excitations, elastic tendons): take {instead}"
-            )
+def must_be_smooth(contacts: Any) -> None:
+    """An error for contacts that are found from event to event by forces that know no states of muscles."""
+    if contacts is not None:
+        raise ValueError(
+            f"contacts={type(contacts).__name__}(…) goes from event to event, and cannot have muscles with states "
+            "(excitations, elastic tendons), or actuators with states: take contact steps, or CompliantContacts"
+        )
 
 
 def muscle_rows(model: Model, told: MuscleInputs, times: Array, q: Array, v: Array, z: Array) -> MuscleRows | None:
@@ -95,6 +109,19 @@ def muscle_rows(model: Model, told: MuscleInputs, times: Array, q: Array, v: Arr
     own = {name: told.parameters[name] for name in told.excitations.parameters}
     excited = forces_along(model, told.excitations, own, times, q, v, told.which.muscles, states)
     return replace(rows, excitations=excited)
+
+
+def first_driven(value: ArrayLike | None, count: int) -> Array | None:
+    """States (..., count) that actuators begin with, or an error that names the argument."""
+    if value is None:
+        return None
+    try:
+        array = np.array(value, float)
+    except (TypeError, ValueError):
+        raise TypeError(f"actuator_states0 is {count} numbers, not {value!r}") from None
+    if array.shape[-1:] != (count,) or not np.isfinite(array).all():
+        raise ValueError(f"actuator_states0 is finite numbers of shape (..., {count}), not {value!r}")
+    return array
 
 
 def numbers_between(name: str, value: ArrayLike | None, count: int, *, most: float = 1.0) -> Array | None:

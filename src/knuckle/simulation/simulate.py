@@ -24,8 +24,8 @@ from knuckle.trajectory.trajectory import Trajectory
 from knuckle.warning import warn
 
 from .accuracy import warn_of_error
-from .actuated_control import actuated_rows, control_inputs, with_actuators
-from .controls import forces_along, forces_of
+from .actuated_control import actuated_rows, control_inputs, driven_rows, with_actuators
+from .controls import DRIVEN, forces_along, forces_of
 from .divergence import Divergence, warn_of_contacts
 from .events.event import Events, events_from
 from .events.event_monitor import EventMonitor
@@ -52,7 +52,7 @@ from .steps.step_policy import step_policy
 from .steps.stepper import Stepper
 from .stops.compliant_stops import with_stops
 from .stops.joint_ranges import must_keep_coordinates
-from .stops.rigid_stops import JointStops, must_be_inside
+from .stops.rigid_stops import JointStops, must_be_held, must_be_inside
 from .stops.stop_spec import CompliantStops, RigidStops, Stops, stops_from
 
 Array = NDArray[Any]
@@ -72,6 +72,7 @@ def simulate(
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
+    actuator_states0: ArrayLike | None = None,
     integrator: IntegratorName | Integrator | None = None,
     contacts: bool | CompliantContacts | RigidContacts | None = None,
     events: Events = None,
@@ -111,6 +112,8 @@ def simulate(
             the state. Activations follow them and are part of the state; without, they are those of the muscles' laws.
         activations0: the activations to begin with (m,); those of the laws, if not given.
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with, in metres; in equilibrium, if not given.
+        actuator_states0: the states to begin with of the actuators that have some (s,); those of the model, if not
+            given.
         integrator: "euler", "heun", "rk4", "adaptive", "implicit", "bdf1", "bdf2", "variational", "contact", or an
             integrator of `kn.integrators`; if not given, what `kn.integrators.default_steps` takes: "rk4", "contact"
             where something may touch the ground, or "implicit" for stiff joints and a given dt.
@@ -162,10 +165,10 @@ def simulate(
     rigid_contacts = contacts if isinstance(contacts, RigidContacts) else None
     solved = False if isinstance(contacts, RigidContacts) else contacts
     steps = default_steps(model, dt, q, integrator=integrator, contacts=solved)
-    told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters)
-    if told.which is not None:
-        must_be_smooth(limits, rigid_contacts)
     driven, sampled = control_inputs(model, controls, parameters)
+    told = muscle_inputs(model, excitations, activations0, fiber_lengths0, parameters, driven.control, actuator_states0)
+    if told.which is not None:
+        must_be_smooth(rigid_contacts)
     acting = controller
     if isinstance(controller, SampledController):
         must_be_one(sampled)
@@ -208,6 +211,7 @@ def simulate(
         switches.append(Divergence(model))
         if isinstance(limits, RigidStops):
             switches.append(rigid := JointStops(limits, stepper, wrenches))
+            must_be_held(rigid)
             must_be_inside(rigid, q)
         if rigid_contacts is not None:
             from .contacts.contact_events import contact_events
@@ -238,8 +242,8 @@ def simulate(
         with interruptible() as interrupt:
             reporter = Reporter(progress, f"simulating {model.name}")
             reason, message = end or _to_the_end(run, checkpoints, reporter, interrupt)
-            acts = any(event.action for event in watched)
-            is_default = integrator is None and dt is None and checkpoints is None and not acts and not sampled.which
+            changes = any(event.action for event in watched)
+            is_default = integrator is None and dt is None and checkpoints is None and not changes and not sampled.which
             if reason == "diverged" and is_default and is_too_stiff(model, steps, run.recorder.rows()[1]):
                 because = f"{model.name} became too stiff for RK4 at t = {run.t:.3g} s"
                 steps = with_muscles(for_one_state(implicit_instead(model, steps, because)))
@@ -249,18 +253,19 @@ def simulate(
                 reason, message = _to_the_end(run, None, reporter, interrupt)
             times, q_rows, v_rows, states = run.recorder.rows()
             states, held = _apart(settings.stepper, states)
+            muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
+            acts = driven_rows(muscles)
             if sampled.which is None or held is None:
-                tau = forces_along(model, control, named, times, q_rows, v_rows)
+                tau = forces_along(model, control, named, times, q_rows, v_rows, states=acts)
             elif sampled.which.law.what == "controls":
                 tau = forces_along(model, plain, named, times, q_rows, v_rows)
-                tau = tau + actuated_rows(model, times, q_rows, v_rows, held)
+                tau = tau + actuated_rows(model, times, q_rows, v_rows, held, acts.get(DRIVEN))
             else:
                 tau = (
                     held
                     if driven.control is None
-                    else held + forces_along(model, control, named, times, q_rows, v_rows)
+                    else held + forces_along(model, control, named, times, q_rows, v_rows, states=acts)
                 )
-            muscles = muscle_rows(model, told, times, q_rows, v_rows, states)
     warn_of_contacts(model, steps.integrator, run.state.memory.__getitem__)
     is_smooth = not (isinstance(limits, RigidStops) or rigid_contacts or steps.integrator.solves_contacts)
     if reason in ("diverged", "stalled"):
@@ -270,7 +275,7 @@ def simulate(
     elif (
         is_smooth and not sampled.which and integrator is None and settings.stepper.is_compiled and reason == "finished"
     ):
-        warn_of_error(settings, not acts, times, q_rows, v_rows, states)
+        warn_of_error(settings, not changes, times, q_rows, v_rows, states)
     return Trajectory(
         model, times, q_rows, v_rows, tau, tuple(run.events), reason,
         message or "; ".join(filter(None, (steps.why, settings.stepper.account(run.state)))),

@@ -23,11 +23,13 @@ from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed
 from knuckle.integrators.starting_state import DEFAULT_STEP, must_be_unit, start_of
 from knuckle.model import Model
 from knuckle.model.contact import CompliantContacts
+from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.public_names import public
 from knuckle.warning import warn
 
 from .actuated_control import GIVEN, must_have_actuators, with_actuators
 from .controls import CONTROLS, forces_of
+from .muscle_inputs import MuscleInputs
 from .rollout.rollout_inputs import controls_of, finite, whole
 from .sampled_control import FIRST_STATE, SampledController, must_fit_steps, sampled_inputs
 from .steps.flat_step import CLOCK, ROW, FlatStep
@@ -169,6 +171,11 @@ class Stepping:
             method = implicit_steps_for(model, method, closing, acts_across, limits is not None)
         if self._model_fn is not None and method.takes_numbers:
             raise ModelError(f"model_fn needs compiled steps, and {model.name} has shapes that need loops")
+        told = MuscleInputs(None)
+        if self._given == CONTROLS and (states := MuscleStates.of(model, False, True)) is not None:
+            from knuckle.integrators.methods.muscle_steps import with_muscle_states
+
+            told, method = MuscleInputs(states, controls=GIVEN), with_muscle_states(method)
         force = control if self._given == APPLIED else with_actuators(control, GIVEN)
         force = force if limits is None else with_stops(force, limits)
         own = {**own, **read, **varied, **{k: x for k, x in sampled.parameters.items() if k != FIRST_STATE}}
@@ -178,7 +185,7 @@ class Stepping:
         self._first = sampled.parameters.get(FIRST_STATE)
         self._held = np.zeros(self._size)
         first = {name: x.one for name, x in self._parameters.items()}
-        return Stepper(model, method, force, wrenches, {**first, self._given: self._held}, closing, sampled=sampled)
+        return Stepper(model, method, force, wrenches, {**first, self._given: self._held}, closing, told, sampled)
 
     def set_parameters(self, values: Mapping[str, ArrayLike], which: ArrayLike | None = None) -> None:
         """Other values of parameters, from the next step on.
@@ -218,6 +225,15 @@ class Stepping:
     def v(self) -> Array:
         """Velocity variables (..., nv)."""
         return self._row[self._v_place]
+
+    @property
+    def actuator_states(self) -> Array:
+        """The states (..., s) of the actuators that have some, where these are told controls."""
+        place = self._stepper.states_place(len(self._shapes))
+        if place is None:
+            return np.zeros((*self.batch, 0))
+        at = self.model.nq + self.model.nv + sum(map(math.prod, self._shapes[:place]))
+        return self._row[..., at : at + math.prod(self._shapes[place])]
 
     @property
     def batch(self) -> tuple[int, ...]:

@@ -1,18 +1,25 @@
 """Conjugate gradients for nodes that move by themselves and nodes that a mechanism carries, in one system (notes 2.88).
 
 The unknowns are the velocities v of a mechanism and of free nodes. Those of all nodes are u = T (v, ẋ), where carried
-nodes have the rows J of T and free ones their own. The matrix is Tᵀ A T, with R of the mechanism added to its block.
+nodes have the rows J of T and free ones their own. The matrix is Tᵀ A T, with R of the mechanism added to its block,
+and with Wᵀ C W of free nodes that are pushed by how they move beside the mechanism, W (v, ẋ) = ẋ − J v.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from knuckle.engine.routines import Reals, Record, Wholes, routine
 
 from .block_matrix import BlockMatrix, multiply
 from .incomplete_factor import IncompleteFactor, factorize, substitute
+
+Array: TypeAlias = NDArray[Any]
 
 BENT = -1
 """What is returned where a direction has no positive curvature: the matrix is not positive."""
@@ -30,6 +37,34 @@ class Carriers(Record):
     """(count, 3, nv): their velocities, by those of the mechanism; zero for pins"""
     R: Reals
     """(nv, nv)"""
+
+
+@dataclass(frozen=True)
+class Touching(Record):
+    """Free nodes that touch a mechanism. What C adds to the blocks of nodes is in A already."""
+
+    count: int
+    node: Wholes
+    """(count,); a node may be there more than once"""
+    G: Reals
+    """(count, 3, nv): −C J"""
+    K: Reals
+    """(nv, nv): Σ Jᵀ C J"""
+    S: Reals
+    """(nv, nv): what is left of it where nodes give way, Σ Jᵀ (C − C B⁻¹ C) J with the blocks B of the nodes"""
+
+    @classmethod
+    def nothing(cls, nv: int) -> Touching:
+        """No node touches."""
+        none = np.zeros(max(1, nv * nv))
+        return cls(0, np.zeros(1, np.int64), np.zeros(1), none, none)
+
+    @classmethod
+    def of(cls, node: NDArray[np.int64], C: Array, J: Array, B: Array) -> Touching:
+        """Of nodes with C (count, 3, 3), J (count, 3, nv) and blocks B (count, 3, 3), C among them."""
+        left = C - C @ np.linalg.solve(B, C)
+        K, S = (np.einsum("cik,cij,cjl->kl", J, X, J, optimize=True).reshape(-1) for X in (C, left))
+        return cls(len(node), node.astype(np.int64), (-C @ J).reshape(-1), K, S)
 
 
 @dataclass(frozen=True)
@@ -88,8 +123,8 @@ def gather(c: Carriers, nodes: int, w: Reals, y: Reals) -> None:
 
 
 @routine
-def product(A: BlockMatrix, c: Carriers, m: CoupledRoom, z: Reals, y: Reals) -> None:
-    """y = (Tᵀ A T + R) z."""
+def product(A: BlockMatrix, c: Carriers, t: Touching, m: CoupledRoom, z: Reals, y: Reals) -> None:
+    """y = (Tᵀ A T + R + Wᵀ C W) z."""
     spread(c, A.size, z, m.u)
     multiply(A, m.u, m.w)
     gather(c, A.size, m.w, y)
@@ -100,10 +135,28 @@ def product(A: BlockMatrix, c: Carriers, m: CoupledRoom, z: Reals, y: Reals) -> 
         for k in range(n):
             total += row[k] * z[k]
         y[i] += total
+    if t.count == 0:
+        return
+    for i in range(n):
+        row = t.K[n * i :]
+        total = 0.0
+        for k in range(n):
+            total += row[k] * z[k]
+        y[i] += total
+    for a in range(t.count):
+        at = n + 3 * t.node[a]
+        for i in range(3):
+            row = t.G[(3 * a + i) * n :]
+            total = 0.0
+            own = z[at + i]
+            for k in range(n):
+                total += row[k] * z[k]
+                y[k] += row[k] * own
+            y[at + i] += total
 
 
 @routine
-def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> bool:
+def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, t: Touching, m: CoupledRoom) -> bool:
     """The preconditioner: incomplete factors of free nodes, and the factor of R + Jᵀ A J by the blocks on the diagonal.
 
     Whether all of it is positive.
@@ -113,6 +166,9 @@ def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> 
     n, L, J = c.nv, m.L, c.J
     for i in range(n * n):
         L[i] = c.R[i]
+    if t.count > 0:
+        for i in range(n * n):
+            L[i] += t.S[i]
     for a in range(c.count):
         b = A.blocks[9 * A.first[c.node[a]] :]
         for i in range(3):
@@ -139,12 +195,23 @@ def factor(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> 
 
 
 @routine
-def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, r: Reals, z: Reals) -> None:
-    """z = M⁻¹ r."""
+def precondition(
+    A: BlockMatrix, f: IncompleteFactor, c: Carriers, t: Touching, m: CoupledRoom, r: Reals, z: Reals
+) -> None:
+    """z = M⁻¹ r. Nodes that touch give way to the mechanism: N⁻¹ r, then the mechanism, then N⁻¹ (r − G v)."""
     n, L = c.nv, m.L
     substitute(A, f, r[n:], z[n:])
     for k in range(n):
-        total = r[k]
+        z[k] = r[k]
+    for a in range(t.count):
+        at = n + 3 * t.node[a]
+        for i in range(3):
+            row = t.G[(3 * a + i) * n :]
+            own = z[at + i]
+            for k in range(n):
+                z[k] -= row[k] * own
+    for k in range(n):
+        total = z[k]
         for j in range(k):
             total -= L[n * k + j] * z[j]
         z[k] = total / L[n * k + k]
@@ -154,15 +221,29 @@ def precondition(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoo
         for j in range(k + 1, n):
             total -= L[n * j + k] * z[j]
         z[k] = total / L[n * k + k]
+    if t.count == 0:
+        return
+    w = m.w
+    for i in range(m.size - n):
+        w[i] = r[n + i]
+    for a in range(t.count):
+        at = 3 * t.node[a]
+        for i in range(3):
+            row = t.G[(3 * a + i) * n :]
+            total = 0.0
+            for k in range(n):
+                total += row[k] * z[k]
+            w[at + i] -= total
+    substitute(A, f, w, z[n:])
 
 
 @routine
-def reach(A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom) -> float:
+def reach(A: BlockMatrix, f: IncompleteFactor, c: Carriers, t: Touching, m: CoupledRoom) -> float:
     """The square of b in the norm of the preconditioner; a number below zero where the matrix is not positive."""
-    if not factor(A, f, c, m):
+    if not factor(A, f, c, t, m):
         return -1.0
     clear(c, m)
-    precondition(A, f, c, m, m.r, m.z)
+    precondition(A, f, c, t, m, m.r, m.z)
     rho = 0.0
     for i in range(m.size):
         rho += m.r[i] * m.z[i]
@@ -181,15 +262,16 @@ def clear(c: Carriers, m: CoupledRoom) -> None:
 
 @routine
 def solve(
-    A: BlockMatrix, f: IncompleteFactor, c: Carriers, m: CoupledRoom, tolerance: float, most: int, size: float
-) -> int:
-    """x of (Tᵀ A T + R) x = b, to a part of b in the norm of the preconditioner.
+    A: BlockMatrix, f: IncompleteFactor, c: Carriers, t: Touching, m: CoupledRoom,
+    tolerance: float, most: int, size: float,
+) -> int:  # fmt: skip
+    """x of (Tᵀ A T + R + Wᵀ C W) x = b, to a part of b in the norm of the preconditioner.
 
     With a `size` from zero on, to that part of it, which is a square as `reach` gives it, and beginning with what is in
     x. How many iterations it took, more than `most` where it did not get there; `BENT` where the matrix is not
     positive.
     """
-    if not factor(A, f, c, m):
+    if not factor(A, f, c, t, m):
         return BENT
     n, x, r, z, p, y = m.size, m.x, m.r, m.z, m.p, m.y
     clear(c, m)
@@ -197,13 +279,13 @@ def solve(
         for a in range(c.count):
             for i in range(3):
                 x[c.nv + 3 * c.node[a] + i] = 0.0
-        product(A, c, m, x, y)
+        product(A, c, t, m, x, y)
         for i in range(n):
             r[i] -= y[i]
     else:
         for i in range(n):
             x[i] = 0.0
-    precondition(A, f, c, m, r, z)
+    precondition(A, f, c, t, m, r, z)
     rho = 0.0
     for i in range(n):
         p[i] = z[i]
@@ -212,7 +294,7 @@ def solve(
     for k in range(most):
         if rho <= goal:
             return k
-        product(A, c, m, p, y)
+        product(A, c, t, m, p, y)
         curved = 0.0
         for i in range(n):
             curved += p[i] * y[i]
@@ -222,7 +304,7 @@ def solve(
         for i in range(n):
             x[i] += part * p[i]
             r[i] -= part * y[i]
-        precondition(A, f, c, m, r, z)
+        precondition(A, f, c, t, m, r, z)
         old = rho
         rho = 0.0
         for i in range(n):

@@ -53,13 +53,19 @@ def _on_diagonal(x: Any, c: Any, d: Any) -> Any:
 
 
 def from_quaternion(p: Quaternion) -> Mat3:
-    """E of the Euler parameters (RBDA 4.12), made homogeneous: a multiple of p is the same rotation."""
+    """E of the Euler parameters (RBDA 4.12), made homogeneous: a multiple of p is the same rotation.
+
+    The diagonal is made of squares over |p|², not of one minus twice as many: what is lost of |p|² counts once.
+    """
     w, x, y, z = p
-    s = 2 / (w * w + x * x + y * y + z * z)
+    ww, xx, yy, zz = w * w, x * x, y * y, z * z
+    along, across = ww + zz, xx + yy
+    one = 1 / (along + across)
+    two, a, b = one + one, ww - zz, xx - yy
     return (
-        (1 - s * (y * y + z * z), s * (x * y + w * z), s * (x * z - w * y)),
-        (s * (x * y - w * z), 1 - s * (x * x + z * z), s * (y * z + w * x)),
-        (s * (x * z + w * y), s * (y * z - w * x), 1 - s * (x * x + y * y)),
+        (one * (a + b), two * (x * y + w * z), two * (x * z - w * y)),
+        (two * (x * y - w * z), one * (a - b), two * (y * z + w * x)),
+        (two * (x * z + w * y), two * (y * z - w * x), one * (along - across)),
     )
 
 

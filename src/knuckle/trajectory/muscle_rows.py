@@ -1,4 +1,4 @@
-"""What muscles did along motions: excitations, activations, and lengths of fibers at elastic tendons."""
+"""What muscles and actuators did along motions: excitations, activations, lengths of fibers, states."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates, law_of, muscles_of
 
 Array = NDArray[Any]
@@ -22,12 +23,14 @@ class MuscleRows:
     activations: Array | None = None
     fiber_lengths: Array | None = None
     excitations: Array | None = None
+    actuator_states: Array | None = None
 
     @classmethod
     def of(cls, which: MuscleStates, z: Array, excitations: Array | None) -> MuscleRows:
         """Those of states (..., n, count)."""
-        n = which.muscles * which.is_excited
-        return cls(z[..., :n] if n else None, z[..., n:] if which.elastic else None, excitations)
+        n, m = which.muscles * which.is_excited, which.of_muscles
+        fibers, driven = (z[..., n:m] if which.elastic else None), (z[..., m:] if which.driven else None)
+        return cls(z[..., :n] if n else None, fibers, excitations, driven)
 
     def each(self, change: Callable[[Array], Array]) -> MuscleRows:
         """With each array changed."""
@@ -47,7 +50,7 @@ class MuscleRows:
 
     @property
     def _arrays(self) -> tuple[Array | None, ...]:
-        return self.activations, self.fiber_lengths, self.excitations
+        return self.activations, self.fiber_lengths, self.excitations, self.actuator_states
 
 
 class WithMuscles:
@@ -82,6 +85,15 @@ class WithMuscles:
         from knuckle.elements import fiber_equilibrium
 
         return fiber_equilibrium(self.model, self.q, self.activations)
+
+    @property
+    def actuator_states(self) -> Array:
+        """(..., n, s) of the actuators that have states, in order; as they begin, where they were told nothing."""
+        rows: MuscleRows = self.muscle_rows or MuscleRows()
+        if rows.actuator_states is not None:
+            return rows.actuator_states
+        own = [float(law.state) for _, law in with_dynamics(self.model.actuators)]
+        return np.broadcast_to(np.array(own), (*self.q.shape[:-1], len(own)))
 
     @property
     def tensions(self) -> Array:

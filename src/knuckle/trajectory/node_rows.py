@@ -15,7 +15,7 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True, eq=False)
 class NodeRows:
-    """Positions and velocities (rows, nodes, 3) of all nodes, in base coordinates."""
+    """Positions and velocities (..., rows, nodes, 3) of all nodes, in base coordinates."""
 
     x: Array
     u: Array
@@ -45,3 +45,31 @@ class NodeRows:
         elastic = np.array([bodies.energy(x) for x in self.x])
         height = -np.einsum("tni,n,i->t", self.x, bodies.masses, np.array(model.gravity, float))
         return elastic, height, np.einsum("tni,tni,n->t", self.u, self.u, bodies.masses) / 2
+
+
+class WithNodes:
+    """Motions whose deformable bodies are noted: the dots are batch axes, where there are some."""
+
+    model: Model
+    node_rows: NodeRows | None
+
+    def nodes(self, name: str) -> Array:
+        """(..., n, nodes, 3) in metres: where the nodes of a deformable body are, in base coordinates."""
+        return self._noted_nodes(name).x[..., self._node_part(name), :]
+
+    def node_velocities(self, name: str) -> Array:
+        """(..., n, nodes, 3) in m/s: how the nodes of a deformable body move, in base coordinates."""
+        return self._noted_nodes(name).u[..., self._node_part(name), :]
+
+    def _noted_nodes(self, name: str) -> NodeRows:
+        self.model.deformable(name)  # says which there are
+        if self.node_rows is None:
+            raise ValueError(
+                f"this motion of {self.model.name} has no record of nodes: kn.simulate and kn.rollout keep them"
+            )
+        return self.node_rows
+
+    def _node_part(self, name: str) -> slice:
+        sizes = {soft.name: len(soft.mesh.nodes) for soft in self.model.deformables}
+        start = sum(sizes[other] for other in list(sizes)[: list(sizes).index(name)])
+        return slice(start, start + sizes[name])

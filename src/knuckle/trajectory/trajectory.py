@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from knuckle.functions import kinetic_energy, pose, potential_energy
 from knuckle.model import Model
-from knuckle.trajectory.node_rows import NodeRows
+from knuckle.trajectory.node_rows import NodeRows, WithNodes
 
 from .contacts.contact_changes import KINDS, contact_changes
 from .contacts.contact_sums import Axes, contact_force
@@ -38,7 +38,7 @@ class Instant(NamedTuple):
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Trajectory(WithMuscles, MotionViews):
+class Trajectory(WithMuscles, WithNodes, MotionViews):
     """A motion of a mechanism: n rows of time, position and velocity, and how it came to its end.
 
     Times never decrease. Where the state jumps (an impact, an event that changes it) there are two rows of one time:
@@ -105,14 +105,6 @@ class Trajectory(WithMuscles, MotionViews):
 
     # deformable bodies
 
-    def nodes(self, name: str) -> Array:
-        """(n, nodes, 3) in metres: where the nodes of a deformable body are, in base coordinates."""
-        return self._noted_nodes(name).x[:, self._node_part(name)]
-
-    def node_velocities(self, name: str) -> Array:
-        """(n, nodes, 3) in m/s: how the nodes of a deformable body move, in base coordinates."""
-        return self._noted_nodes(name).u[:, self._node_part(name)]
-
     @property
     def elastic_energy(self) -> Array:
         """(n,) in joules: what deformable bodies store by their deformation."""
@@ -121,20 +113,6 @@ class Trajectory(WithMuscles, MotionViews):
     @cached_property
     def _node_energies(self) -> tuple[Array, Array, Array] | None:
         return None if self.node_rows is None else self.node_rows.energies(self.model)
-
-    def _noted_nodes(self, name: str) -> NodeRows:
-        self.model.deformable(name)  # says which there are
-        if self.node_rows is None:
-            raise ValueError(f"this motion of {self.model.name} has no record of nodes: kn.simulate keeps them")
-        return self.node_rows
-
-    def _node_part(self, name: str) -> slice:
-        start = 0
-        for soft in self.model.deformables:
-            if soft.name == name:
-                break
-            start += len(soft.mesh.nodes)
-        return slice(start, start + len(self.model.deformable(name).mesh.nodes))
 
     def frame(self, name: str) -> Array:
         """(n, 4, 4): where a frame is along the motion, in base coordinates."""

@@ -240,7 +240,7 @@ def variables(motion: Trajectory | Rollout, batch: tuple[str, ...]) -> dict[str,
         for name, axis in (("q", "position"), ("v", "velocity"), ("tau", "velocity"))
     }
     for name, rows in (motion.muscle_rows.named if motion.muscle_rows else {}).items():
-        axis = "tendon" if name == "fiber_lengths" else "muscle"
+        axis = {"fiber_lengths": "tendon", "actuator_states": "actuator"}.get(name, "muscle")
         data[name] = ((*batch, "time", axis), rows, {"units": "m" if axis == "tendon" else "1"})
     for name in ("kinetic_energy", "potential_energy"):
         data[name] = ((*batch, "time"), getattr(motion, name), {"units": "J"})

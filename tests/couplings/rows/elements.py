@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import knuckle as kn
-from knuckle.actuators import Actuator, AtFrame, position_servo
+from knuckle.actuators import Actuator, ActuatorDynamics, AtFrame, BetweenFrames, position_servo
 from knuckle.elements import Bushing, CubicMuscle, Drag, HillMuscle, JointLine, Line, LinePoint, Spring, Winding
 from knuckle.model import Model
 
@@ -48,7 +48,9 @@ def _actuated(model: Model) -> Model:
         if joint.type.nv == 1
     )
     push = Actuator("push", AtFrame(model.body_names[-1], (0.1, 0.2, 0.3), (1.0, 2.0, 3.0)))
-    return model.replace(actuators=(*servos, push))
+    pull = BetweenFrames(model.body_names[-1], model.base.name, (0.1, 0.2, 0.3), (1.0, 2.0, 3.0))
+    slow = Actuator("slow", pull, bias=(0.0, 0.3, 0.1), dynamics=ActuatorDynamics("filter", 0.1, state=0.4))
+    return model.replace(actuators=(*servos, push, slow))
 
 
 def _controls(model: Model) -> Any:
@@ -64,6 +66,11 @@ simple(
     "actuators.joint_forces",
     lambda c: kn.actuators.joint_forces(_actuated(c.model), c.q, c.v, _controls(c.model)),
     lambda c: c.G.T @ kn.actuators.joint_forces(_actuated(c.tree), c.Q, c.V, _controls(c.tree)),
+)
+simple(
+    "actuators.state_rates",
+    lambda c: kn.actuators.state_rates(_actuated(c.model), _controls(c.model), [0.3]),
+    lambda c: np.array([(_controls(c.tree)[-1] - 0.3) / 0.1]),
 )
 simple(
     "actuators.with_motors",

@@ -1,6 +1,7 @@
 """`kn.kernel`: a user's function as one piece of native code."""
 
 import copy
+import dataclasses
 import pickle
 import re
 from fractions import Fraction
@@ -390,7 +391,9 @@ def test_every_public_function_has_a_program(name: str):
         line = elements.Line("muscle", (place, elements.LinePoint(ARM.body_names[-1])), law)
         models = (ARM.replace(elements=(line, elements.Drag("drag", ARM.body_names[0], (1.0, 1.0, 1.0)))),)
     if name.startswith("actuators."):
-        models = (ARM.replace(actuators=(kn.actuators.position_servo("p", ARM.joint_names[0], kp=3.0),)),)
+        servo = kn.actuators.position_servo("p", ARM.joint_names[0], kp=3.0)
+        slow = dataclasses.replace(servo, name="s", dynamics=kn.actuators.ActuatorDynamics("filter", 0.1))
+        models = (ARM.replace(actuators=(servo, slow)),)
     if name == "step":
         models, options["integrator"] = (ARM,), "euler"
     if name.startswith("loops."):

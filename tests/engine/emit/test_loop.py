@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from knuckle.engine.emit import Lanes
-from knuckle.engine.emit.llvm.feedback_loop import Feedback, to_loop
+from knuckle.engine.emit.llvm.feedback_loop import Feedback, LoopPrinter, to_loop
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 from knuckle.scalar import cos, sin
@@ -177,3 +177,20 @@ def test_a_state_must_be_followed_by_one_of_its_size():
         to_loop(SWING, Lanes("f64", 4), Feedback(2, (2,), frozenset()))
     with pytest.raises(ValueError, match=r"a state of 3 numbers has no parts of \(2, 2\)"):
         to_loop(SWING, Lanes("f64", 4), Feedback(3, (2, 2), frozenset()))
+
+
+def test_long_code_passes_on_what_was_there_before(monkeypatch: pytest.MonkeyPatch):
+    """A part that becomes what another part was, in code that is cut in segments: places are read before written."""
+    monkeypatch.setattr(LoopPrinter, "longest", 100)
+
+    def shifting(x: Any, y: Any, z: Any) -> Any:
+        new = x[0]
+        for k in range(300):
+            new = new * 0.5 + float(k)
+        return Vector([new, x[0], y[0]])
+
+    state = np.full((6, 3), MARK)
+    state[:5] = np.arange(15.0).reshape(5, 3)
+    before, kept = state[:5].copy(), [np.zeros((6, 2, 1)) for _ in range(3)]
+    Loop(record(shifting, x=(1,), y=(1,), z=(1,)), Feedback(3, (1, 1, 1), frozenset()))(state, [], kept, 1, 0, 1, 1)
+    np.testing.assert_array_equal(state[:5, 1:], before[:, :2])

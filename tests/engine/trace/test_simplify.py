@@ -209,3 +209,23 @@ def test_a_hundred_thousand_operations():
     program = record(lambda x: chain(x, 100_000), {"x": (50,)}, lambda r: (r, (50,)))
     assert total(program) > 90_000
     assert total(rearranged(program)) <= total(program)
+
+
+def test_a_long_sum_is_added_up_by_halves():
+    """With as many additions, each term goes through a few of them; one after the other, through all."""
+
+    def text(x: Any) -> Any:
+        result: Any = 0
+        for k in range(64):
+            result = result + x[k] * x[64 + k] if k % 3 else result - x[k] * x[64 + k]
+        return result
+
+    program = rearranged(record(text, {"x": (128,)}, lambda y: ([y], (1,))))
+    assert total(program) == 64 + 63
+    through = [0] * len(program.nodes)
+    for i, node in enumerate(program.nodes):
+        if node.op in ("add", "sub"):
+            through[i] = 1 + max(through[k] for k in node.operands)
+        elif node.op == "neg":
+            through[i] = through[node.a]
+    assert max(through) <= 7 + 3

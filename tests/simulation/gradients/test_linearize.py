@@ -9,8 +9,9 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators.registry import INTEGRATORS
-from knuckle.joints import Free, Prismatic, Revolute, Spherical
+from knuckle.joints import Composite, Free, Prismatic, Revolute, Spherical
 from knuckle.model import solid_box
+from knuckle.simulation.gradients.governed_steps import constrained_laws
 
 Array = np.ndarray[Any, Any]
 linearize = kn.linearize
@@ -131,7 +132,7 @@ def test_mistakes_are_named() -> None:
     model = arm()
     with pytest.raises(TypeError, match="takes an integrator with dt only"):
         linearize(model, [0, 0], [0, 0], integrator="euler")
-    with pytest.raises(TypeError, match="has no derivatives here"):
+    with pytest.raises(TypeError, match="linearize knows none"):
         linearize(model, [0, 0], [0, 0], dt=0.01, integrator="contact")
     with pytest.raises(ValueError, match=r"v has shape \(3,\)"):
         linearize(model, [0, 0], [0, 0, 0])
@@ -141,7 +142,7 @@ def hybrid_differences(model: kn.Model, q: Array, v: Array, u: Array, motion: An
     """Rates of a motion (q, v, u) → v̇ beside a state, for joints with q̇ = v."""
     n, x = model.nv, np.concatenate([q, v, u])
     changed = x + np.multiply.outer(np.array([-2, -1, 1, 2]) * E, np.eye(3 * n))
-    rates = np.array([[motion(*np.split(row, 3)) for row in rows] for rows in changed])
+    rates = np.asarray(motion(*np.split(changed, 3, axis=-1)))
     slopes = np.tensordot([1, -8, 8, -1], rates, 1).T / (12 * E)
     return slopes[:, : 2 * n], slopes[:, 2 * n :]
 
@@ -170,6 +171,48 @@ def test_joints_with_a_given_acceleration() -> None:
     A1, B1 = linearize(model, q, v, u, h, prescribed=names, integrator="euler")
     assert np.allclose(A1[n:], np.eye(2 * n)[n:] + h * A[n:], atol=1e-13)
     assert np.allclose(B1[:n], h * B1[n:], atol=1e-13)
+
+
+def slider_crank() -> kn.Model:
+    """A crank and a rod whose end slides along x: one closed loop."""
+    b = kn.Builder("slider-crank")
+    bar = solid_box(1.0, (0.4, 0.1, 0.1), at=(0.2, 0, 0))
+    b.body("crank", joint=Revolute("y"), inertia=bar, damping=0.1)
+    b.body("rod", "crank", Revolute("y"), (0.3, 0, 0), inertia=bar)
+    b.frame("end", "rod", (0.5, 0, 0))
+    b.close_loop("guide", Composite((Prismatic("x"), Revolute("y"))), "base", "end")
+    return b.build()
+
+
+def test_a_loop_closes_beside_a_joint_with_a_given_acceleration() -> None:
+    """The rod follows the crank, and takes back what the loop is open by, in the time that is given."""
+    model, names, decay, n = slider_crank(), ["crank_joint"], 0.05, 2
+    q, v, u = np.array([0.4, -0.63]), np.array([1.0, -1.5]), np.array([0.7, -0.2])
+    A, B = linearize(model, q, v, u, prescribed=names, stabilization=decay)
+    expected = hybrid_differences(
+        model, q, v, u,
+        lambda q, v, u: kn.hybrid_dynamics(model, q, v, u, u, prescribed=names, stabilization=decay)[0],
+    )  # fmt: skip
+    for x, y in zip((A[n:], B[n:]), expected, strict=True):
+        assert np.allclose(x, y, rtol=1e-7, atol=1e-7 * np.abs(y).max())
+    assert np.allclose(A[n], 0.0)
+    assert A[n + 1, n + 1] == pytest.approx(-2 / decay, rel=0.2)
+    assert A[n + 1, 1] == pytest.approx(-1 / decay**2, rel=0.2)
+
+
+def test_laws_are_those_of_active_constraints() -> None:
+    """Of two floors under a tip none counts where it is lifted, and the upper one where it is pressed down."""
+    model = chain()
+    q, v = np.random.default_rng(5).normal(size=(2, model.nv))
+    height = float(kn.pose(model, q, "tip")[2, 3])
+    J = kn.jacobian(model, q, "tip", expressed_in="aligned")[5]
+    v = v - J * (J @ v) / (J @ J)
+    tau = np.array([kn.bias_force(model, q, v) + sign * 20.0 * J for sign in (-1, 1)])
+    floors = [kn.constraints.PlaneDistance("tip", offset=height - depth, bound=">=") for depth in (0.0, 1.0)]
+    arrays = {"q": np.array([q, q]), "v": np.array([v, v]), "tau": tau}
+    laws = {tuple(where): law.constraints for where, law in constrained_laws(model, floors, arrays, None)}
+    held = kn.constraints.PlaneDistance("tip", offset=height)
+    assert laws == {(True, False): (held,), (False, True): ()}
 
 
 @pytest.mark.slow

@@ -242,6 +242,43 @@ class TestDifferences:
             expected = differences(lambda s, n=name, x=value, d=direction: go(**{n: x + s * d}).loss)
             assert np.isclose((found[name] * direction).sum(), expected, rtol=1e-7), name
 
+    @pytest.mark.slow
+    @pytest.mark.parametrize("integrator", ["euler", "implicit"])
+    def test_controls_and_states_of_actuators(self, integrator: str) -> None:
+        """Servos, one of them behind a filter; the loss has their torques."""
+        actuators = kn.actuators
+        servo = actuators.position_servo("a", "a_joint", kp=3.0, kv=0.1)
+        slow = actuators.Actuator(
+            "b", actuators.AtJoints(("b_joint",), (2.0,)), dynamics=actuators.ActuatorDynamics("filter", 0.05)
+        )
+        model, steps = arm().replace(actuators=(servo, slow)), 5
+        q, v = start(model)
+        first: dict[str, Any] = {"controls": rng.normal(size=(steps, 2)), "actuator_states0": np.array([0.4])}
+
+        def go(**changes: Any) -> Any:
+            return kn.rollout_gradient(
+                model, effort, q, v, dt=0.01, steps=steps, final_loss=end, integrator=integrator, **{**first, **changes}
+            )
+
+        found = go()
+        motion = kn.rollout(model, q, v, None, 0.01, steps=steps, integrator=integrator, **first)
+        rows = slice(0, steps)
+        total = 0.1 * (motion.v[rows] ** 2).sum() + 0.2 * (motion.tau[rows] ** 2).sum()
+        assert np.isclose(found.loss - end(model, motion.q[-1], motion.v[-1]), total, rtol=1e-12)
+        for name, value in first.items():
+            d = rng.normal(size=value.shape)
+            expected = differences(lambda s, n=name, x=value, d=d: go(**{n: x + s * d}).loss)
+            assert np.isclose((found[name] * d).sum(), expected, rtol=1e-7), name
+
+    def test_losses_know_what_sampled_controllers_hold(self) -> None:
+        """Under a force that is held, the sum of τ² is that of a rollout."""
+        law = kn.SampledController(kn.kernel(lambda model, q, v: -0.3 * q - 0.1 * v), 0.02)
+        options: Any = {"dt": 0.01, "steps": 4, "integrator": "euler", "controller": law}
+        found = kn.rollout_gradient(arm(), effort, [0.3, 0.2], [0.1, -0.4], **options)
+        motion = kn.rollout(arm(), [0.3, 0.2], [0.1, -0.4], None, **options)
+        expected = 0.1 * (motion.v[:-1] ** 2).sum() + 0.2 * (motion.tau[:-1] ** 2).sum()
+        assert np.isclose(found.loss, expected, rtol=1e-12)
+
 
 class TestLaws:
     def test_products_of_linear_steps(self) -> None:
@@ -320,8 +357,15 @@ class TestMistakes:
         raises(TypeError, "needs a loss, a final_loss or both")
         raises(TypeError, "loss must be a kernel", lambda model, q: q[0])
         raises(TypeError, "controller must be a kernel", effort, controller=lambda model, q: -q)
+        sampled = kn.SampledController(lambda model, q: -q, 0.001)
+        raises(TypeError, "the law of a SampledController must be a kernel", effort, controller=sampled)
         raises(TypeError, "wrt names arguments that are given: q0, v0, not 'tau'", effort, wrt="tau")
         raises(TypeError, "final_loss effort needs tau", final_loss=effort)
         raises(TypeError, "parameters has a, which no function asks for", effort, parameters={"a": 1.0})
-        raises(TypeError, "solves for impulses of contact", effort, integrator="contact")
+        raises(
+            TypeError,
+            "steps by loops on numbers",
+            effort,
+            integrator=kn.integrators.ColliderSteps(kn.contact.ShapeCollider.of(arm())),
+        )
         raises(TypeError, "returns a vector of 2, and must return one number", kn.kernel(lambda model, q: q))

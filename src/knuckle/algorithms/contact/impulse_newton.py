@@ -46,17 +46,27 @@ Solve = Callable[[Sequence[Vector]], list[Vector]]
 """From F of every contact to F'⁻¹ F."""
 
 
-def newton(problem: ConeProblem, impulses: Scalars, softness: Any = ZERO) -> Scalars:
-    """Impulses after a step. With compliance ε, ρ u is ρ (A λ + b) + ε λ."""
-    velocities = problem.velocities(impulses)
-    contacts = [_linearized(problem, block, impulses, velocities, softness) for block in problem.blocks]
+def newton(
+    problem: ConeProblem, impulses: Scalars, softness: Any = ZERO, slopes_of: ConeProblem | None = None
+) -> Scalars:
+    """Impulses after a step. With compliance ε, ρ u is ρ (A λ + b) + ε λ.
+
+    F' may be that of another problem with the same numbers, which stays where this one changes.
+    """
+    at, own = slopes_of or problem, _all_linearized(problem, impulses, softness)
+    contacts = own if slopes_of is None else _all_linearized(at, impulses, softness)
     slight, solver = (ROWS, by_rows) if problem.inertia is None else (AXES, by_axes)
-    solve = solver(problem, contacts, 1 - slight.part - softness)
-    change = last = solve([contact.left for contact in contacts])
+    solve = solver(at, contacts, 1 - slight.part - softness)
+    change = last = solve([contact.left for contact in own])
     for _ in range(slight.again):
         last = solve([slight.part * (contact.slope @ x) for contact, x in zip(contacts, last, strict=True)])
         change = [x + y for x, y in zip(change, last, strict=True)]
     return [x - d for x, d in zip(impulses, (d for own in change for d in own), strict=True)]
+
+
+def _all_linearized(problem: ConeProblem, impulses: Scalars, softness: Any) -> list[Linearized]:
+    velocities = problem.velocities(impulses)
+    return [_linearized(problem, block, impulses, velocities, softness) for block in problem.blocks]
 
 
 def _linearized(

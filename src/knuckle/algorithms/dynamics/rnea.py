@@ -17,9 +17,11 @@ def inverse_dynamics(model: Model, q: PerJoint, v: PerJoint, a: PerJoint, f_ext:
         V[i] = X[i] @ V[p] + vJ
         A[i] = X[i] @ A[p] + S[i] @ a[i] + cJ + V[i].cross(vJ)
         F[i] = model.I[i] @ A[i] + V[i].cross(model.I[i] @ V[i]) - f_ext[i]
+    beyond = dict.fromkeys(F, model.zero_force)
     for i, p, _ in model.inward():
+        F[i] = F[i] + beyond[i]
         tau[i] = S[i].T @ F[i] + model.rotor[i] * a[i]
-        F[p] = F[p] + X[i].T @ F[i]
+        beyond[p] = beyond[p] + X[i].T @ F[i]
     return tau
 
 

@@ -7,15 +7,17 @@ from typing import Any
 from knuckle.algorithms.elements.element_forces import element_energy
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.algorithms.types import PerBody, PerJoint
-from knuckle.model import Model
+from knuckle.model import ROOT, Model
 from knuckle.scalar import ZERO
 
 
 def kinetic_energy(model: Model, q: PerJoint, v: PerJoint) -> Any:
-    """½ Σ v·Iv, and ½ ρ v² of the rotors."""
+    """½ Σ v·Iv, and ½ ρ v² of the rotors; added up from the leaves of the tree to its root, from little to much."""
     V = velocities(model, q, v)
-    bodies = sum((I.kinetic_energy(V[i]) for i, I in enumerate(model.I)), ZERO)
-    return bodies + sum(((v[i] * rotor @ v[i]) / 2 for i, rotor in enumerate(model.rotor)), ZERO)
+    beyond: dict[int, Any] = dict.fromkeys(V, ZERO)
+    for i, p, _ in model.inward():
+        beyond[p] = beyond[p] + (beyond[i] + model.I[i].kinetic_energy(V[i]))
+    return beyond[ROOT] + sum(((v[i] * rotor @ v[i]) / 2 for i, rotor in enumerate(model.rotor)), ZERO)
 
 
 def potential_energy(model: Model, q: PerJoint) -> Any:

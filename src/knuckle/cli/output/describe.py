@@ -91,12 +91,14 @@ def _joint(model: Model, i: int) -> dict[str, Any]:
 
 def _actuator(x: kn.actuators.Actuator) -> dict[str, Any]:
     ranges = {"control": x.control_range, "force": x.force_range}
+    ranges |= {} if x.dynamics is None else {"state": x.dynamics.range}
     return {
         "name": x.name,
         "type": x.kind,
         "at": x.transmission.said,
         "gain": list(x.gain),
         "bias": list(x.bias),
+        "state": None if x.dynamics is None else x.dynamics.kind,
         "ranges": {what: list(ends) for what, ends in ranges.items() if ends is not None},
     }
 

@@ -86,7 +86,8 @@ def extras(about: dict[str, Any]) -> Iterable[str]:
                 yield f"{name}: {key.replace('_', ' ')} {_each(joint[key])}"
     for x in about["actuators"]:
         ranges = (f"{what} {low:g} … {high:g}".replace("-", "−") for what, (low, high) in x["ranges"].items())
-        yield f"{x['name']}: {', '.join((x['type'] + ' actuator ' + x['at'], *ranges))}"
+        state = (f"state of a {x['state']}",) if x["state"] else ()
+        yield f"{x['name']}: {', '.join((x['type'] + ' actuator ' + x['at'], *state, *ranges))}"
     for loop in about["loops"]:
         yield f"{loop['name']}: {loop['type']} loop joint from {loop['predecessor']} to {loop['successor']}"
     for element in about["elements"]:

@@ -14,6 +14,7 @@ import numpy as np
 from knuckle.engine.arrays.base import Shape
 from knuckle.engine.arrays.symbolic_matrices import matrix_shape
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import elastic_of, muscles_of
 from knuckle.scalar import inside_a_kernel, kind_of
 from knuckle.spatial import Matrix, Vector
@@ -30,9 +31,10 @@ ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "m": lambda model: (len(muscles_of(model.elements)),),
     "u": lambda model: (len(model.actuators),),
     "e": lambda model: (len(elastic_of(model.elements)),),
+    "s": lambda model: (len(with_dynamics(model.actuators)),),
 }
 """What an array argument holds: positions, velocity-like variables, forces on bodies, one force, forces at loops,
-activations of muscles, controls of actuators, lengths of fibers at elastic tendons."""
+activations of muscles, controls of actuators, lengths of fibers at elastic tendons, states of actuators."""
 
 MATRIX = "f_ext"
 """The argument of a kernel whose last two axes belong together: a wrench per body."""

@@ -319,6 +319,7 @@ def function(
     *,
     loops: bool = False,
     joint_space: bool = False,
+    any_frames: bool = False,
     instead: str = "",
     derivatives_in: str = "",
     **arguments: str,
@@ -327,12 +328,14 @@ def function(
 
     `loops` says that the result is right for a mechanism with loop joints too, and `instead`, where it is not, what to
     call for one; `joint_space` that it is about the joints only, so that its kernel may be made from any dynamically
-    equivalent model. `derivatives_in` is a module with a function of the same name that gives its derivatives by array
-    arguments of trees, as a named tuple.
+    equivalent model; `any_frames` that it does not depend on where the frames of the moving bodies are, so that its
+    kernel may be made from the same bodies in others. `derivatives_in` is a module with a function of the same name
+    that gives its derivatives by array arguments of trees, as a named tuple.
     """
 
     def make(text: Callable[Concatenate[Model, P], Any]) -> Function[P, Any]:
         text.joint_space, text.derivatives_in = joint_space, derivatives_in  # type: ignore[attr-defined]
+        text.any_frames = any_frames  # type: ignore[attr-defined]
         declared = Declared(text.__name__, inspect.signature(text), arguments)
         return Function(text, declared, Traits(loops, instead))
 

@@ -6,7 +6,7 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from knuckle.engine.trace import Expression
 from knuckle.engine.trace.block_recording import products
@@ -24,6 +24,8 @@ class DerivativeRule(ABC):
 
     symbols: tuple[Any, ...] = ()
     """What the inputs end with that is no argument: symbols that the piece takes from around it."""
+    is_solving: ClassVar[bool] = False
+    """Whether results take long to find, and derivatives are by the results."""
 
     @abstractmethod
     def pushed(self, inputs: list[Any], results: Sequence[Any], rates: list[Columns]) -> Sequence[Columns]:
@@ -52,6 +54,8 @@ class Implicit(DerivativeRule):
         solve: the solutions of ∂r/∂y z = b for the model, the arguments and some b.
         symbols: the parameters of the model by which there are derivatives too.
     """
+
+    is_solving = True
 
     model: Model
     residual: Callable[[Model, Vector, Vector], Vector]

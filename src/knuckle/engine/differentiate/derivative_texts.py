@@ -139,15 +139,18 @@ class Call:
         source = self.source
         return Specialization(source.name, source.text, self.model, self.options, self.numbers, source.is_users)
 
-    def sweep(self) -> tuple[Sweep, Layout]:
-        """The operations of the text on the scalars of this call, and how its results go together."""
+    def sweep(self, known: Sequence[Any] | None = None) -> tuple[Sweep, Layout]:
+        """The operations of the text on the scalars of this call, and how its results go together.
+
+        What its pieces that solve give may be `known`.
+        """
         try:
             if isinstance(self.model, MarkedModel):
                 program, layout, stretches = self.specialization.recorded_in_stretches(self.shapes)
                 loops = Stretches.begin(self.model, stretches, calls_pieces=bool(program.blocks))
-                return Sweep(program, self.inputs, stretches=loops), layout
+                return Sweep(program, self.inputs, stretches=loops, known=known), layout
             program, layout = self.specialization.traced(self.shapes, has_rules=True)
-            return Sweep(program, self.inputs), layout
+            return Sweep(program, self.inputs, known=known), layout
         except UntraceableError as error:
             raise (error.__cause__ or error) from None
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeAlias
 
-from knuckle.engine.trace.blocks import Block
+from knuckle.engine.trace.blocks import Block, Ruled
 from knuckle.engine.trace.expression_graph import Node
 from knuckle.engine.trace.program import Program
 from knuckle.engine.trace.regions import Stretches
@@ -45,6 +45,11 @@ class Pieces:
         return self.made[key]
 
 
+def is_solving(block: Block) -> bool:
+    """Whether a block has results that take long to find, and a rule that goes by them."""
+    return isinstance(block, Ruled) and block.rule.is_solving
+
+
 class Sweep:
     """A program on some scalars: the value of every node, the results of a call as a list."""
 
@@ -54,13 +59,19 @@ class Sweep:
         inputs: Sequence[Any],
         pieces: Pieces | None = None,
         stretches: Stretches | None = None,
+        known: Sequence[Any] | None = None,
     ) -> None:
-        """Runs a program; in a graph whose loops are kept, in the stretches that its nodes were made in."""
+        """Runs a program; in a graph whose loops are kept, in the stretches that its nodes were made in.
+
+        What its pieces that solve give may be `known` from another run, all of it in a row.
+        """
         from .block_rules import rule_of
 
         self.stretches = stretches
         self.program, self.pieces = program, Pieces() if pieces is None else pieces
         self.values: list[Any] = []
+        self.solved: list[Any] = []
+        """What pieces that solve give, in a row"""
         self._columns: list[Any] = []
         values = self.values
         for i, node in enumerate(program.nodes):
@@ -73,7 +84,12 @@ class Sweep:
                     values.append(node.a if node.a else ZERO)
                 case "call":
                     block = program.blocks[node.a]
-                    values.append(rule_of(block).values(self, block, [values[k] for k in node.b]))
+                    if known is not None and is_solving(block):
+                        results = list(known[len(self.solved) : len(self.solved) + block.outputs])
+                    else:
+                        results = rule_of(block).values(self, block, [values[k] for k in node.b])
+                    values.append(results)
+                    self.solved += results if is_solving(block) else ()
                 case "part":
                     values.append(values[node.a][node.b])
                 case op:

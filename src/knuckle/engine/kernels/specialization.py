@@ -71,7 +71,11 @@ class Specialization:
 
     def on_symbols(self, symbols: Mapping[str, Any]) -> Result:
         """The text on symbols, on whatever model leaves the fewest operations."""
-        return self._on_canonical(symbols) if self._is_of_joint_space() else self(symbols)
+        if self._is_of_joint_space():
+            return self._on_canonical(symbols)
+        if getattr(self.text, "any_frames", False) and self._has_canonical_form():
+            return dataclasses.replace(self, model=canonical_form(self.model).model)(symbols)
+        return self(symbols)
 
     def on_model(self, model: Model, **symbols: Any) -> Result:
         """The text on symbols, for another model."""
@@ -83,7 +87,10 @@ class Specialization:
     def _is_of_joint_space(self) -> bool:
         """Whether the result is about joints only, so that any dynamically equivalent model gives it (RBDA 9.7)."""
         named = getattr(self.text, "joint_space", False) and dict(self.options).get("method") != "divide"
-        return named and type(self.model) in (Model, MarkedModel) and self.model.algebra is SPATIAL
+        return named and self._has_canonical_form()
+
+    def _has_canonical_form(self) -> bool:
+        return type(self.model) in (Model, MarkedModel) and self.model.algebra is SPATIAL
 
     def _on_canonical(self, symbols: Mapping[str, Any]) -> Result:
         """The text on the equivalent model with the fewest constants."""

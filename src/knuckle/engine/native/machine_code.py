@@ -23,8 +23,9 @@ work, nor a lock of llvmlite's that nobody is left to open: llvmlite is called u
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
 
-LEVEL = 2
-"""How hard LLVM works on code, from 0 (a quarter of the time, for slower code) to 3."""
+LEVEL, LEVEL_OF_LONG, LONG = 2, 1, 1_500_000
+"""How hard LLVM works on code, from 0 (a quarter of the time, for slower code) to 3; and on texts of so many characters
+and more, which take seconds, and are no faster for more work."""
 
 _engines: dict[int, Any] = {}
 """The engines of the code in memory, by number. Nothing else refers to them, so that no collector finalizes one: it
@@ -86,7 +87,7 @@ def _machine(level: int) -> Any:
 def compile_text(text: str, *, simplify: bool = False) -> bytes:
     """Object code of LLVM text. Where it is simplified already, only instructions are chosen here."""
     with _llvm():
-        return _compiled(text, LEVEL, simplify)
+        return _compiled(text, LEVEL if len(text) < LONG else min(LEVEL, LEVEL_OF_LONG), simplify)
 
 
 def _compiled(text: str, level: int, simplify: bool) -> bytes:

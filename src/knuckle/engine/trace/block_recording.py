@@ -95,9 +95,11 @@ def ruled(text: Text, arguments: list[Any], rule: Any) -> list[Any] | None:
         return Recorded(block, tuple(range(len(arguments))), taken, everything).on(graph, arguments)
 
 
-def looped(name: str, n: int, numbers: list[Any]) -> list[Any]:
+def looped(name: str, n: int, numbers: list[Any]) -> Any:
     """The results of dense linear algebra with n unknowns."""
     graph = innermost(numbers)
+    if name == "lay" and graph.has_rules:  # what is differentiated has no loops over responses
+        return None
     block = DENSE[name](n)
     call = graph.call(block, [_node(graph, x) for x in numbers])
     return [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]

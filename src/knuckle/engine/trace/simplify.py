@@ -6,6 +6,8 @@ what only this sum needs may be rearranged, what others need stays as it is. So 
     c x + d x = (c + d) x        terms that differ in a constant become one
     a b + a c = a (b + c)        the factor that the most terms share comes out first
 
+A sum of many terms is added up by halves.
+
 Both programs are the same function in exact arithmetic, and differ in rounding. A text that works with its own rounding
 errors, as compensated sums do, does not survive this.
 """
@@ -24,6 +26,8 @@ ARITHMETIC = {"add": Graph.add, "sub": Graph.sub, "mul": Graph.mul}
 
 LONG, DEARER = 5_000, 10
 """Of a program of more operations than this, a pass must save so many times the share that is asked for."""
+ROW = 8
+"""Terms that are added one after the other."""
 DEEPEST = 40
 """How far sums within sums are followed."""
 
@@ -155,22 +159,30 @@ def _sum(graph: Graph, terms: list[Term], depth: int = 0) -> int:
     for coefficient, factors in terms:
         merged[factors] = merged.get(factors, 0.0) + coefficient
     nodes = [(c, f) for f, c in merged.items() if c != 0]
-    total: int | None = None
-    negative: list[int] = []
-    for coefficient, factors in _grouped(graph, nodes, depth):
-        k = _product(graph, abs(coefficient), factors)
-        if coefficient < 0:
-            negative.append(k)
-        else:
-            total = k if total is None else graph.add(total, k)
-    if total is None and negative:
-        total = negative[0]
-        for k in negative[1:]:
-            total = graph.add(total, k)
-        return graph.neg(total)
-    for k in negative:
-        total = graph.sub(total, k)  # type: ignore[arg-type]
-    return graph.constant(0.0) if total is None else total
+    if not nodes:
+        return graph.constant(0.0)
+    signed = [(c < 0, _product(graph, abs(c), f)) for c, f in _grouped(graph, nodes, depth)]
+    is_negative, total = _added(graph, signed)
+    return graph.neg(total) if is_negative else total
+
+
+def _added(graph: Graph, terms: list[tuple[bool, int]]) -> tuple[bool, int]:
+    """The sum of terms with signs, and its sign: a long one as the sum of its halves, so that rounding errors do not
+    add up from the first term to the last."""
+    if len(terms) > ROW:
+        middle = len(terms) // 2
+        return _pair(graph, _added(graph, terms[:middle]), _added(graph, terms[middle:]))
+    ordered = sorted(terms, key=lambda term: term[0])
+    total = ordered[0]
+    for term in ordered[1:]:
+        total = _pair(graph, total, term)
+    return total
+
+
+def _pair(graph: Graph, a: tuple[bool, int], b: tuple[bool, int]) -> tuple[bool, int]:
+    if a[0] == b[0]:
+        return a[0], graph.add(a[1], b[1])
+    return (False, graph.sub(a[1], b[1])) if b[0] else (False, graph.sub(b[1], a[1]))
 
 
 def _grouped(graph: Graph, terms: list[Term], depth: int) -> list[Term]:

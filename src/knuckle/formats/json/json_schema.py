@@ -28,7 +28,7 @@ from knuckle.model import (
     TreeJoint,
     coupling_laws,
 )
-from knuckle.model.actuators import Actuator, Transmission
+from knuckle.model.actuators import Actuator, ActuatorDynamics, Transmission
 from knuckle.model.deformables import Attachment, Deformable, NodeMesh, elastic_materials
 from knuckle.model.elements import LinePoint, Winding
 from knuckle.spatial import Inertia, PlanarInertia, PlanarTransform, Transform
@@ -47,8 +47,8 @@ REFERENCES: dict[type, dict[str, str]] = {
 
 
 PLAIN = (
-    Actuator, Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia, Keyframe, Limits,
-    LoopJoint,
+    Actuator, ActuatorDynamics, Attachment, Body, ContactRules, Coupling, Deformable, Frame, Geometry, Inertia,
+    Keyframe, Limits, LoopJoint,
     Material, NodeMesh, Note, PlanarInertia,
     PlanarTransform, LinePoint, Provenance, Surface, SurfacePair, Transform, TreeJoint,
     Winding,

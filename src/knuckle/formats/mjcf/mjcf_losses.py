@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from knuckle.errors import ModelError
 from knuckle.joints import Continuous, Fixed, Free, Joint, Prismatic, Revolute, Spherical
 from knuckle.model import ROOT, Coupling, Geometry, HeightField, Linear, Mesh, Model, Plane, Powers, TreeJoint
-from knuckle.model.actuators import AtFrame
+from knuckle.model.actuators import AtFrame, BetweenFrames
 from knuckle.model.coupling import described
 from knuckle.model.joint_position import neutral_position
 from knuckle.spatial import IDENTITY, SPATIAL
@@ -76,8 +76,13 @@ def unsayable(model: Model) -> Iterator[tuple[str, str]]:
         if any(key.ctrl):
             yield key.name, "inputs of actuators in a keyframe"
     for x in model.actuators:
-        if isinstance(x.transmission, AtFrame) and x.transmission.frame not in {frame.name for frame in model.frames}:
+        at, sites = x.transmission, {frame.name for frame in model.frames}
+        ends = [at.frame] if isinstance(at, (AtFrame, BetweenFrames)) else []
+        ends += [at.reference] if isinstance(at, BetweenFrames) else []
+        if any(name not in sites for name in ends):
             yield x.name, "an actuator at the frame of a body, which is no site"
+        if x.dynamics is not None and x.dynamics.state:
+            yield x.name, "the state that an actuator begins with"
     for loop in model.loops:
         if isinstance(loop.type, Revolute):
             yield loop.name, "a pin as one joint: it is two pairs of points there that coincide"

@@ -103,7 +103,7 @@ def _placed_joint(
     code = int(m.jnt_type[j])
     if code == types.mjJNT_FREE:
         return Free(), Transform.identity(), _ORIGIN
-    axis, anchor = tuple(float(snap(x)) for x in numbers(m.jnt_axis[j])), numbers(m.jnt_pos[j])
+    axis, anchor = tuple(map(float, snap(numbers(m.jnt_axis[j])))), numbers(m.jnt_pos[j])
     back = Vector((-float(m.qpos0[m.jnt_qposadr[j]]),))
     if code == types.mjJNT_SLIDE:
         slide = Prismatic(axis)

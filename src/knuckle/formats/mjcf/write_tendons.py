@@ -7,7 +7,16 @@ from math import hypot
 from typing import Any, TypeAlias
 
 from knuckle.model import Model
-from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints
+from knuckle.model.actuators import (
+    Actuator,
+    ActuatorDynamics,
+    AlongLine,
+    AtBallJoint,
+    AtFrame,
+    AtFreeJoint,
+    AtJoints,
+    BetweenFrames,
+)
 from knuckle.model.elements import (
     Cable,
     ConstantTension,
@@ -167,16 +176,23 @@ def tendon_of(actuator: Actuator) -> str:
 
 
 def _actuator(x: Actuator) -> Words:
-    words: Words = {"name": x.name, "dyntype": "none", "gaintype": "affine", "biastype": "affine"}
-    at = x.transmission
-    if isinstance(at, AtFrame):
-        words |= {"site": at.frame, "gear": (*at.force, *at.moment)}
-    elif isinstance(at, AlongLine):
-        words |= {"tendon": at.line, "gear": at.gear}
-    elif len(at.joints) == 1:
-        words |= {"joint": at.joints[0], "gear": at.gears[0]}
-    else:
-        words |= {"tendon": tendon_of(x), "gear": 1.0}
+    gain = "affine" if any(x.gain[1:]) else "fixed"
+    words: Words = {"name": x.name, "gaintype": gain, "biastype": "affine", **_dynamics(x.dynamics)}
+    match at := x.transmission:
+        case AtFrame():
+            words |= {"site": at.frame, "gear": (*at.force, *at.moment)}
+        case BetweenFrames():
+            words |= {"site": at.frame, "refsite": at.reference, "gear": (*at.force, *at.moment)}
+        case AtBallJoint():
+            words |= {"jointinparent" if at.in_parent else "joint": at.joint, "gear": at.gear}
+        case AtFreeJoint():
+            words |= {"jointinparent" if at.in_parent else "joint": at.joint, "gear": (*at.force, *at.moment)}
+        case AlongLine():
+            words |= {"tendon": at.line, "gear": at.gear}
+        case AtJoints() if len(at.joints) == 1:
+            words |= {"joint": at.joints[0], "gear": at.gears[0]}
+        case _:
+            words |= {"tendon": tendon_of(x), "gear": 1.0}
     words |= {"gainprm": x.gain, "biasprm": x.bias}
     for word, flag, ends in (
         ("ctrlrange", "ctrllimited", x.control_range),
@@ -184,6 +200,14 @@ def _actuator(x: Actuator) -> Words:
     ):
         words |= {flag: "false"} if ends is None else {flag: "true", word: ends}
     return words
+
+
+def _dynamics(law: ActuatorDynamics | None) -> Words:
+    """The attributes of an actuator's state."""
+    if law is None:
+        return {"dyntype": "none"}
+    words: Words = {"dyntype": law.kind, "dynprm": law.time_constant, "actearly": "true" if law.is_early else "false"}
+    return words | ({"actlimited": "false"} if law.range is None else {"actlimited": "true", "actrange": law.range})
 
 
 def muscle_words(law: MujocoMuscle) -> Words:

@@ -99,7 +99,7 @@ def axis_of(source: UrdfSource, element: Element | None, owner: str, name: str) 
     length = math.hypot(*axis)
     if length == 0:
         raise source.error(element, owner, 'xyz="0 0 0": an axis needs a direction')
-    unit = tuple(float(snap(x / length)) for x in axis)
+    unit = tuple(map(float, snap([x / length for x in axis])))
     if abs(length - 1) > _NORMALISED:
         source.note("info", element, name, f"axis of length {length:.9g} normalised to length 1")
     return unit

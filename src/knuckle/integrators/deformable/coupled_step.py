@@ -13,10 +13,11 @@ from knuckle.errors import ConvergenceError
 from knuckle.integrators.base import State
 from knuckle.integrators.system import System
 from knuckle.solvers.block_matrix import multiply
-from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, reach, solve
+from knuckle.solvers.coupled_gradients import BENT, Carriers, CoupledRoom, Touching, reach, solve
 
-from .node_contacts import NodeContacts, UnsettledError, touched
+from .node_contacts import NodeContacts, UnsettledError
 from .resisting_terms import ResistingTerms
+from .touched_shapes import touched
 
 Array: TypeAlias = NDArray[Any]
 
@@ -67,8 +68,9 @@ class CoupledStep:
 
     def __init__(self, system: System, bodies: SoftBodies, *, contacts: bool) -> None:
         self.system, self.bodies = system, bodies
-        shapes = touched(bodies) if contacts and bodies.is_free.any() else []
-        self._contacts = NodeContacts(bodies, shapes) if shapes else None
+        shapes, moving = touched(bodies) if contacts and bodies.is_free.any() else ([], ())
+        self._contacts = NodeContacts(bodies, shapes, moving) if shapes else None
+        self._nothing = Touching.nothing(system.model.nv)
         n, nv = bodies.count, system.model.nv
         self._terms = ResistingTerms(system, bodies.rigid)
         self._gravity = np.array(bodies.model.gravity, float)
@@ -117,7 +119,7 @@ class CoupledStep:
         pushed = dt * bodies.masses[:, None] * self._gravity
         pushed[bodies.carried] -= dt * bodies.masses[bodies.carried, None] * there.bias
         if self._contacts is not None:
-            self._contacts.begin(x, u, pushed, dt)
+            self._contacts.begin(t, q, v, x, u, pushed, dt)
         return Beginning(t, q, v, x, u, dt, R, rest, pushed)
 
     def _linear(self, at: Beginning, effort: Effort) -> Array:
@@ -131,11 +133,11 @@ class CoupledStep:
         multiply(self.bodies.matrix, u, held)
         right = at.dt * force + at.pushed.reshape(-1) - held + self._mass * u
         self._set(at.rest, right)
-        taken = self._solved(at.u, effort)
+        taken = self._solved(at.u, np.zeros_like(at.v), effort)
         if taken == BENT:
             self.bodies.assemble(x, nothing, at.dt, positive=True)
             self._set(at.rest, right)
-            taken = self._solved(at.u, effort)
+            taken = self._solved(at.u, np.zeros_like(at.v), effort)
         if taken == BENT:
             raise ConvergenceError("the equations of deformable bodies have no positive matrix")
         if taken > effort.most:
@@ -179,7 +181,7 @@ class CoupledStep:
         for positive in (False, True):
             self.bodies.assemble(here, moving, at.dt, positive=positive)
             self._room.b[:] = right
-            taken = self._solved(moving.reshape(-1, 3), effort, INEXACT * effort.enough)
+            taken = self._solved(moving.reshape(-1, 3), change[: len(at.v)], effort, INEXACT * effort.enough)
             if 0 <= taken <= effort.most:
                 break
         else:
@@ -214,11 +216,11 @@ class CoupledStep:
 
     @property
     def _touching(self) -> Array:
-        """Impulses of the ground on free nodes, as the last solution has them, in b's order."""
-        total = np.zeros(self._room.size)
-        if self._contacts is not None:
-            total[self._carriers.nv :] = self._contacts.impulses.reshape(-1)
-        return total
+        """Impulses of contacts on joints and on free nodes, as the last solution has them, in b's order."""
+        if self._contacts is None:
+            return np.zeros(self._room.size)
+        joints, nodes = self._contacts.impulses
+        return np.concatenate([joints, nodes.reshape(-1)])
 
     def _size(self, at: Beginning) -> float:
         """The size of b, by the inertia of joints and free nodes: twice an energy."""
@@ -233,32 +235,33 @@ class CoupledStep:
         self._room.b[:nv] = rest + self._jacobian.T @ right.reshape(-1, 3)[carried].reshape(-1)
         self._room.b[nv:] = right
 
-    def _solved(self, u: Array, effort: Effort, rough: float = 0.0) -> int:
+    def _solved(self, u: Array, change: Array, effort: Effort, rough: float = 0.0) -> int:
         """Solves for b and contacts of nodes that move with u, no better than to the part `rough` of it.
 
-        How many iterations the last solution took.
+        `change` is that of the joints' velocities so far. How many iterations the last solution took.
         """
         if self._contacts is None:
-            return self._conjugate(effort.tolerance, rough, effort.most)
-        nv, right = self._carriers.nv, self._room.b[self._carriers.nv :].reshape(-1, 3).copy()
-        size = float(reach(self.bodies.matrix, self.bodies.factor, self._carriers, self._room))
+            return self._conjugate(self._nothing, effort.tolerance, rough, effort.most)
+        contacts, nv, right = self._contacts, self._carriers.nv, self._room.b.copy()
+        size = float(reach(self.bodies.matrix, self.bodies.factor, self._carriers, self._nothing, self._room))
         if size < 0:
             return BENT
         self._room.x[:] = 0.0
 
-        def solution(right: Array) -> tuple[int, Array]:
-            self._room.b[nv:] = right.reshape(-1)
-            taken = self._conjugate(FINER * effort.tolerance, FINER * rough, effort.most, size)
-            return taken, self._room.x[nv:].reshape(-1, 3)
+        def solution(joints: Array, nodes: Array) -> tuple[int, Array, Array]:
+            self._room.b[:nv], self._room.b[nv:] = joints, nodes.reshape(-1)
+            finer = FINER * effort.tolerance, FINER * rough
+            taken = self._conjugate(contacts.touching, *finer, effort.most, size)
+            return taken, self._room.x[:nv], self._room.x[nv:].reshape(-1, 3)
 
-        taken = self._contacts.solved(u, right, solution)
-        self._room.b[nv:] = right.reshape(-1)
+        taken = contacts.solved(u, change, (right[:nv], right[nv:].reshape(-1, 3)), solution)
+        self._room.b[:] = right
         return taken
 
-    def _conjugate(self, tolerance: float, rough: float, most: int, size: float = -1.0) -> int:
+    def _conjugate(self, touching: Touching, tolerance: float, rough: float, most: int, size: float = -1.0) -> int:
         """Solves for b; from the last solution, where a size is given. How many iterations that took."""
         limits = float(max(tolerance, rough)), int(most), size
-        return solve(self.bodies.matrix, self.bodies.factor, self._carriers, self._room, *limits)
+        return solve(self.bodies.matrix, self.bodies.factor, self._carriers, touching, self._room, *limits)
 
     @property
     def _jacobian(self) -> Array:

@@ -1,34 +1,32 @@
-"""Nodes of deformable bodies on what the base has to touch: Signorini's and Coulomb's laws in an implicit step.
+"""Nodes of deformable bodies on shapes, which may move: Signorini's and Coulomb's laws in an implicit step.
 
 Impulses p of the nodes that touch are part of the equations of a step, by multipliers and penalties (Alart and Curnier
 1991): along the normal p = λ − ρ (n·u + gap/h) where that is positive, across it λ − ρ u where a node sticks, and
 −μ p_n u/|u| where it slides. ρ is so large that one solution is all but exact; rounds go on until nodes neither close,
-open, begin to slide nor stick, and what slides is rubbed as it should be.
+open, begin to slide nor stick, and what slides is rubbed as it should be. u is how a node moves beside the body that it
+touches, u_node − J v; the body receives −Jᵀ p.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.algorithms.kinematics.body_motions import positions
-from knuckle.contact.detection import Detector, is_known
+from knuckle.contact.detection import Detector
+from knuckle.elements.deformables.carrier_terms import MovingFrames
 from knuckle.elements.deformables.soft_bodies import SoftBodies
 from knuckle.errors import ConvergenceError
-from knuckle.model import ROOT, Model
-from knuckle.model.contact.contact_candidates import welds
-from knuckle.model.deformables import Deformable
-from knuckle.model.parts import Geometry, Shape, Sphere
+from knuckle.solvers.coupled_gradients import Touching
 from knuckle.spatial import IDENTITY, Transform
-from knuckle.warning import warn
+
+from .touched_shapes import POINT, STILL, TouchedShape
 
 Array: TypeAlias = NDArray[Any]
+Solve: TypeAlias = Callable[[Array, Array], tuple[int, Array, Array]]
 
-POINT = Sphere(0.0)
 HARD = 1e4
 """The penalty ρ, in parts of what a node has on the diagonal of the equations."""
 RECOVERED = 0.2
@@ -52,79 +50,56 @@ class UnsettledError(ConvergenceError):
     """Which nodes touch, stick and slide was not found: a shorter step may find it."""
 
 
-@dataclass(frozen=True)
-class GroundShape:
-    """A shape that stands still, where it is, which nodes may touch it, and their friction."""
-
-    shape: Shape
-    X: Transform
-    meets: Array
-    friction: Array
-
-
-def ground_shapes(model: Model) -> list[tuple[Geometry, Transform]]:
-    """What the base, and bodies that are fixed to it, have to touch, and where it is."""
-    weld = welds(model)
-    still = [i for i in range(model.nb) if weld[i] == ROOT]
-    X0: Any = positions(model, model.positions(model.start)) if still else {ROOT: IDENTITY}
-    every = [(model.base, IDENTITY), *((model.bodies[i], X0[i]) for i in still)]
-    return [
-        (x, x.X @ X) for body, X in every for x in body.collisions if any(_may_touch(x, y) for y in model.deformables)
-    ]
-
-
-def _may_touch(shape: Geometry, soft: Deformable) -> bool:
-    """Whether the bits of a shape and a deformable body say so."""
-    return bool(shape.contact_type & soft.contact_affinity or shape.contact_affinity & soft.contact_type)
-
-
-def touched(bodies: SoftBodies) -> list[GroundShape]:
-    """The shapes that nodes can touch; a warning for those of which the way is not known."""
-    model, shapes, unknown = bodies.model, list[GroundShape](), set[str]()
-    for geometry, X in ground_shapes(model):
-        if not is_known(POINT, geometry.shape):
-            unknown.add(type(geometry.shape).__name__.lower())
-            continue
-        friction, meets = np.zeros(bodies.count), np.zeros(bodies.count, bool)
-        for soft in model.deformables:
-            friction[bodies.part(soft.name)] = model.contact.between(soft.surface, geometry.surface).friction
-            meets[bodies.part(soft.name)] = _may_touch(geometry, soft)
-        shapes.append(GroundShape(geometry.shape, X, meets, friction))
-    if unknown:
-        kinds = ", ".join(sorted(unknown))
-        warn(f"nodes of deformable bodies pass through a {kinds} of the base of {model.name}: they touch planes, "
-             "terrain, balls, boxes and capsules")  # fmt: skip
-    return shapes
-
-
 class NodeContacts:
     """The contacts of free nodes within one step: where they are, in which mode, and their impulses."""
 
-    def __init__(self, bodies: SoftBodies, shapes: list[GroundShape]) -> None:
+    def __init__(self, bodies: SoftBodies, shapes: list[TouchedShape], moving: tuple[str, ...]) -> None:
         self._bodies, self._shapes = bodies, shapes
         self._free = np.flatnonzero(bodies.is_free)
         self._detector = Detector()
+        self._nv = bodies.rigid.nv
+        self._frames = MovingFrames(bodies.rigid, moving)
+        self.touching = Touching.nothing(self._nv)
+        """How nodes touch what moves, in the equations of the last solution"""
 
-    def begin(self, x: Array, u: Array, push: Array, dt: float) -> None:
+    def begin(self, t: float, q: Array, v: Array, x: Array, u: Array, push: Array, dt: float) -> None:
         """A step of nodes at x with u that receive the impulses `push`: which could touch, and what is expected."""
         at = self._free
+        self._here = frames = self._frames(t, q, v)
+        placed = [Transform(_rows(T[:, :3].T), tuple(T[:, 3])) for T in frames.T]
         r: Any = tuple(x[at].T)
-        gaps, normals, friction = list[Array](), list[Array](), list[Array]()
-        for ground in self._shapes:
-            for place in self._detector.places(POINT, Transform(IDENTITY.E, r), ground.shape, ground.X):
-                gaps.append(np.where(ground.meets[at], place.gap, FAR))
+        gaps, normals, friction, bodies = list[Array](), list[Array](), list[Array](), list[Array]()
+        for touched in self._shapes:
+            X = touched.X if touched.body == STILL else touched.X @ placed[touched.body]
+            for place in self._detector.places(POINT, Transform(IDENTITY.E, r), touched.shape, X):
+                gaps.append(np.where(touched.meets[at], place.gap, FAR))
                 normals.append(np.stack([np.broadcast_to(np.asarray(k, float), at.shape) for k in place.normal], -1))
-                friction.append(ground.friction[at])
+                friction.append(touched.friction[at])
+                bodies.append(np.full(at.shape, touched.body))
         gap, self._n, self._mu = np.concatenate(gaps), np.concatenate(normals), np.concatenate(friction)
-        self.node = np.tile(at, len(gaps))
+        self.node, self._body = np.tile(at, len(gaps)), np.concatenate(bodies)
+        self._moves = self._body != STILL
+        origins = np.concatenate([frames.T[:, :, 3], np.zeros((1, 3))])
+        self._arm = x[self.node] - origins[self._body]
         self._bias = np.where(gap > 0, gap, RECOVERED * gap) / dt
         expected = u + push / self._bodies.masses[:, None]
-        closing = self._along(expected[self.node]) + self._bias < 0
+        closing = self._along(expected[self.node] - self._carried(np.zeros(self._nv))) + self._bias < 0
         self._mode = np.where(closing, self._closed, OPEN)
         self._was_back, self._has_opened = np.zeros(len(gap), bool), np.zeros(len(gap), bool)
         self._lambda, self._way = np.zeros((len(gap), 3)), np.zeros((len(gap), 3))
         self._turning, self._speed, self._normal = np.zeros(len(gap)), np.zeros(len(gap)), np.zeros(len(gap))
         self._impulse = np.zeros((len(gap), 3))
+
+    def _carried(self, change: Array) -> Array:
+        """(contacts, 3): how what nodes may touch moves there, after a change of the joints' velocities."""
+        if not self._moves.any():
+            return np.zeros(self._arm.shape)
+        V = np.concatenate([self._here.V + self._here.J @ change, np.zeros((1, 6))])[self._body]
+        return V[:, 3:] + np.cross(V[:, :3], self._arm)
+
+    def _jacobian(self, which: Array) -> Array:
+        """(n, 3, nv) of points on bodies that move, where these contacts are."""
+        return self._here.at(self._body[which]).rows(self._arm[which])
 
     @property
     def _closed(self) -> Array:
@@ -137,40 +112,50 @@ class NodeContacts:
         return not self._mode.any()
 
     @property
-    def impulses(self) -> Array:
-        """(nodes, 3): those of the last solution."""
+    def impulses(self) -> tuple[Array, Array]:
+        """(nv,) at the joints, and (nodes, 3): those of the last solution."""
         total = np.zeros((self._bodies.count, 3))
         np.add.at(total, self.node, self._impulse)
-        return total
+        pushed = np.flatnonzero(self._moves & self._impulse.any(axis=1))
+        return -np.einsum("cik,ci->k", self._jacobian(pushed), self._impulse[pushed]), total
 
-    def solved(self, u: Array, right: Array, solve: Callable[[Array], tuple[int, Array]]) -> int:
+    def solved(self, u: Array, change: Array, right: tuple[Array, Array], solve: Solve) -> int:
         """Solves the equations of a change of velocities with contacts, from nodes that move with u.
 
-        `solve` does so for a right side of the nodes (n, 3), and returns what it took and the changes (n, 3). The
-        matrix is that of the bodies without contact.
+        `change` is that of the joints' velocities since the beginning of the step. `solve` does so for right sides of
+        joints (nv,) and nodes (n, 3), and returns what it took and the changes of both. The matrix is that of the
+        bodies without contact.
         """
         diagonal = self._bodies.matrix.blocks.reshape(-1, 9)
         first = self._bodies.matrix.first[:-1]
         plain = diagonal[first].copy()
         hard = HARD * plain[self.node][:, [0, 4, 8]].sum(axis=1) / 3
-        for k in range(ROUNDS):
-            self.rounds = k
-            C, constant = self._law(hard)
-            blocks = plain.copy()
-            np.add.at(blocks, self.node, C.reshape(-1, 9))
-            diagonal[first] = blocks
-            more = right.copy()
-            np.add.at(more, self.node, constant - np.einsum("cij,cj->ci", C, u[self.node]))
-            taken, change = solve(more)
-            if taken < 0:
-                diagonal[first] = plain
-                return taken
-            moving = (u + change)[self.node]
-            self._impulse = constant - np.einsum("cij,cj->ci", C, moving)
-            if self._settled(moving, hard) or (k > PATIENT and self.off <= NEARLY):
-                diagonal[first] = plain
-                return taken
-        diagonal[first] = plain
+        before = u[self.node] - self._carried(change)
+        try:
+            for k in range(ROUNDS):
+                self.rounds = k
+                C, constant = self._law(hard)
+                blocks = plain.copy()
+                np.add.at(blocks, self.node, C.reshape(-1, 9))
+                diagonal[first] = blocks
+                joints, nodes = right[0].copy(), right[1].copy()
+                more = constant - np.einsum("cij,cj->ci", C, before)
+                np.add.at(nodes, self.node, more)
+                closed = np.flatnonzero(self._moves & (self._mode != OPEN))
+                J, self.touching = self._jacobian(closed), Touching.nothing(self._nv)
+                if len(closed) and self._nv:
+                    joints -= np.einsum("cik,ci->k", J, more[closed])
+                    node = self.node[closed]
+                    self.touching = Touching.of(node, C[closed], J, blocks[node].reshape(-1, 3, 3))
+                taken, dv, du = solve(joints, nodes)
+                if taken < 0:
+                    return taken
+                moving = u[self.node] + du[self.node] - self._carried(change + dv)
+                self._impulse = constant - np.einsum("cij,cj->ci", C, moving)
+                if self._settled(moving, hard) or (k > PATIENT and self.off <= NEARLY):
+                    return taken
+        finally:
+            diagonal[first] = plain
         raise UnsettledError(f"contacts of deformable bodies did not settle within {ROUNDS} rounds: take smaller steps")
 
     def _law(self, hard: Array) -> tuple[Array, Array]:
@@ -245,3 +230,7 @@ class NodeContacts:
 
 def _unit(vectors: Array, sizes: Array) -> Array:
     return np.divide(vectors, sizes[:, None], out=np.zeros_like(vectors), where=sizes[:, None] > 0)
+
+
+def _rows(matrix: Array) -> Any:
+    return tuple(tuple(float(x) for x in row) for row in matrix)

@@ -25,6 +25,7 @@ from knuckle.algorithms.contact.overlap_recovery import largest, recovered
 from knuckle.algorithms.contact.rebound import solved_with_rebound, without_gain
 from knuckle.algorithms.dynamics.inertia_inverse import factors
 from knuckle.algorithms.kinematics.body_motions import positions, velocities
+from knuckle.contact.impulse_slopes import with_slopes
 from knuckle.engine.calls.function import kernel
 from knuckle.engine.kernels.specialization import canonical_form
 from knuckle.functions.line_inertia import must_have_no_armature
@@ -225,7 +226,7 @@ def with_contacts(
     G = [[inner(tree, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
     rates, earlier = [rate(after, fast, x) for x in rows], [rate(before, slow, x) for x in rows]
     found, residual, free_work, problem = resolved(
-        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance
+        contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance, with_slopes
     )
     z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
     work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))

@@ -14,7 +14,7 @@ from knuckle.errors import ModelError
 from knuckle.integrators.base import DenseOutput, Integrator, State
 from knuckle.integrators.contact_choice import must_be_a_choice
 from knuckle.integrators.deformable.coupled_step import CoupledStep, Effort
-from knuckle.integrators.deformable.node_contacts import ground_shapes
+from knuckle.integrators.deformable.touched_shapes import placed_shapes
 from knuckle.integrators.dense_output import linear
 from knuckle.integrators.system import System
 from knuckle.model import Model
@@ -39,8 +39,9 @@ class DeformableSteps(Integrator):
             motions take one iteration. With 0 iterations go on until changes are below the tolerance.
         tolerance: of each linear equation, as a part of its right side.
         most: iterations of the conjugate gradients at most.
-        contacts: whether free nodes touch what stands still: shapes of the base, and of what is fixed to it. Nodes
-            neither enter it nor stick to it, and rub on it by Coulomb's law, with the friction of the surfaces.
+        contacts: whether free nodes touch shapes of the base and of bodies, but for those that carry nodes of the same
+            deformable body. Nodes neither enter them nor stick to them, and rub on them by Coulomb's law, with the
+            friction of the surfaces; bodies receive what nodes do.
     """
 
     iterations: int = 12
@@ -80,11 +81,11 @@ class DeformableSteps(Integrator):
         name, pairs = model.name, contact_candidates(model)
         if contacts and pairs:
             raise ValueError(
-                f"contacts=True: bodies of {name} have shapes that may touch, and steps with deformable bodies solve "
-                "contacts of nodes with shapes of the base only"
+                f"contacts=True: bodies of {name} have shapes that may touch each other or the base, and steps with "
+                "deformable bodies solve contacts of nodes only"
             )
-        if contacts and not ground_shapes(model):
-            raise ValueError(f"contacts=True: nodes of deformable bodies touch shapes of the base, and {name} has none")
+        if contacts and not placed_shapes(model):
+            raise ValueError(f"contacts=True: nodes of deformable bodies touch shapes, and {name} has none")
         if contacts is None and pairs and may_touch_ground(model):
             warn(
                 f"steps with deformable bodies solve contacts of nodes only: bodies of {name} pass through the ground. "

@@ -1,9 +1,10 @@
-"""Any integrator with muscles whose activations, and lengths of fibers at elastic tendons, are states.
+"""Any integrator with muscles whose activations, and lengths of fibers at elastic tendons, are states, or actuators'.
 
 Explicit methods see one differential equation of velocities and states (`ExtendedSystem`) and keep their order.
 Implicit ones and those with contacts take a step with the states held, between two halves of a step of the states
 alone: of the second order where they are. A half of a step of states is exponential (`advanced`): stable however stiff
-a tendon is, and activations stay between 0 and 1.
+a tendon is, and activations stay between 0 and 1. So do explicit ones where an actuator's state is to be stepped
+exactly, or ahead of the motion.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from knuckle.integrators.base import Adaptive, DenseOutput, Integrator, State, S
 from knuckle.integrators.extended_system import ExtendedSystem, joined
 from knuckle.integrators.system import System
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import ZERO, Dual, absolute, exp, less, parts, select
 from knuckle.spatial import Vector
@@ -97,29 +99,34 @@ class AroundMuscles(Integrator):
         """States go on from where they were, also where something cuts a step short."""
         z, now = old.memory[0], system.in_state(old.memory[0])
         own = self.integrator.carried(now, t0, _own(old), t, _own(new))
-        if t != t0 and self.is_one_equation:
+        if t != t0 and self.is_one_equation(system):
             z = self.step(system, t0, old, t - t0).memory[0]
         elif t != t0:
             z = advanced(system, t0, old.q, old.v, z, t - t0, 1)
         return State(own.q, own.v, (z, *own.memory))
 
-    @property
-    def is_one_equation(self) -> bool:
+    def in_step(self, system: System, t: Any, state: State, dt: Any) -> System:
+        if self.is_one_equation(system):
+            return system.in_state(state.memory[0])
+        return self.held(system, t, state, dt)
+
+    def is_one_equation(self, system: System) -> bool:
         """Whether velocities and states are one differential equation."""
-        return self.integrator.is_explicit
+        assert system.muscles is not None
+        return self.integrator.is_explicit and not system.muscles.which.steps_apart
 
     def states_place(self, model: Model, memory: int) -> int | None:
         return 0
 
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        if self.is_one_equation:
+        if self.is_one_equation(system):
             extended = ExtendedSystem.of(system)
             return _split(extended, self.integrator.step(extended, t, _whole(state), dt))
         held = self.held(system, t, state, dt)
         return self.with_states(held, t, self.integrator.step(held, t, _own(state), dt), dt)
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
-        if not self.is_one_equation:
+        if not self.is_one_equation(system):
             return self.integrator.dense(system.in_state(old.memory[0]), t, _own(old), _own(new), dt)
         extended = ExtendedSystem.of(system)
         between = self.integrator.dense(extended, t, _whole(old), _whole(new), dt)
@@ -138,7 +145,7 @@ class AroundMuscles(Integrator):
         """A state at the end of a step with states held, with those of the muscles at the end."""
         z = held.states
         if not self.integrator.acts_at_the_end:
-            z = advanced(held, t + dt, new.q, new.v, z, dt / 2, -1)
+            z = advanced(held, t + dt, new.q, new.v, z, dt / 2, -1, early=0.0)
         return State(new.q, new.v, (z, *new.memory))
 
 
@@ -202,6 +209,8 @@ class NewtonWithMuscles(IterativeWithMuscles, Newton):
 class ContactsAndMuscles(Integrator):
     """What contact steps with muscles share: states are the last entry of the memory, so that impulses stay first."""
 
+    begins_blank = False
+
     def states_place(self, model: Model, memory: int) -> int | None:
         return memory - 1
 
@@ -217,10 +226,14 @@ class ContactsAndMuscles(Integrator):
         z = z if t == t0 else advanced(system, t0, old.q, old.v, z, t - t0, 1)
         return State(new.q, new.v, (*new.memory[:-1], z))
 
+    def in_step(self, system: System, t: Any, state: State, dt: Any) -> System:
+        return held_system(system, t, state.q, state.v, state.memory[-1], dt, False)
+
     def step(self, system: System, t: Any, state: State, dt: Any) -> State:
-        held = held_system(system, t, state.q, state.v, state.memory[-1], dt, False)
+        held = self.in_step(system, t, state, dt)
         new = super().step(held, t, _inside(state), dt)  # pyright: ignore[reportAbstractUsage]
-        return State(new.q, new.v, (*new.memory, advanced(held, t + dt, new.q, new.v, held.states, dt / 2, -1)))
+        z = advanced(held, t + dt, new.q, new.v, held.states, dt / 2, -1, early=0.0)
+        return State(new.q, new.v, (*new.memory, z))
 
     def dense(self, system: System, t: Any, old: State, new: State, dt: Any) -> DenseOutput:
         return super().dense(system.in_state(old.memory[-1]), t, _inside(old), _inside(new), dt)
@@ -245,23 +258,29 @@ class ColliderStepsWithMuscles(ContactsAndMuscles, ColliderSteps):
 
 def held_system(system: System, t: Any, q: Any, v: Any, z: Any, dt: Any, at_the_end: bool) -> System:
     """The system with the states of muscles in the middle of a step, or at its end."""
-    return system.in_state(advanced(system, t, q, v, z, dt if at_the_end else dt / 2, 1))
+    return system.in_state(advanced(system, t, q, v, z, dt if at_the_end else dt / 2, 1, early=dt))
 
 
-def advanced(system: System, t: Any, q: Any, v: Any, z: Any, h: Any, side: int) -> Any:
+def advanced(system: System, t: Any, q: Any, v: Any, z: Any, h: Any, side: int, early: Any = None) -> Any:
     """z after h, a part of a step that begins (side 1) or ends (side −1) with t, q and v.
 
-    The motion and the excitations are those in the middle of that part.
+    The motion, excitations and controls are those in the middle of that part. States of actuators that are ahead of the
+    motion go on by the time `early` instead.
     """
     assert system.muscles is not None
     half = side * h / 2
     middle = system.moved(q, half * v)
     excitations = system.muscles.excitations(system.model, t + half, middle, v, z)
-    return _advanced(system.model, t + half, middle, z, h, excitations, which=system.muscles.which)
+    controls = system.muscles.told(system.model, t + half, middle, v)
+    ahead = h if early is None else early
+    return _advanced(system.model, t + half, middle, z, h, ahead, excitations, controls, which=system.muscles.which)
 
 
 @kernel
-def _advanced(model: Model, t: Any, q: Any, z: Any, h: Any, excitations: Any = None, *, which: MuscleStates) -> Any:
+def _advanced(
+    model: Model, t: Any, q: Any, z: Any, h: Any, early: Any, excitations: Any = None, controls: Any = None,
+    *, which: MuscleStates,
+) -> Any:  # fmt: skip
     model = model.at_time(t)
     activations, fibers = which.apart([*z])
     laws = muscle_lengths(model, model.positions(q))
@@ -274,6 +293,10 @@ def _advanced(model: Model, t: Any, q: Any, z: Any, h: Any, excitations: Any = N
         elastic = [(*law, a) for law, a in zip(laws, between, strict=True) if law[0].is_elastic]
         for (law, length, a), x in zip(elastic, fibers, strict=True):
             new.append(exponential(lambda y, law=law, length=length, a=a: law.fiber_rate(length, y, a), x, h))
+    if which.driven:
+        follow = zip(with_dynamics(model.actuators), z[which.of_muscles :], strict=True)
+        for (k, law), a in follow:
+            new.append(law.later(model.actuators[k].followed(controls[k], a), a, early if law.is_early else h))
     return Vector(new)
 
 
@@ -306,7 +329,8 @@ def _whole(state: State) -> State:
 
 def _split(extended: ExtendedSystem, state: State) -> State:
     v, z = extended.apart(state.v)
-    return State(state.q, v, (z, *state.memory))
+    assert extended.muscles is not None
+    return State(state.q, v, (extended.muscles.which.within(extended.model, z), *state.memory))
 
 
 def _fields(integrator: Any) -> dict[str, Any]:

@@ -90,6 +90,9 @@ class AroundSteps(Integrator):
         """With the forces of contact; springs move with the position."""
         return self._touching(system, None, state)
 
+    def in_step(self, system: System, t: Any, state: State, dt: Any) -> System:
+        return self.integrator.in_step(system, t, self._own(system, state), dt)
+
     def carried(self, system: System, t0: Any, old: State, t: Any, new: State) -> State:
         """Springs go on from where they were: also where something cuts a step short or changes the velocity."""
         inside = self._own(system, old), t, self._own(system, new)

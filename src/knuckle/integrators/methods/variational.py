@@ -7,6 +7,7 @@ from typing import Any
 
 from knuckle.algorithms.dynamics import joint_passive_force as resistance
 from knuckle.algorithms.energy import lagrangian
+from knuckle.engine.calls.function import function
 from knuckle.functions import forward_dynamics, joint_passive_force
 from knuckle.functions.derivatives.dual_jacobians import along, derivative_of
 from knuckle.functions.line_inertia import must_have_no_armature
@@ -17,7 +18,7 @@ from knuckle.integrators.base import State
 from knuckle.integrators.loop_stabilization import pulled
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.scalar import ZERO
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Vector
 
 from .newton import Iterative, largest, relative
@@ -43,6 +44,9 @@ class Variational(Iterative):
     is ρv̇ = τ in the joint's variables, at a ball joint too. Where v = q̇, and with one ρ for all variables of a ball
     joint, R leaves ρx as it is. Else no Lagrangian has such a rotor: the step is then reversible, not symplectic.
 
+    p₁ is remembered as p₀ of the next step. v = H⁻¹p₁ is rounded, and where a mechanism turns steadily it is so by the
+    same in every step: p₀ = H v would gain a part of a rounding in each.
+
     The first is solved for x with forward dynamics as the approximate inverse, in O(n).
 
     With `order` 4 a step is composed of five such steps, forth, back and forth, whose errors of the third order cancel
@@ -62,6 +66,9 @@ class Variational(Iterative):
     def parts(self) -> tuple[float, ...]:
         return _PARTS[self.order]
 
+    def begin(self, system: System, t: Any, q: Any, v: Any, dt: Any) -> State:
+        return State(q, v, (first_momentum(system.at_time(t), q, v), v, 0.0))
+
     def guess(self, system: System, t: Any, state: State, dt: Any) -> Any:
         return state.v
 
@@ -69,7 +76,7 @@ class Variational(Iterative):
         return t + dt / 2, system.moved(state.q, (dt / 2) * x), x
 
     def improved(self, system: System, t: Any, state: State, x: Any, dt: Any) -> tuple[Any, Any]:
-        p0 = momentum(system.at_time(t), state.q, state.v)
+        p0 = carried_momentum(system.at_time(t), state)
         middle, q, _ = self.force_arguments(system, t, state, x, dt)
         model = resisting(system.at_time(middle), q, x, dt / 2)
         rest = p0 - self._end(system, t, state, x, dt, -1)
@@ -89,7 +96,7 @@ class Variational(Iterative):
         v = response(model, q, p1 - momentum(model, q, Vector.zero(model.nv)))
         if model.loops:
             v = v - pulled(model, q, loop_error_rate.reference(model, q, v))
-        return State(q, v, (largest(state, size),))
+        return State(q, v, (p1, v, largest(state, size)))
 
     def _end(self, system: System, t: Any, state: State, x: Any, dt: Any, side: int) -> Any:
         """p₁ on the side +1, p₀ on the side −1."""
@@ -118,10 +125,29 @@ def momentum(model: Model, q: Any, v: Any) -> Any:
     return p + rotors
 
 
+@function(q="q", v="v", loops=True)
+def first_momentum(model: Model, q: Any, v: Any) -> Any:
+    """∂T/∂v of a state that is begun with: arrays, or vectors of scalars."""
+    return momentum(model, q, v)
+
+
+def carried_momentum(model: Model, state: State) -> Any:
+    """The momentum that a step ended with, and what has become of its velocity since, if anything has.
+
+    Where loops are closed or charts changed after a step, it is that of the velocity.
+    """
+    if model.loops or any(joint.type.has_charts for joint in model.joints):
+        return momentum(model, state.q, state.v)
+    p, v = state.memory[:2]
+    nothing = Vector.zero(model.nv)
+    return p + (momentum(model, state.q, state.v - v) - momentum(model, state.q, nothing))
+
+
 def response(model: Model, q: Any, p: Any) -> Any:
     """H⁻¹ p: the change of velocity that an impulse makes, by forward dynamics at rest with nothing else acting."""
     joints = (replace(joint, damping=(), friction=(), stiffness=()) for joint in model.joints)
-    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0), elements=())
+    moving = tuple(element for element in model.elements if constant(element.armature) is not ZERO)
+    bare = model.replace(joints=tuple(joints), gravity=(0.0, 0.0, 0.0), elements=moving)
     zero: Any = Vector.zero(model.nv)
     return forward_dynamics(bare, q, zero, p) - forward_dynamics(bare, q, zero, zero)
 

@@ -1,18 +1,18 @@
-"""An actuator: from a control input to a force (MuJoCo's general actuator without states)."""
+"""An actuator: from a control input to a force (MuJoCo's general actuator)."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from knuckle.public_names import public_in
-from knuckle.scalar import constant, maximum, minimum
+from knuckle.scalar import arctan2, constant, cos, sin
 
-from .transmissions import AlongLine, AtFrame, AtJoints, Transmission
-
-Range: TypeAlias = tuple[float, float] | None
+from .actuator_dynamics import ActuatorDynamics, Range, checked_range, within
+from .plain_transmissions import AtJoints
+from .spatial_transmissions import TRANSMISSIONS, Transmission
 
 
 @public_in("actuators")
@@ -23,13 +23,17 @@ class Actuator:
     A motor has a constant gain and no bias; a position servo has the gain kp and the bias −kp l − kv l̇; a velocity
     servo the gain kv and the bias −kv l̇: `motor`, `position_servo` and `velocity_servo` make them.
 
+    Where l is an angle about which a joint turns round, as at a ball joint, a position servo takes the shorter way.
+    With `dynamics` it has a state a, which follows u, within its range, and stands in the place of u.
+
     Args:
         name: what it is called.
-        transmission: where it acts: `AtJoints`, `AtFrame` or `AlongLine`.
+        transmission: where it acts: `AtJoints`, `AtBallJoint`, `AtFreeJoint`, `AtFrame`, `BetweenFrames`, `AlongLine`.
         gain: g₀, g₁, g₂.
         bias: b₀, b₁, b₂.
         control_range: the smallest and the largest u; None for any.
         force_range: the smallest and the largest f; None for any.
+        dynamics: the state, if it has one.
     """
 
     name: str
@@ -38,6 +42,7 @@ class Actuator:
     bias: tuple[float, float, float] = (0.0, 0.0, 0.0)
     control_range: Range = None
     force_range: Range = None
+    dynamics: ActuatorDynamics | None = None
 
     def __post_init__(self) -> None:
         for what in ("gain", "bias"):
@@ -49,15 +54,29 @@ class Actuator:
             ends = getattr(self, what)
             if ends is None:
                 continue
-            ends = tuple(ends)
-            if len(ends) != 2 or not (math.isfinite(ends[0]) and math.isfinite(ends[1]) and ends[0] <= ends[1]):
-                raise ValueError(f"{what} of the actuator {self.name!r} is (least, most), not {ends}")
-            object.__setattr__(self, what, ends)
+            object.__setattr__(self, what, checked_range(f"{what} of the actuator {self.name!r}", ends))
 
     def force(self, u: Any, length: Any, rate: Any) -> Any:
-        """f of a control u where the transmission has this length and rate."""
+        """f of a control u, or of the state, where the transmission has this length and rate."""
         gain, bias = (constant(a) + constant(b) * length + constant(c) * rate for a, b, c in (self.gain, self.bias))
-        return _within(gain * _within(u, self.control_range) + bias, self.force_range)
+        told = self.told(u) if self.dynamics is None else self.dynamics.within(self.dynamics.state)
+        return within(gain * self._nearest(told, length) + bias, self.force_range)
+
+    def told(self, u: Any) -> Any:
+        """The control u within its range."""
+        return within(u, self.control_range)
+
+    def followed(self, u: Any, a: Any) -> Any:
+        """What a state a follows: the control within its range, and the shorter way round."""
+        return self._nearest(self.told(u), a)
+
+    def _nearest(self, x: Any, other: Any) -> Any:
+        """A number as near to another as whole turns bring it, where the law is a servo's for an angle."""
+        turn = self.transmission.period
+        if not turn or self.gain != (-self.bias[1], 0.0, 0.0):
+            return x
+        part = constant(2 * math.pi / turn) * (x - other)
+        return other + constant(turn / (2 * math.pi)) * arctan2(sin(part), cos(part))
 
     @property
     def kind(self) -> str:
@@ -72,12 +91,8 @@ class Actuator:
         return "velocity" if not b1 and b2 == -g else "general"
 
 
-def _within(x: Any, ends: Range) -> Any:
-    return x if ends is None else minimum(maximum(x, constant(ends[0])), constant(ends[1]))
-
-
 def _at(where: str | Iterable[str] | Transmission, gear: float | Iterable[float]) -> Transmission:
-    if isinstance(where, (AtJoints, AtFrame, AlongLine)):
+    if isinstance(where, TRANSMISSIONS):
         return where
     names = (where,) if isinstance(where, str) else tuple(where)
     gears = tuple(gear) if isinstance(gear, Iterable) else (gear,) * len(names)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from knuckle.public_names import public_in
 
 from .actuator import Actuator, motor
-from .transmissions import is_limit
+from .plain_transmissions import is_limit
 
 if TYPE_CHECKING:
     from knuckle.model.model import Model

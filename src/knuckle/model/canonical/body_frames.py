@@ -26,6 +26,7 @@ from knuckle.joints import (
     Translational,
 )
 from knuckle.joints.axis import Z_AXIS, Unit, frame
+from knuckle.model.edit.exact_constants import is_plain
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, TreeJoint
 from knuckle.scalar import ONE, ZERO
@@ -33,11 +34,10 @@ from knuckle.spatial import IDENTITY, Inertia, Transform
 from knuckle.spatial.three import Mat3, matmul, matvec, neg, transpose
 
 from .frame_reach import reaches
-from .offset_joint import Offset
+from .offset_joint import offset_by
 from .snapping import (
     ROUNDING,
     carried,
-    is_plain,
     length,
     snapped,
     snapped_direction,
@@ -173,14 +173,14 @@ class Placing:
             c, s = _turn_for_rotation(self.between(i).E)
             self._move(i, Transform.rotation(_about_z(c, -s)))
 
-    def _factored(self, i: int) -> tuple[Transform, Any]:
-        """X_tree of joint i as it is now, a turn about the joint's axis taken out where that helps, and its angle."""
+    def _factored(self, i: int) -> tuple[Transform, tuple[Any, Any] | None]:
+        """X_tree of joint i as it is now, a turn about the joint's axis taken out where that helps, and that turn."""
         X = self.between(i)
         if self.free[i] and type(self.kinds[i]) in TURNING and is_plain(X):
             c, s = _turn_for_rotation(X.E)
             if s is not ZERO and c is not ZERO:
-                return Transform(snapped_rotation(matmul(_about_z(c, -s), X.E)), X.r), math.atan2(s, c)
-        return X, ZERO
+                return Transform(snapped_rotation(matmul(_about_z(c, -s), X.E)), X.r), (c, s)
+        return X, None
 
     def _settle(self, i: int) -> TreeJoint:
         """Joint i between the frames chosen.
@@ -188,18 +188,18 @@ class Placing:
         Where only right angles lie between body i and its parent, it is turned to be parallel to its parent: the
         joint's axis is x or y then, and X_J alone has the turn. The base does not move, so nothing is gained there.
         """
-        X, angle = self._factored(i)
+        X, turn = self._factored(i)
         kind = self.kinds[i]
         turns = self.free[i] and self.model.parents[i] != ROOT and type(kind) in AXIAL
         if turns and is_plain(X) and trivial(X.E[0] + X.E[1] + X.E[2]) == 9:
             Q = Transform.rotation(transpose(X.E))
             self._move(i, Q)
             axis = float(Q.E[0][2]), float(Q.E[1][2]), float(Q.E[2][2])
-            return self._between(i, _with_axis(kind, axis), angle, Q @ X)
-        return self._between(i, kind, angle, X)
+            return self._between(i, _with_axis(kind, axis), turn, Q @ X)
+        return self._between(i, kind, turn, X)
 
-    def _between(self, i: int, kind: Joint, angle: Any, X_tree: Transform) -> TreeJoint:
-        turned = kind if angle is ZERO else Offset(kind, (angle,))
+    def _between(self, i: int, kind: Joint, turn: tuple[Any, Any] | None, X_tree: Transform) -> TreeJoint:
+        turned = kind if turn is None else offset_by(kind, *turn)
         return dataclasses.replace(self.model.joints[i], type=turned, X_tree=X_tree)
 
     def inertia(self, i: int) -> Inertia:
@@ -256,7 +256,7 @@ def _towards(K: Transform, kind: Joint, child: Joint) -> tuple[Transform, Transf
         direction = float(x) / aside, float(y) / aside
     else:
         return step, IDENTITY
-    c, s = map(snapped_direction, direction)
+    c, s = snapped_direction(direction)
     return step, Transform.rotation(_about_z(c, s))
 
 
@@ -266,7 +266,7 @@ def _turn_for_rotation(E: Mat3) -> tuple[Any, Any]:
     for p, q in zip(E[0], E[1], strict=True):
         size = math.hypot(p, q)
         if size > ROUNDING:
-            c, s = snapped_direction(float(p) / size), snapped_direction(-float(q) / size)
+            c, s = snapped_direction((float(p) / size, -float(q) / size))
             a, b, _ = snapped_rotation(matmul(_about_z(c, -s), E))
             if trivial(a + b) > found:
                 best, found = (c, s), trivial(a + b)
@@ -278,9 +278,9 @@ def _turn_for_inertia(I: Inertia) -> Mat3:
     candidates = [(ONE, ZERO)]
     hx, hy = float(I.h[0]), float(I.h[1])
     if size := math.hypot(hx, hy):
-        candidates.append((snapped_direction(hx / size), snapped_direction(hy / size)))
+        candidates.append(snapped_direction((hx / size, hy / size)))
     twice = math.atan2(2 * float(I.I.xy), float(I.I.xx) - float(I.I.yy))
-    candidates.append((snapped_direction(math.cos(twice / 2)), snapped_direction(math.sin(twice / 2))))
+    candidates.append(snapped_direction((math.cos(twice / 2), math.sin(twice / 2))))
 
     def left(turn: tuple[Any, Any]) -> int:
         """First moments count twice: they stand in two places of I."""

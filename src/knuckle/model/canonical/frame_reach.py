@@ -13,11 +13,12 @@ import math
 
 import numpy as np
 
+from knuckle.model.edit.exact_constants import is_plain
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT
 from knuckle.spatial import Inertia
 
-from .snapping import is_plain, length
+from .snapping import length
 
 LOSS = 1e3
 """m d² / J: three digits of sixteen."""

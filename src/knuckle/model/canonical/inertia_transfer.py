@@ -23,6 +23,7 @@ from knuckle.joints import (
     Universal,
     YawPitchRoll,
 )
+from knuckle.model.edit.exact_constants import exactly, is_plain, rounded, shortened
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT
 from knuckle.scalar import ZERO
@@ -31,7 +32,7 @@ from knuckle.spatial.three import ZERO3, transpose
 
 from .body_frames import TURNING, alignment
 from .offset_joint import Offset
-from .snapping import brought_back, is_plain, snapped, turned
+from .snapping import brought_back, snapped, turned
 
 ABOUT_CENTRE = {Spherical, YawPitchRoll, Euler, ExponentialSpherical, Universal}
 WITHOUT_TURNING = {Prismatic, Translational}
@@ -41,19 +42,23 @@ WITH_SLIDING = {Helical, Cylindrical, Planar, PlanarLocal}
 def lightened(model: Model) -> Model:
     """The model with as much inertia as possible moved towards the base (RBDA 9.7): same τ, H and accelerations.
 
+    The masses and moments of all that hangs on a body come to rest on it: they are added up exactly and rounded once.
+
     The bodies that remain may have no mass or negative moments. The equation of motion does not notice, as recursive
     Newton-Euler, composite and articulated bodies compute it; energy, momentum, centre of mass and algorithms that
     invert the inertia of single bodies do.
     """
     if model.algebra is not SPATIAL:
         return model
-    I = {ROOT: Inertia.zero(), **dict(enumerate(model.I))}
+    I = {ROOT: Inertia.zero(), **{i: exactly(J) for i, J in enumerate(model.I) if is_plain(J)}}
     for i, p, kind in model.inward():
         X = model.X_tree[i]
-        if is_plain(X) and is_plain(I[i]) and is_plain(I[p]):
+        if is_plain(X) and i in I and p in I:
             I[i], moved = split(kind, I[i])
-            I[p] = I[p] + brought_back(moved, X)
-    bodies = (dataclasses.replace(body, inertia=I[i]) for i, body in enumerate(model.bodies))
+            I[p] = shortened(I[p] + brought_back(moved, exactly(X)))
+    bodies = (
+        dataclasses.replace(body, inertia=rounded(I[i])) if i in I else body for i, body in enumerate(model.bodies)
+    )
     return model.replace(bodies=tuple(bodies))
 
 
@@ -74,7 +79,7 @@ def split(kind: Joint, I: Inertia) -> tuple[Inertia, Inertia]:
         return Inertia(I.mass, I.h, Sym3.zero()), Inertia(ZERO, ZERO3, I.I)
     if type(kind) not in TURNING | WITH_SLIDING:
         return I, Inertia.zero()
-    E = alignment(kind)[0].E
+    E = exactly(alignment(kind)[0]).E
     stays, goes = _split_about_z(turned(I, E), type(kind) in TURNING)
     return turned(stays, transpose(E)), turned(goes, transpose(E))
 

@@ -6,10 +6,10 @@ And inertias moved without losing such constants: between coordinate axes not a 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from knuckle.scalar import ONE, ZERO, constant
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Inertia, Sym3, Transform
 from knuckle.spatial.three import Mat3, Vec3, add, congruence, cross_cross, matvec, scale, sub, transpose
 
@@ -18,28 +18,22 @@ ROUNDING = 1e-15
 with a dozen digits: no zeros any more."""
 
 
-def is_plain(x: Any) -> bool:
-    """Whether a transform or an inertia is made of plain numbers: its constants can be looked at."""
-    if isinstance(x, Transform):
-        return all(map(is_plain, (*x.E[0], *x.E[1], *x.E[2], *x.r)))
-    if isinstance(x, Inertia):
-        return all(map(is_plain, (x.mass, *x.h, *x.I)))
-    return x is ZERO or x is ONE or isinstance(x, (int, float))
-
-
 def snapped(x: Any, size: float = 1.0) -> Any:
     """x, or a structural zero if it is none of `size` but for rounding."""
     return ZERO if abs(float(x)) <= ROUNDING * size else constant(x)
 
 
-def snapped_direction(x: Any) -> Any:
-    """An entry of a rotation: 0 and ±1 exact."""
-    return constant(math.copysign(1.0, x)) if abs(abs(float(x)) - 1.0) <= ROUNDING else snapped(x)
+def snapped_direction(direction: Sequence[Any]) -> tuple[Any, ...]:
+    """A unit vector with 0 exact, and ±1 where all others are 0: elsewhere it is the cosine of an angle that counts."""
+    entries = tuple(map(snapped, direction))
+    if sum(x is not ZERO for x in entries) > 1:
+        return entries
+    return tuple(x if x is ZERO else constant(math.copysign(1.0, x)) for x in entries)
 
 
 def snapped_rotation(E: Mat3) -> Mat3:
     """A rotation with 0 and ±1 exact."""
-    a, b, c = (tuple(map(snapped_direction, row)) for row in E)
+    a, b, c = map(snapped_direction, E)
     return a, b, c  # pyright: ignore[reportReturnType]
 
 

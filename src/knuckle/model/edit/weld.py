@@ -15,6 +15,7 @@ from knuckle.model.placement import finite
 from knuckle.scalar import constant
 from knuckle.spatial import Vector
 
+from .exact_constants import together
 from .places import Place, is_weld, noted, placed_frames, placed_loops, welded
 
 
@@ -29,11 +30,13 @@ def merge_fixed(model: Model) -> Model:
     bodies, joints = [model.base], list[TreeJoint]()
     names, notes = list[Frame](), list[Note]()
     hosts = {name: name for name in (model.base.name, *model.body_names)}
+    own, guests = {ROOT: model.base.inertia}, dict[int, list[tuple[Any, Any]]]()
     for i, (body, joint) in enumerate(zip(model.bodies, model.joints, strict=True)):
         parent = places[joint.parent]
         X_tree = joint.X_tree @ parent.X
         if not is_weld(joint.type):
             places[i] = Place(len(joints), model.algebra.Transform.identity())
+            own[len(joints)] = body.inertia
             bodies.append(body)
             joints.append(dataclasses.replace(joint, parent=parent.body, X_tree=X_tree))
             continue
@@ -41,12 +44,15 @@ def merge_fixed(model: Model) -> Model:
         places[i] = Place(parent.body, X)
         host = bodies[parent.body + 1]
         bodies[parent.body + 1] = welded(host, body, X)
+        guests.setdefault(parent.body, []).append((body.inertia, X))
         names.append(Frame(body.name, parent.body, X))
         hosts[body.name] = host.name
         notes.append(Note("info", body.name, f"merged into {host.name!r}, to which a fixed joint holds it"))
         notes += _wider(model, body, host)
     if not notes:
         return model
+    for k, fastened in guests.items():
+        bodies[k + 1] = dataclasses.replace(bodies[k + 1], inertia=together(own[k], fastened))
     merged = model.replace(
         base=bodies[0],
         bodies=tuple(bodies[1:]),

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from knuckle.model import Model, reduction
 from knuckle.scalar import ZERO, absolute, constant, less, maximum, select, sign
 from knuckle.spatial import Matrix, Vector, repeated
 
+Pushed: TypeAlias = Callable[[dict[int, "Row"]], Any]
+"""The change of velocity by the impulses of rows"""
 SMALL = 12
 """Up to so many velocity variables the mass matrix and solutions with it are shorter than recursions."""
 ROUNDS = 10
@@ -82,6 +85,12 @@ def friction_limits(model: Model, q: Any) -> Vector:
     return Vector(total)
 
 
+@kernel
+def largest_friction(model: Model, t: Any, q: Any) -> Any:
+    """The same at a time."""
+    return friction_limits(model.at_time(t), q)
+
+
 def modes_of(model: Model, v: Any) -> Any:
     """The modes of a state by its velocity alone: what stands still sticks."""
     rows = friction_rows(model)
@@ -95,6 +104,7 @@ def held(system: System, modes: Any) -> System:
     def force(at: Model, t: Any, q: Any, v: Any) -> Any:
         model = system.unheld(t)
         friction = friction_limits(model, q)
+        model = model if at.actuators is model.actuators else model.replace(actuators=at.actuators)
         return system.force(model, t, q, v) - _like(v, (f * s for f, s in zip(friction, modes, strict=True)))
 
     resting: Any = [ZERO] * len(modes) if system.sticking is None else system.sticking
@@ -178,7 +188,12 @@ def kept(integrator: Integrator, system: System, t: Any, old: State, new: State,
 def finished(integrator: Integrator, system: System, t: Any, state: State, new: State, dt: Any) -> State:
     """The state at t + dt from what `slid` found: impulses where modes were wrong, and the modes from here on."""
     modes = state.memory[0]
-    q, v, after = settled(system.model, t, state.q, state.v, modes, new.q, new.v, dt)
+    ends = state.q, state.v, modes, new.q, new.v
+    pushed = system.held_response(state.q)
+    if pushed is None:
+        q, v, after = settled(system.model, t, *ends, dt)
+    else:
+        q, v, after = _settled_numbers(system, pushed, *ends, dt)
     if system.sticking is not None:  # what rests on a stop stays in its mode
         both = zip(modes, after, system.sticking, strict=True)
         after = _like(after, (r * old + (1 - r) * x for old, x, r in both))
@@ -254,7 +269,13 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
     what is more than f dt for one that was held. Each round is a solution with some joints held and some pushed, after
     which those on the wrong side change it (`boxed`). Steps in which all modes were right need none.
     """
-    model = model.at_time(t)
+    now = model.at_time(t)
+    return _settled(now, q0, v0, modes, q, v, dt, _pushes(now, q0), partial(integrate, now))
+
+
+def _settled(
+    model: Model, q0: Any, v0: Any, modes: Any, q: Any, v: Any, dt: Any, pushed: Pushed, moved: Callable[..., Any]
+) -> Any:
     F = friction_limits(model, q0)
     on = friction_rows(model)
     wrong: Any = sum((_is_wrong(modes[i], v[i], F[i] * dt) for i in on), 0)
@@ -265,7 +286,6 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
         rest: Any = ZERO
         for row in rows.values():
             rest = maximum(rest, maximum(row.rest, row.sticks * (1 - row.holds)))
-        pushed = _pushes(model, q0)
         first = {i: replace(row, load=row.load * rest, most=row.most * rest) for i, row in rows.items()}
 
         def another(_: Any, sides: Any, change: Any) -> Any:
@@ -280,10 +300,28 @@ def settled(model: Model, t: Any, q0: Any, v0: Any, modes: Any, q: Any, v: Any, 
         for i, (holds, _, _) in zip(first, sides, strict=True):  # what slips from rest began with v₀ = 0, or beside it
             began = _with(began, i, v0[i] * (first[i].sticks * (1 - holds)))
             new = _with(new, i, (new[i] + began[i]) * (1 - holds))
-        return 0, integrate(model, q, (dt * rest / 2) * (new - was + began)), new
+        return 0, moved(q, (dt * rest / 2) * (new - was + began)), new
 
     _, q, new = repeated(mended, (wrong, q, was), 1)
     return q, new, Vector(sign(x) if i in on else ZERO for i, x in enumerate(new))
+
+
+def _settled_numbers(
+    system: System, respond: Callable[..., Any], q0: Any, v0: Any, modes: Any, q: Any, v: Any, dt: Any
+) -> tuple[Any, ...]:
+    """The same on arrays, with the change of velocity by impulses that a mechanism of many loops has of its own."""
+    n = system.model.nv
+
+    def pushed(rows: dict[int, Row]) -> Vector:
+        push, holds = ([float(getattr(rows[i], x)) if i in rows else 0.0 for i in range(n)] for x in ("push", "holds"))
+        return Vector(respond(np.array(push), np.array(holds)))
+
+    def moved(q: Any, u: Any) -> Vector:
+        return Vector(system.moved(*(np.array([float(x) for x in y]) for y in (q, u))))
+
+    began = Vector(q0), Vector(v0), Vector(modes)
+    found = _settled(system.model, *began, Vector(q), Vector(v), dt, pushed, moved)
+    return tuple(np.array([float(x) for x in part]) for part in found)
 
 
 def _is_wrong(mode: Any, v: Any, most: Any) -> Any:
@@ -307,7 +345,15 @@ def responses(model: Model, t: Any, q: Any, push: Any, sticking: Any) -> Any:
     return response(held_model(model.at_time(t), sticking), q, push)
 
 
-def _pushes(model: Model, q: Any) -> Callable[[dict[int, Row]], Any]:
+def responses_in(system: System, t: float, q: Any, push: Any, sticking: Any) -> Any:
+    """The same of impulses (n, nv) on a system, by sparse equations where it has some."""
+    respond = system.held_response(q)
+    if respond is None:
+        return responses(system.model, t, q, push, sticking)
+    return np.array([respond(p, sticking) for p in push]).reshape(np.shape(push))
+
+
+def _pushes(model: Model, q: Any) -> Pushed:
     """The change of velocity by the impulses of rows: with the mass matrix of a small tree, else in O(n)."""
     n, is_small = model.nv, model.nv <= SMALL and not model.loops
     H: Any = mass_matrix(model, q) if is_small else None

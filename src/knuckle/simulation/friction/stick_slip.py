@@ -8,17 +8,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from knuckle.engine.calls.function import kernel
 from knuckle.integrators.base import State
 from knuckle.integrators.system import HOLD
-from knuckle.model import Model
 from knuckle.simulation.crossings import reopening, root
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.solvers.complementarity import boxed
 
-from .dry_friction import friction_limits, friction_rows, modes_of, responses
+from .dry_friction import friction_rows, largest_friction, modes_of, responses_in
 
 Array: TypeAlias = NDArray[Any]
 NOISE = 1e-13
@@ -79,12 +77,12 @@ class StickSlip(ModeSwitch):
 
     def _slips(self, step: Step, sticking: list[int]) -> list[Crossing]:
         crossings: list[Crossing] = []
-        reserve = self._reserve(step.end, step.new.q, step.new.v, step.old)
+        reserve = self._reserve(step.end, step.new.q, step.new.v, step.acting(1.0))
         for i in sticking:
             if reserve[i] < 0:
 
                 def rest(theta: float, i: int = i) -> float:
-                    return float(self._reserve(step.time(theta), *step.state(theta), step.old)[i])
+                    return float(self._reserve(step.time(theta), *step.state(theta), step.acting(theta))[i])
 
                 first = rest(0.0)
                 theta = root(rest, 0.0, 1.0, first, float(reserve[i])) if first > 0 else 0.0
@@ -99,7 +97,7 @@ class StickSlip(ModeSwitch):
             if crossing.theta == 0:
                 self._directions[i] = 0.0
         else:
-            self._directions[i] = float(np.sign(self._load(t, q, v, step.old)[i]))
+            self._directions[i] = float(np.sign(self._load(t, q, v, step.acting(crossing.theta))[i]))
         run.continue_from(t, q, v)
         return True
 
@@ -123,15 +121,15 @@ class StickSlip(ModeSwitch):
             return modes
         system = stepper.acting(State(q, v, (modes, *memory)))
         sliding = system.under(system.force, held)
-        a, f = sliding.acceleration(t, q, v)[free], _limits(self._model, t, q)[free]
-        A = responses(self._model, t, q, np.eye(len(v))[free], held)[:, free]
+        a, f = sliding.acceleration(t, q, v)[free], largest_friction(self._model, t, q)[free]
+        A = responses_in(system, t, q, np.eye(len(v))[free], held)[:, free]
         x = boxed(A, a, -f, f)
         modes[free] = np.where(np.abs(x) < f, 0.0, -np.sign(x))
         return modes
 
     def _reserve(self, t: float, q: Array, v: Array, state: State) -> Array:
         """The friction force that is left to hold joints in the modes of a state."""
-        return _limits(self._model, t, q) - np.abs(self._load(t, q, v, state))
+        return largest_friction(self._model, t, q) - np.abs(self._load(t, q, v, state))
 
     def _load(self, t: float, q: Array, v: Array, state: State) -> Array:
         """The forces that joints are held against."""
@@ -143,9 +141,3 @@ class StickSlip(ModeSwitch):
         slow = NOISE * max(1.0, float(np.abs(v).max(initial=0.0)))
         new[[k for k in self._rows if k == i or abs(v[k]) < slow]] = 0.0
         return new
-
-
-@kernel
-def _limits(model: Model, t: Any, q: Any) -> Any:
-    """The largest friction force at each velocity variable."""
-    return friction_limits(model.at_time(t), q)

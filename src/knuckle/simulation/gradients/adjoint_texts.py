@@ -22,7 +22,7 @@ from knuckle.scalar import ONE, ZERO, absolute
 from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Matrix, Vector
 
-from .loss_texts import FORCE, Forced, Loss, force_at
+from .loss_texts import FORCE, NOTED, Forced, Loss, force_at
 
 ADJOINT, ROW, SUM = "λ ", "∂ ", "Σ∂ "
 """What the parts of the state are called that are derivatives by a part of the state, by what has a value of its own at
@@ -47,6 +47,12 @@ class BackwardStep:
     parts: tuple[str, ...]
     moving: tuple[str, ...]
     held: tuple[str, ...]
+    noted: int = 0
+    """How many numbers were noted on the way there"""
+
+    @property
+    def __name__(self) -> str:
+        return f"{type(self).__name__} of {self.step.name}"
 
     @property
     def integrator(self) -> Integrator:
@@ -57,13 +63,13 @@ class BackwardStep:
             values.pop(ROW + name)
         weights = [x for name in self.parts for x in flat(values.pop(ADJOINT + name))]
         sums = {name: flat(values.pop(SUM + name)) for name in self.held}
-        given = values.pop(GIVEN)
+        given, known = values.pop(GIVEN), flat(values.pop(NOTED)) if self.noted else None
         losses: Slopes = {}
         if self.loss is not None:
             losses, by_force = self._of_loss(model, values)
             weights += by_force
         text = Forced(self.step, self.loss is not None and self.loss.takes_force)
-        steps = pulled(text, model, values, weights, parts=self.parts)
+        steps = pulled(text, model, values, weights, parts=self.parts, known=known)
         total = {name: added(steps[name], losses.get(name)) for name in steps}
         for x in (x for name in ("q", "v") for x in losses.get(name, ())):
             given = given + absolute(x)
@@ -89,6 +95,10 @@ class AtEnd:
     loss: Loss
     wrt: tuple[str, ...]
 
+    @property
+    def __name__(self) -> str:
+        return f"AtEnd of {self.loss.__name__}"
+
     def __call__(self, model: Model, **values: Any) -> tuple[Any, ...]:
         slopes = pulled(self.loss, model, values, [ONE], self.loss.control.names)
         own = {name: flat(values[name]) for name in self.wrt}
@@ -106,6 +116,10 @@ class AtStart:
     start: StepText
     parts: tuple[str, ...]
     wrt: tuple[str, ...]
+
+    @property
+    def __name__(self) -> str:
+        return f"{type(self).__name__} of {self.start.name}"
 
     @property
     def integrator(self) -> Integrator:
@@ -126,15 +140,16 @@ def pulled(
     weights: Sequence[Any],
     names: Sequence[str] | None = None,
     parts: Sequence[str] = (),
+    known: Sequence[Any] | None = None,
 ) -> dict[str, list[Any]]:
     """The derivatives of the results of a text, each times its weight, by its arguments, as scalars in a row.
 
     The first results may be later values of arguments that are `parts` of a state, q and v before others. What an
-    integrator only notes, and nothing else changes with, has no weight.
+    integrator only notes, and nothing else changes with, has no weight. What the text solves for may be `known`.
     """
     own = {name: values[name] for name in (values if names is None else names)}
     call = Call.of(OfUser(tuple(own), (), text), model, own)
-    sweep, _ = call.sweep()
+    sweep, _ = call.sweep(known)
     starts, sizes = call.starts, {name: len(x) for name, x in call.scalars.items()}
     later = [starts[name] + k for name in parts for k in range(sizes[name])]
     state = sum(sizes[name] for name in parts[:2])

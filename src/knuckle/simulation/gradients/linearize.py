@@ -151,7 +151,10 @@ def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrat
             raise TypeError("linearize takes an integrator with dt only: without it, it gives rates")
         return SemiImplicitEuler()  # its system alone is used
     if integrator is not None and (method := integrator_of(integrator)).solves_contacts:
-        raise TypeError(f"{type(method).__name__} has no derivatives here: take another integrator")
+        raise TypeError(
+            f"{type(method).__name__} solves contacts, and linearize knows none: take another integrator, or "
+            "kn.rollout_gradient of one step, which differentiates them"
+        )
     method = default_steps(model, abs(dt), q, integrator=integrator, contacts=False, one_state=False).integrator
     if method.takes_numbers:
         raise TypeError(f"{type(method).__name__} takes numbers only, and has no derivatives: take another integrator")

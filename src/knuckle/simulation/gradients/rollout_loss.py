@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 
 from knuckle.engine.calls.choose_container import package_of
-from knuckle.functions.configuration import velocity_to_qdot
 from knuckle.model import Model
 
-from .rollout_gradient import rollout_gradient
+from .position_entries import PositionEntries
+from .rollout_gradient import RolloutGradient, rollout_gradient
 
-STATE = ("q0", "v0", "tau")
+OVER_TIME = ("tau", "controls", "excitations")
+"""Arrays with an axis of steps."""
+STATE = ("q0", "v0", *OVER_TIME, "activations0", "fiber_lengths0", "actuator_states0")
 """What is differentiated besides parameters."""
 
 
@@ -29,11 +31,12 @@ def rollout_loss(
     parameters: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """The losses (...) of trajectories, for torch or JAX to differentiate by `q0`, `v0`, `tau` and `parameters`.
+    """The losses (...) of trajectories, for torch or JAX to differentiate by every array that is a tensor of theirs.
 
     What it computes, and with which arguments, is what `rollout_gradient` says: values and gradients come from it, in
-    one go. First derivatives, forward or backward; second ones raise an error. Those by q0 are by its entries, tangent
-    to the positions there are: a quaternion gets no derivative along itself.
+    one go. First and second derivatives, forward or backward in any order; third ones raise an error. Those by q0 are
+    by its entries, tangent to the positions there are: a quaternion gets no derivative along itself, as if the loss
+    were that of q0 / |q0|.
 
     Args:
         model: the mechanism.
@@ -43,11 +46,15 @@ def rollout_loss(
         tau: joint forces, as for `rollout`.
         dt: the length of a step in seconds.
         parameters: what losses, controller, external forces and `model_fn` ask for.
-        options: everything else that `rollout_gradient` takes, such as `steps`, `final_loss` and `controller`.
+        options: everything else that `rollout_gradient` takes, such as `steps`, `final_loss`, `controller`, `controls`.
     """
-    if "wrt" in options:
-        raise TypeError("rollout_loss has no wrt: torch and JAX know what they differentiate by")
-    arrays = {name: x for name, x in zip(STATE, (q0, v0, tau), strict=True) if x is not None}
+    for name in ("wrt", "direction"):
+        if name in options:
+            raise TypeError(f"rollout_loss has no {name}: torch and JAX know what they differentiate by")
+    given = {"q0": q0, "v0": v0, "tau": tau, **{name: options.get(name) for name in STATE[3:]}}
+    given |= {name: None if callable(given[name]) else given[name] for name in OVER_TIME}
+    arrays = {name: x for name, x in given.items() if x is not None}
+    options = {name: x for name, x in options.items() if name not in arrays}
     arrays |= {f"parameter {name}": x for name, x in (parameters or {}).items()}
     kinds = {package_of(x).replace("jaxlib", "jax") for x in arrays.values()} & {"torch", "jax"}
     if len(kinds) > 1:
@@ -57,9 +64,13 @@ def rollout_loss(
     runs = Runs(model, loss, dt, fixed, tuple(own), options)
     match sorted(kinds):
         case ["torch"]:
-            return _by_torch(runs, list(own.values()))
+            from .torch_rollouts import losses_by_torch
+
+            return losses_by_torch(runs, list(own.values()))
         case ["jax"]:
-            return _by_jax(runs, list(own.values()))
+            from .jax_rollouts import losses_by_jax
+
+            return losses_by_jax(runs, list(own.values()))
         case _:
             return runs.gradient({}, ("v0",))[0]
 
@@ -77,26 +88,51 @@ class Runs:
 
     def gradient(self, arrays: Mapping[str, Any], wrt: Sequence[str]) -> tuple[Any, list[Any]]:
         """The losses, and their gradients by arrays: after the batch axes those of the array itself."""
-        every = {**self.fixed, **arrays}
-        state = {name: every[name] for name in STATE if name in every}
-        parameters = {name.removeprefix("parameter "): x for name, x in every.items() if name not in STATE}
-        result = rollout_gradient(
-            self.model, self.loss, **state, dt=self.dt, parameters=parameters or None,
-            wrt=[name.removeprefix("parameter ") for name in wrt], **self.options,
-        )  # fmt: skip
+        result = self._result(arrays, wrt)
         found: list[Any] = []
         for name in wrt:
-            g = result[name.removeprefix("parameter ")]
+            g = result[_title(name)]
             if name == "q0" and name in arrays:
-                g = self._by_entries(arrays[name], g)
-            if name in arrays and len(self.own_shape(name, arrays[name].shape)) == g.ndim - result.loss.ndim + 1:
-                g = g[..., None, :]
-            found.append(g)
+                g = PositionEntries.at(self.model, arrays[name]).gradient(g)
+            found.append(self._with_own_axes(name, arrays, g, result.loss.ndim))
         return result.loss, found
+
+    def curvature(self, arrays: Mapping[str, Any], directions: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        """How the losses and their gradients change along directions of the arrays, which have all batch axes."""
+        along, entries = dict(directions), None
+        if "q0" in arrays:
+            entries = PositionEntries.at(self.model, arrays["q0"])
+            along["q0"] = entries.velocities(directions["q0"])
+        result = self._result(arrays, self.names, {_title(name): x for name, x in along.items()})
+        assert result.hessian_product is not None
+        found: list[Any] = []
+        for name in self.names:
+            g = result.hessian_product[_title(name)]
+            if name == "q0" and entries is not None:
+                g = entries.product(result["q0"], g, directions[name])
+            found.append(self._with_own_axes(name, arrays, g, result.loss.ndim))
+        return result.rate, found
+
+    def _result(
+        self, arrays: Mapping[str, Any], wrt: Sequence[str], direction: Mapping[str, Any] | None = None
+    ) -> RolloutGradient:
+        every = {**self.fixed, **arrays}
+        state = {name: every[name] for name in STATE if name in every}
+        parameters = {_title(name): x for name, x in every.items() if name not in STATE}
+        return rollout_gradient(
+            self.model, self.loss, **state, dt=self.dt, parameters=parameters or None,
+            wrt=[_title(name) for name in wrt], direction=direction, **self.options,
+        )  # fmt: skip
+
+    def _with_own_axes(self, name: str, arrays: Mapping[str, Any], g: Any, batch_axes: int) -> Any:
+        """A gradient with an axis of time where the array has one of length one."""
+        if name in arrays and len(self.own_shape(name, arrays[name].shape)) == g.ndim - batch_axes + 1:
+            return g[..., None, :]
+        return g
 
     def own_shape(self, name: str, shape: tuple[int, ...]) -> tuple[int, ...]:
         """The axes of an array that are not batch axes."""
-        over_time = name == "tau" or name.removeprefix("parameter ") in self.options.get("time_varying", ())
+        over_time = name in OVER_TIME or name.removeprefix("parameter ") in self.options.get("time_varying", ())
         return shape[-2:] if over_time else shape[-1:]
 
     def batch(self, shapes: Mapping[str, tuple[int, ...]]) -> tuple[int, ...]:
@@ -104,82 +140,7 @@ class Runs:
         every = {name: np.shape(x) for name, x in self.fixed.items()} | dict(shapes)
         return np.broadcast_shapes(*(s[: len(s) - len(self.own_shape(name, s))] for name, s in every.items()))
 
-    def _by_entries(self, q: Any, along: Any) -> Any:
-        """The gradient by the entries of positions, from that along the velocity variables: q̇ = E v, g = E⁺ᵀ g_v."""
-        E = velocity_to_qdot.jacobian(self.model, q, np.zeros(self.model.nv), wrt="v")["v"]
-        return (np.swapaxes(np.linalg.pinv(E), -1, -2) @ along[..., None])[..., 0]
 
-
-def _by_torch(runs: Runs, tensors: list[Any]) -> Any:
-    import torch  # pyright: ignore[reportMissingImports]
-
-    th: Any = torch
-
-    class AutogradRollout(th.autograd.Function):
-        """Rollouts whose gradients are computed with their losses."""
-
-        @staticmethod
-        def forward(*tensors: Any) -> Any:
-            arrays = dict(zip(runs.names, (x.detach().cpu().numpy() for x in tensors), strict=True))
-            loss, gradients = runs.gradient(arrays, runs.names)
-            like = tensors[0]
-            return tuple(th.from_numpy(np.array(x)).to(like) for x in (loss, *gradients))
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.shapes = [x.shape for x in inputs]
-            ctx.save_for_backward(*output[1:])
-            ctx.save_for_forward(*output[1:])
-            ctx.mark_non_differentiable(*output[1:])
-
-        @staticmethod
-        @th.autograd.function.once_differentiable
-        def backward(ctx: Any, weight: Any, *_: Any) -> Any:
-            return tuple(
-                (weight.reshape((*weight.shape, *[1] * (g.ndim - weight.ndim))) * g).sum_to_size(shape)
-                for g, shape in zip(ctx.saved_tensors, ctx.shapes, strict=True)
-            )
-
-        @staticmethod
-        def jvp(ctx: Any, *directions: Any) -> Any:
-            rate: Any = 0.0
-            for name, g, d in zip(runs.names, ctx.saved_tensors, directions, strict=True):
-                if d is not None:
-                    own = len(runs.own_shape(name, tuple(d.shape)))
-                    rate = rate + (g * d).sum(tuple(range(-own, 0))) if own else rate + g * d
-            return (rate, *[None] * len(ctx.saved_tensors))
-
-    return AutogradRollout.apply(*tensors)[0]
-
-
-def _by_jax(runs: Runs, arrays: list[Any]) -> Any:
-    import jax  # pyright: ignore[reportMissingImports]
-
-    jx: Any = jax
-    names = runs.names
-
-    def shapes(values: Sequence[Any]) -> tuple[Any, ...]:
-        sizes = {name: tuple(x.shape) for name, x in zip(names, values, strict=True)}
-        batch, dtype = runs.batch(sizes), values[0].dtype
-        own = (batch + runs.own_shape(name, size) for name, size in sizes.items())
-        return tuple(jx.ShapeDtypeStruct(shape, dtype) for shape in (batch, *own))
-
-    def on_host(*values: Any) -> tuple[Any, ...]:
-        plain = [np.asarray(x) for x in values]
-        loss, gradients = runs.gradient(dict(zip(names, plain, strict=True)), names)
-        return tuple(np.asarray(x, plain[0].dtype) for x in (loss, *gradients))
-
-    @jx.custom_jvp
-    def losses(*values: Any) -> Any:
-        return jx.pure_callback(on_host, shapes(values), *values, vmap_method="sequential")[0]
-
-    def rule(values: Any, directions: Any) -> Any:
-        loss, *gradients = jx.pure_callback(on_host, shapes(values), *values, vmap_method="sequential")
-        rate: Any = jx.numpy.zeros_like(loss)
-        for name, g, d in zip(names, gradients, directions, strict=True):
-            own = len(runs.own_shape(name, tuple(d.shape)))
-            rate = rate + jx.numpy.sum(g * d, axis=tuple(range(-own, 0)))
-        return loss, rate
-
-    losses.defjvp(rule)
-    return losses(*(jx.numpy.asarray(x) for x in arrays))
+def _title(name: str) -> str:
+    """What an array is called in the arguments of `rollout_gradient`."""
+    return name.removeprefix("parameter ")

@@ -101,4 +101,4 @@ class Sampler:
 def _apart(which: MuscleStates, z: Array) -> tuple[Array, Array]:
     """Activations and lengths of fibers (..., n) of states (..., count)."""
     n = which.muscles * which.is_excited
-    return z[..., :n], z[..., n:]
+    return z[..., :n], z[..., n : which.of_muscles]

@@ -19,8 +19,9 @@ from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.actuated_control import (
     CONTROLS,
     actuated_rows,
+    driven_rows,
 )
-from knuckle.simulation.controls import Control
+from knuckle.simulation.controls import DRIVEN, Control
 from knuckle.simulation.divergence import finite as finite_states
 from knuckle.simulation.divergence import warn_of_contacts, warn_of_divergence
 from knuckle.simulation.friction.dry_friction import has_modes
@@ -60,6 +61,7 @@ def rollout(
     excitations: Callable[..., Any] | ArrayLike | None = None,
     activations0: ArrayLike | None = None,
     fiber_lengths0: ArrayLike | None = None,
+    actuator_states0: ArrayLike | None = None,
     model_fn: Callable[..., Model] | None = None,
     parameters: Mapping[str, ArrayLike] | None = None,
     time_varying: Collection[str] = (),
@@ -100,6 +102,8 @@ def rollout(
             those of the state. Activations follow them and are part of the state; see `simulate`.
         activations0: the activations to begin with (..., m); those of the muscles' laws, if not given.
         fiber_lengths0: the lengths of fibers at elastic tendons to begin with (..., n); in equilibrium, if not given.
+        actuator_states0: the states to begin with of the actuators that have some (..., s); those of the model, if not
+            given.
         model_fn: model_fn(model, …) → the model that moves, made with `parameters` as inertias, lengths or
             coefficients. The controller still knows `model`.
         parameters: what controller, external_forces and model_fn ask for: numbers, or (..., n) per trajectory;
@@ -120,7 +124,7 @@ def rollout(
         model, q0, v0, tau, dt, steps=steps, duration=duration, integrator=integrator, contacts=contacts,
         controller=controller, external_forces=external_forces, excitations=excitations, activations0=activations0,
         fiber_lengths0=fiber_lengths0, model_fn=model_fn, parameters=parameters, time_varying=time_varying, t0=t0,
-        stabilization=stabilization, controls=controls,
+        stabilization=stabilization, controls=controls, actuator_states0=actuator_states0,
     )  # fmt: skip
     save_every = whole("save_every", save_every, 1)
     step, inputs, steps, dt, t0 = taken.step, taken.inputs, taken.steps, taken.dt, taken.t0
@@ -137,13 +141,15 @@ def rollout(
     q, v = _room(out, inputs, len(at))
     is_plain = not (asks or save_contacts or which or step.sampled or step.model_fn)
     many = _in_loops(model, method) if steps and is_plain and method.solves_contacts else None
+    given = {"controller": law, "model_fn": step.model_fn, "excitations": which, "save_contacts": save_contacts}
+    soft, nodes = _with_nodes(model, step, dt, inputs, given) if model.deformables else None, None
     forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None
     u = _excited(inputs, len(at), len(model.actuators)) if CONTROLS in inputs.others and asks else None
     saved_rows = {name: x for name, x in ((APPLIED, forces), (EXCITED, excited), (CONTROLS, u)) if x is not None}
     asked = python[0], python[1], inputs.single, save_every, steps, saved_rows, python[2], which
     held = HeldControl(model, *asked, sampler=sampler, controls=held_controls) if asks else None
-    if many is None and (steps or which is not None or step.sampled is not None):
+    if many is None and soft is None and (steps or which is not None or step.sampled is not None):
         step, inputs = started(step, model, inputs, held)
     kept, text, states = None, step, _states_name(step, model) if which is not None else ()
     if held is not None and states:
@@ -161,7 +167,9 @@ def rollout(
         text, inputs = _noting(NotingStep(step, states, False), inputs)
     until = np.full((1,), t0, inputs.state["q"].dtype)
     inputs = dataclasses.replace(inputs, state={**inputs.state, UNTIL: until}, single=(*inputs.single, UNTIL))
-    if many is not None:
+    if soft is not None:
+        last, nodes = soft(model, step, inputs, dt, t0, held).run(steps, save_every, q, v)
+    elif many is not None:
         from .looped_rollout import LoopedRollout
 
         last = LoopedRollout(model, step, many, taken.inputs, dt, t0).run(steps, save_every, q, v)
@@ -182,10 +190,12 @@ def rollout(
         forces = step.sampled.held(z[-1]) + given_forces(saved, rows)
     elif step.sampled is not None:
         u = step.sampled.held(z[-1])
+    told = MuscleRows.of(which, z[0], None) if which is not None and z else None
+    driven = driven_rows(told)
     acts = native[0] if u is not None else (taken.force if taken.driven is not None else native[0])
     if u is not None:
         given = given_forces(saved, rows) if forces is None else forces
-        forces = given + actuated_rows(model, t0 + dt * at, q, v, u)
+        forces = given + actuated_rows(model, t0 + dt * at, q, v, u, driven.get(DRIVEN))
     acted = Acting(
         model,
         inputs.batch,
@@ -197,9 +207,17 @@ def rollout(
         forces,
         native[2],
         excited,
+        driven.get(DRIVEN),
     )
-    told = MuscleRows.of(which, z[0], None) if which is not None and z else None
-    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told)
+    return Rollout(model, t0 + dt * at, q, v, diverged_at, taken.name, dt, acted, kept, told, nodes)
+
+
+def _with_nodes(model: Model, step: StepText, dt: float, inputs: Inputs, asked: Mapping[str, Any]) -> Any:
+    """What takes steps with deformable bodies; an error for what that does not know."""
+    from .deformable_rollout import DeformableRollout, must_be_plain
+
+    must_be_plain(model, step, dt, inputs, asked)
+    return DeformableRollout
 
 
 def _in_loops(model: Model, integrator: Integrator) -> Any:

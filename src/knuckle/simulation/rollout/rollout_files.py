@@ -13,13 +13,14 @@ from knuckle.engine.calls.trajectory_batches import Input
 from knuckle.model import Model
 from knuckle.simulation.controls import control_of
 from knuckle.trajectory.muscle_rows import MuscleRows
+from knuckle.trajectory.node_rows import NodeRows
 from knuckle.trajectory.trajectory_files import dataset, model_from, model_text, read, variables, write
 
 from .rollout_forces import Acting
 from .rollout_result import Rollout
 
 FORMAT = "knuckle rollout 1"
-_PARAMETER, _CONTACT = "parameter:", "contact:"
+_PARAMETER, _CONTACT, _NODES = "parameter:", "contact:", "nodes:"
 
 
 def save(rollout: Rollout, path: str | os.PathLike[str]) -> None:
@@ -44,6 +45,8 @@ def parts(rollout: Rollout) -> tuple[dict[str, Any], dict[str, Any]]:
         arrays |= {**rollout.muscle_rows.named, **told}
     if rollout.contact_rows is not None:
         arrays |= {_CONTACT + name: x for name, x in rollout.contact_rows.named_arrays().items()}
+    if rollout.node_rows is not None:
+        arrays |= {_NODES + name: getattr(rollout.node_rows, name) for name in ("x", "u")}
     facts = {
         "format": FORMAT,
         "model": model_text(rollout.model),
@@ -86,7 +89,8 @@ def together(
 
         contacts = RolloutContacts.from_file(facts["contacts"], own)
     muscles = MuscleRows.from_named(arrays)
-    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts, muscles)
+    nodes = NodeRows(arrays[_NODES + "x"], arrays[_NODES + "u"]) if _NODES + "x" in arrays else None
+    return Rollout(known, times, q, v, diverged_at, facts["integrator"], facts["dt"], acting, contacts, muscles, nodes)
 
 
 def to_xarray(rollout: Rollout) -> Any:
@@ -99,4 +103,6 @@ def to_xarray(rollout: Rollout) -> Any:
     for name, array in arrays.items():
         if name.startswith((_PARAMETER, _CONTACT)):
             data[name] = (tuple(f"{name} axis {k}" for k in range(array.ndim)), array)
+        if name.startswith(_NODES):
+            data[name] = ((*axes, "time", "node", "axis"), array)
     return dataset(rollout.model, arrays["times"], data, facts)

@@ -16,7 +16,7 @@ from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.functions import kinetic_energy, potential_energy
 from knuckle.model import Model
-from knuckle.simulation.controls import MUSCLES, Along, Control
+from knuckle.simulation.controls import DRIVEN, MUSCLES, Along, Control
 from knuckle.simulation.muscle_inputs import EXCITED
 from knuckle.simulation.steps.step_text import APPLIED, model_from
 from knuckle.trajectory.muscle_rows import MuscleRows
@@ -74,15 +74,17 @@ class Acting:
     """What excites muscles, if it is a kernel"""
     saved_excitations: Array | None = None
     """(..., K, m): all excitations, where they are known"""
+    driven: Array | None = None
+    """(..., K, s): the states of actuators, if they have some"""
 
     def part(self, key: tuple[Any, ...], batch: Shape) -> Acting:
         """That of some trajectories, which have the axes `batch`."""
         saved = None if self.saved_forces is None else part_of(self.saved_forces, key, 2)
         inputs = {name: self._part(x, key) for name, x in self.inputs.items()}
-        excited = None if self.saved_excitations is None else part_of(self.saved_excitations, key, 2)
+        excited, driven = (None if x is None else part_of(x, key, 2) for x in (self.saved_excitations, self.driven))
         return Acting(
             self.model, batch, self.steps, self.controller, self.model_fn, inputs, self.single, saved,
-            self.excitations, excited,
+            self.excitations, excited, driven,
         )  # fmt: skip
 
     def _part(self, x: Input, key: tuple[Any, ...]) -> Input:
@@ -102,7 +104,8 @@ class Acting:
             total += self._rows(APPLIED)
         if self.controller is not None:
             text = Along(self.controller, (self.model.nv,))
-            total += self._numbers(f"{self.controller.what} of a rollout", text, times, q, v, self.controller)
+            states = {} if self.driven is None else {DRIVEN: (self.driven, self.driven.shape[-1:])}
+            total += self._numbers(f"{self.controller.what} of a rollout", text, times, q, v, self.controller, states)
         return total
 
     def excited(self, times: Array, q: Array, v: Array, rows: MuscleRows) -> Array | None:

@@ -18,7 +18,7 @@ from knuckle.engine.calls.trajectory_batches import Clock, Input
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
 from knuckle.simulation.controls import CONTROLS, MUSCLES, STATE, Control, control_of
-from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_DRIVEN, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE
 from knuckle.simulation.steps.step_text import APPLIED
 
@@ -30,6 +30,7 @@ MUSCLE_TITLES = {
     EXCITED: "excitations",
     FIRST_ACTIVATIONS: "activations0",
     FIRST_FIBERS: "fiber_lengths0",
+    FIRST_DRIVEN: "actuator_states0",
     FIRST_STATE: "state of the controller",
 }
 """What arguments of steps are called in errors."""

@@ -17,6 +17,7 @@ from knuckle.trajectory.contacts.contact_sums import Axes, contact_force
 from knuckle.trajectory.contacts.known_contacts import NotedContacts
 from knuckle.trajectory.motion_views import MotionViews
 from knuckle.trajectory.muscle_rows import MuscleRows, WithMuscles, potential_energy_with
+from knuckle.trajectory.node_rows import NodeRows, WithNodes
 from knuckle.trajectory.trajectory import Trajectory, over_time
 
 from .rollout_forces import Acting, part_of
@@ -28,7 +29,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Rollout(WithMuscles, MotionViews):
+class Rollout(WithMuscles, WithNodes, MotionViews):
     """Motions of a mechanism: K states of each, at the same times. The dots are the batch axes.
 
     `rollout[3]` is one of them, a `Trajectory` with its energies, plots and files; `rollout[3, 7]` where there are two
@@ -56,6 +57,8 @@ class Rollout(WithMuscles, MotionViews):
     """What was kept of contacts, with `save_contacts=True`"""
     muscle_rows: MuscleRows | None = None
     """States of muscles, where they have some; `activations` and `fiber_lengths` are read from it"""
+    node_rows: NodeRows | None = None
+    """Where the nodes of deformable bodies are, (..., K, nodes, 3); `nodes` reads it"""
 
     @property
     def batch(self) -> tuple[int, ...]:
@@ -99,6 +102,7 @@ class Rollout(WithMuscles, MotionViews):
             None if self.acting is None else self.acting.part(index, batch),
             None if self.contact_rows is None else self.contact_rows.part(index),
             self.muscle_rows and self.muscle_rows.each(lambda x: part_of(x, index, 2)),
+            self.node_rows and NodeRows(part_of(self.node_rows.x, index, 3), part_of(self.node_rows.u, index, 3)),
         )
         return new if batch else new._trajectory()
 
@@ -121,6 +125,7 @@ class Rollout(WithMuscles, MotionViews):
             model, self.times[:rows].copy(), q, v, tau, (), reason, message, self.integrator, self.dt,  # pyright: ignore[reportArgumentType]
             contact_record=None if record is None else record.rows(slice(rows), len(self.times)),
             muscle_rows=self._all_muscle_rows(rows),
+            node_rows=self.node_rows and self.node_rows.rows(slice(rows)),
         )  # fmt: skip
 
     def _contact_record(self, model: Model) -> NotedContacts | None:
@@ -161,23 +166,32 @@ class Rollout(WithMuscles, MotionViews):
             return np.zeros(self.v.shape, self.v.dtype)
         return self.acting.forces(self.times, self.q, self.v)
 
+    def _of_each(self, what: str) -> Array:
+        """(..., K): a quantity of trajectories one by one; NaN where they are no longer finite."""
+        values = np.full((*self.batch, len(self.times)), np.nan)
+        for index in np.ndindex(self.batch):
+            if self.times.size and finite(self.q[index][:1], self.v[index][:1])[0]:
+                motion: Trajectory = self[index]
+                values[(*index, slice(len(motion)))] = getattr(motion, what)
+        return values
+
     @cached_property
     def kinetic_energy(self) -> Array:
-        """(..., K) in joules."""
+        """(..., K) in joules, that of nodes of deformable bodies included."""
+        if self.node_rows is not None:
+            return self._of_each("kinetic_energy")
         return self._acting().energy("kinetic", self.times, self.q, self.v)
 
     @cached_property
     def potential_energy(self) -> Array:
-        """(..., K) in joules: height, joint springs and force elements; active fibers that are excited store none."""
+        """(..., K) in joules: height, joint springs, elements, deformables; excited fibers store none."""
+        if self.node_rows is not None:
+            return self._of_each("potential_energy")
         if self.muscle_rows is not None:
             if self.acting is None or self.acting.model_fn is None:
                 rows = self.muscle_rows
                 return over_time(lambda model, q: potential_energy_with(model, q, rows), self.model, self.times, self.q)
-            energies = np.full((*self.batch, len(self.times)), np.nan)
-            for index in np.ndindex(self.batch):
-                motion: Trajectory = self[index]
-                energies[(*index, slice(len(motion)))] = motion.potential_energy
-            return energies
+            return self._of_each("potential_energy")
         return self._acting().energy("potential", self.times, self.q, self.v)
 
     @property

@@ -21,7 +21,15 @@ from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.simulation.actuated_control import CONTROLS, GIVEN, must_have_actuators, with_actuators
 from knuckle.simulation.controls import NO_FORCE, Control
 from knuckle.simulation.friction.dry_friction import friction_rows, must_be_separate
-from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS, numbers_between, states_of
+from knuckle.simulation.muscle_inputs import (
+    EXCITED,
+    FIRST_ACTIVATIONS,
+    FIRST_DRIVEN,
+    FIRST_FIBERS,
+    first_driven,
+    numbers_between,
+    states_of,
+)
 from knuckle.simulation.sampled_control import (
     FIRST_STATE,
     SampledControl,
@@ -40,7 +48,7 @@ if TYPE_CHECKING:
     from .held_control import HeldControl
 
 
-FIRST = (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_STATE)
+FIRST = (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_DRIVEN, FIRST_STATE)
 """Arguments of the start of a motion, which its steps do not take."""
 
 
@@ -120,6 +128,7 @@ def steps_to_take(
     t0: Any,
     stabilization: Any,
     controls: Any = None,
+    actuator_states0: Any = None,
     losses: Mapping[str, Callable[..., Any] | None] | None = None,
     name: str = "rollout",
 ) -> RolloutSteps:
@@ -129,9 +138,9 @@ def steps_to_take(
     t0, dt = finite("t0", t0), DEFAULT_STEP if dt is None else finite("dt", dt)
     count = steps_of(steps, duration, dt)
     named = dict(parameters or {})
-    if model.deformables:
+    if model.deformables and name != "rollout":
         raise ModelError(
-            f"rollouts know no deformable bodies, and {model.name} has some: kn.simulate does, one motion at a time; "
+            f"{name} knows no deformable bodies, and {model.name} has some: kn.simulate and kn.rollout do; "
             "model.without_deformables() has none"
         )
     excite = excitations if callable(excitations) else None
@@ -148,13 +157,14 @@ def steps_to_take(
     functions = {"controller": continuous, "external_forces": external_forces, "model_fn": model_fn}
     told_by = {"excitations": excite, "controls": telling, **(losses or {})}
     functional = controls_of({**functions, **told_by}, named, time_varying, sampled.parameters)
-    which = states_of(model, excitations, activations0, fiber_lengths0)
+    which = states_of(model, excitations, activations0, fiber_lengths0, controls is not None, actuator_states0)
     further: dict[str, tuple[Any, int]] = {}
     if which is not None:
         further[EXCITED] = None if excite else excitations, which.muscles
         further[FIRST_ACTIVATIONS] = numbers_between("activations0", activations0, which.muscles), which.muscles
         fibers = numbers_between("fiber_lengths0", fiber_lengths0, which.elastic, most=np.inf)
         further[FIRST_FIBERS] = fibers, which.elastic
+        further[FIRST_DRIVEN] = first_driven(actuator_states0, which.driven), which.driven
     if controls is not None and telling is None and not isinstance(controls, SampledController):
         further[CONTROLS] = controls, len(model.actuators)
     if law is not None and law.states:
@@ -178,6 +188,9 @@ def steps_to_take(
     force = native[0] or NO_FORCE
     if driven is not None:
         force = with_actuators(force, driven if driven.is_text else GIVEN)
+    told = (
+        (driven if driven.is_text else GIVEN) if driven is not None and which is not None and which.driven else NO_FORCE
+    )
     closing = stabilization_of(stabilization)
     must_be_short(model)
     must_be_separate(model)
@@ -191,7 +204,7 @@ def steps_to_take(
     step = StepText(
         "step", method, force, native[1] or NO_FORCE,
         stabilization=closing, model_fn=functional.get("model_fn"), excitations=native[2] or NO_FORCE, muscles=which,
-        sampled=law if law is not None and law.is_inside else None,
+        sampled=law if law is not None and law.is_inside else None, driven=told,
     )  # fmt: skip
     sampler = Sampler(law, period, sampled.parameters[FIRST_STATE]) if law and not law.is_inside else None
     return RolloutSteps(

@@ -6,7 +6,7 @@ import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,13 @@ from knuckle.integrators.base import Integrator, State
 from knuckle.integrators.loop_stabilization import Stabilization
 from knuckle.integrators.system import HOLD, MuscleDrive, System
 from knuckle.model import Model
+from knuckle.model.actuators.actuator_dynamics import with_dynamics
 from knuckle.model.elements.muscles.muscle_states import MuscleStates
 from knuckle.scalar import less, select
-from knuckle.simulation.controls import CONTROLS, MUSCLES, NO_FORCE, Control
+from knuckle.simulation.controls import CONTROLS, DRIVEN, MUSCLES, NO_FORCE, ConstantForce, Control
 from knuckle.simulation.friction.dry_friction import begun, has_modes, stepped, within_modes
 from knuckle.simulation.friction.dry_friction import held as in_modes
-from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_FIBERS
+from knuckle.simulation.muscle_inputs import EXCITED, FIRST_ACTIVATIONS, FIRST_DRIVEN, FIRST_FIBERS
 from knuckle.simulation.sampled_control import FIRST_STATE, SampledControl
 from knuckle.spatial import Vector
 
@@ -56,6 +57,8 @@ class StepText:
     """Whether some velocity variables, of joints with q̇ = v, may rest on stops: those that `RESTING` says"""
     applies: bool = False
     """Whether `APPLIED` is an argument that is always given"""
+    driven: Control = NO_FORCE
+    """What actuators with states are told"""
 
     def __post_init__(self) -> None:
         for name in ("__name__", "__qualname__"):  # what a kernel is called by
@@ -69,7 +72,7 @@ class StepText:
     def parameters(self) -> tuple[str, ...]:
         """The names of the parameters of the controller, of the external forces and of the excitations."""
         law = self.sampled.law if self.sampled is not None else NO_FORCE
-        controls = self.controller, self.external_forces, self.excitations, law
+        controls = self.controller, self.external_forces, self.excitations, law, self.driven
         names = dict.fromkeys(name for control in controls for name in control.parameters)
         if self.sampled is not None and self.sampled.law.what == "controls":
             names.pop(CONTROLS, None)
@@ -142,13 +145,24 @@ class StepText:
         moving = model if self.model_fn is None else model_from(self.model_fn, model, values)
         wrenches = (model.nb, model.algebra.dimension)
 
+        has_driven = self.muscles is not None and self.muscles.driven > 0
+
         def known(at: Model, t: Any) -> Model:
-            return at if self.model_fn is None else model.at_time(t) if moving.depends_on_time else model
+            if self.model_fn is None and not has_driven:
+                return at
+            return model.at_time(t) if moving.depends_on_time else model
+
+        def states(at: Model, q: Any) -> dict[str, Any]:
+            """The states of actuators, which a mechanism in a state has."""
+            if not has_driven:
+                return {}
+            now = [law.state for _, law in with_dynamics(at.actuators)]
+            return {DRIVEN: np.array(now, float) if isinstance(q, np.ndarray) else Vector(now)}
 
         applied = [x for x in (values.get(APPLIED), held) if x is not None]
 
         def force(at: Model, t: Any, q: Any, v: Any) -> Any:
-            own = controller(known(at, t), t, q, v, values, (model.nv,)) if not is_given else None
+            own = controller(known(at, t), t, q, v, {**values, **states(at, q)}, (model.nv,)) if not is_given else None
             forces = [*applied, *(() if own is None else (own,))]
             return functools.reduce(operator.add, forces)
 
@@ -166,6 +180,12 @@ class StepText:
         held_by = values[RESTING] if self.rests else None
         return System(moving, force, wrenches_of, self.stabilization, sticking=held_by, muscles=drive, is_text=is_text)
 
+    def with_held_forces(self) -> StepText:
+        """The text with the forces as parameters."""
+        names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED, "driven": CONTROLS}
+        held = [what for what in names if what == "controller" or getattr(self, what).function is not None]
+        return replace(self, **{what: Control(ConstantForce(names[what]), what, (names[what],)) for what in held})
+
     def _drive(
         self, which: MuscleStates, known: Callable[[Model, Any], Model], values: Mapping[str, Any]
     ) -> MuscleDrive:
@@ -177,7 +197,11 @@ class StepText:
             states = dict(zip(MUSCLES, which.apart(z), strict=True))
             return self.excitations(known(at, t), t, q, v, {**values, **states}, (which.muscles,))
 
-        return MuscleDrive(which, excitations, values.get(FIRST_ACTIVATIONS), values.get(FIRST_FIBERS))
+        def controls(at: Model, t: Any, q: Any, v: Any) -> Any:
+            return self.driven(known(at, t), t, q, v, values, (len(at.actuators),))
+
+        activations, fibers, driven = (values.get(name) for name in (FIRST_ACTIVATIONS, FIRST_FIBERS, FIRST_DRIVEN))
+        return MuscleDrive(which, excitations, activations, fibers, controls, driven)
 
 
 @dataclass(frozen=True)
@@ -191,8 +215,10 @@ class LoadText:
         system = self.step.system(
             model, values, None if control is None else control.held(values[f"memory{self.step.memory - 1}"])
         )
+        memory = [values[f"memory{k}"] for k in range(self.step.memory - (control is not None))]
         if has_modes(self.step.integrator, model):
-            system = in_modes(system, values["memory0"])
+            system = in_modes(system, memory.pop(0))
+        system = self.step.integrator.acting(system, State(values["q"], values["v"], tuple(memory)))
         a = system.acceleration(values["t"], values["q"], values["v"])
         return Vector(HOLD * x * r for x, r in zip(a, values[RESTING], strict=True))
 

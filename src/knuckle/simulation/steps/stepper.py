@@ -17,7 +17,7 @@ from knuckle.integrators.loop_stabilization import Stabilization, must_fit, stab
 from knuckle.integrators.methods.newton import LEAST_PART, MOST_ITERATIONS, PARTS, Iterative, Newton
 from knuckle.integrators.system import System
 from knuckle.model import Model
-from knuckle.simulation.controls import ConstantForce, Control, Parameters, forces_of
+from knuckle.simulation.controls import Control, Parameters, forces_of
 from knuckle.simulation.friction.dry_friction import (
     begun,
     finished,
@@ -29,13 +29,13 @@ from knuckle.simulation.friction.dry_friction import (
     still,
     within_modes,
 )
-from knuckle.simulation.muscle_inputs import EXCITED, MuscleInputs
+from knuckle.simulation.muscle_inputs import MuscleInputs
 from knuckle.simulation.sampled_control import FIRST_STATE, NOT_SAMPLED, SampledInputs, between_samples
 
 from .native_methods import compiled, loads
 from .native_steps import NativeSteps, StateRows
 from .sampled_runs import SampledRuns
-from .step_text import APPLIED, RESTING, LoadText, StepText
+from .step_text import APPLIED, RESTING, LoadText, StepText, at_stops
 
 if TYPE_CHECKING:
     from knuckle.integrators.contact_loops.prepared_steps import PreparedSteps
@@ -87,13 +87,12 @@ class Stepper:
         self._step = StepText(
             "step", integrator, controller, external_forces,
             stabilization=stabilization, excitations=told.excitations, muscles=told.which, sampled=self.sampled,
-            rests=RESTING in parameters, applies=APPLIED in parameters,
+            rests=RESTING in parameters, applies=APPLIED in parameters, driven=told.controls,
         )  # fmt: skip
-        plain = self.sampled and between_samples(self.sampled)
-        self._between = replace(self._step, sampled=plain)
+        self._between = replace(self._step, sampled=self.sampled and between_samples(self.sampled))
         self._samples_inside = self.sampled is None or (self.sampled.is_inside and self._is_text and not is_looped)
         if not self._is_text:
-            self._between = _with_held_forces(self._between)
+            self._between = self._between.with_held_forces()
         self._held = self._step if self._samples_inside and self._is_text else self._between
         self._native_methods: dict[tuple[str, int], Callable[..., list[Any]]] = {}
         self._many: NativeSteps | LoopedSteps | SampledRuns = NativeSteps(self._held, model, self.parameters)
@@ -258,7 +257,8 @@ class Stepper:
         return () if self.sampled is None else state.memory[-1:]
 
     def _with_sample(self, t: float, new: State, old: State, dt: float) -> State:
-        """The state at the end of a step that began with `old` at t, with what a sampled controller remembers there."""
+        """The state at the end of a step that began with `old` at t: what rests where it was, samples remembered."""
+        new = State(*at_stops(self.model, self.rests, old.q, new.q, new.v), new.memory) if self.rests.any() else new
         if self.sampled is None:
             return new
         own = self._sampled_at(t + dt, new.q, new.v, self.sampled.later(old.memory[-1], dt))
@@ -294,7 +294,7 @@ class Stepper:
         return self._stepped("slid", t, state, dt)
 
     def _stepped(self, method: str, t: float, state: State, dt: float) -> State:
-        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, state))
+        q, v, *memory = self._native(method, t, state, dt, self._forces(t, state.q, state.v, t, state, dt))
         if not self._samples_inside:
             memory[-1] = self._sampled_at(t + dt, q, v, memory[-1])
         return self._checked(t, state, State(q, v, tuple(memory)), dt, method)
@@ -302,12 +302,16 @@ class Stepper:
     def _checked(self, t: float, state: State, new: State, dt: float, method: str = "step") -> State:
         """A step by native code, if its equations were solved; else the step with as many iterations as that takes."""
         try:
-            self.integrator.check(t, new, dt)
+            self.check(t, new, dt)
         except ConvergenceError:
             if not isinstance(self.integrator, Iterative):
                 raise
             return self._persistent(method, self.integrator, t, state, dt)
         return new
+
+    def check(self, t: float, state: State, dt: float) -> None:
+        """An error where a step that led to a state has not solved its equations."""
+        self.integrator.check(t, self._plain(state), dt)
 
     def _persistent(self, method: str, integrator: Iterative, t: float, state: State, dt: float) -> State:
         """A step whose equations are solved here, with as many improvements as that takes."""
@@ -329,7 +333,8 @@ class Stepper:
         if not isinstance(self.integrator, Adaptive):
             raise TypeError(f"{type(self.integrator).__name__} does not know its error; use step")
         if self._is_long or not self._is_text:
-            return within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            new, *errors = within_modes("attempt", self.integrator, self.system, t, state, (), dt)
+            return self._with_sample(t, new, state, dt), errors[0], errors[1]
         q, v, *memory, q_error, v_error = self._native("attempt", t, state, dt, ())
         return State(q, v, tuple(memory)), q_error, v_error
 
@@ -434,20 +439,24 @@ class Stepper:
         """The forces of Python functions where an equation takes them."""
         if self._is_text:
             return ()
-        return self._forces(*integrator.force_arguments(self.held(state), t, self._own(state), x, dt), state)
+        at = integrator.force_arguments(self.held(state), t, self._own(state), x, dt)
+        return self._forces(*at, t, state, dt)
 
     def _own(self, state: State) -> State:
         """A state as the integrator knows it: without the modes of dry friction, and without what controllers hold."""
         return State(state.q, state.v, self._plain(state).memory[self.has_friction :])
 
-    def _forces(self, t: float, q: Array, v: Array, state: State) -> tuple[Array, ...]:
-        """The forces of Python functions in a state, and excitations, which native code takes as they are."""
+    def _forces(self, t: float, q: Array, v: Array, t0: float, state: State, dt: float) -> tuple[Array, ...]:
+        """The forces of Python functions, excitations and controls, at t in a step of dt from a state at t₀."""
         if self._is_text:
             return ()
-        drive, forces = self.system.muscles, self.system.forces(t, q, v)
-        if drive is None or not drive.which.is_excited:
-            return forces
-        return *forces, drive.excitations(self.system.at_time(t), t, q, v, self.states(state))
+        system = self.pushed(state)
+        if (drive := system.muscles) is None:
+            return system.forces(t, q, v)
+        now = system.at_time(t)
+        forces = self.integrator.in_step(system, t0, self._own(state), dt).forces(t, q, v)
+        excited = drive.excitations(now, t, q, v, self.states(state)) if drive.which.is_excited else None
+        return *forces, *(x for x in (excited, drive.told(now, t, q, v)) if x is not None)
 
     def _native(
         self, method: str, t: float, state: State, dt: float, forces: tuple[Array, ...], **besides: Any
@@ -482,13 +491,6 @@ def stepper(
     """
     forces = forces_of(model, controller, external_forces, parameters)
     return Stepper(model, integrator, *forces, stabilization_of(stabilization))
-
-
-def _with_held_forces(text: StepText) -> StepText:
-    """The text with the forces as parameters."""
-    names = {"controller": "tau", "external_forces": "f_ext", "excitations": EXCITED}
-    held = {what: x for what, x in names.items() if what == "controller" or getattr(text, what).function is not None}
-    return replace(text, **{what: Control(ConstantForce(x), what, (x,)) for what, x in held.items()})
 
 
 def _state(name: str, value: ArrayLike, n: int) -> Array:

@@ -21,7 +21,8 @@ from .stop_spec import CompliantStops
 
 def with_stops(control: Control, stops: CompliantStops) -> Control:
     """The control that adds the force of stops; it is compiled where the controller is."""
-    return Control(WithStops(control, stops), control.what, (*STATE, *control.parameters))
+    names = dict.fromkeys((*STATE, *control.names))
+    return Control(WithStops(control, stops), control.what, tuple(names), control.state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +58,7 @@ class WithStops(ComposedForce):
 
     @property
     def __signature__(self) -> inspect.Signature:
-        names = "model", *STATE, *self.control.parameters
+        names = dict.fromkeys(("model", *STATE, *self.control.names))
         return inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in names])
 
     def __call__(self, model: Model, t: Any, q: Any, v: Any, **parameters: Any) -> Any:

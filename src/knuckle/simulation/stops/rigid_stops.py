@@ -19,7 +19,7 @@ from knuckle.integrators.system import System
 from knuckle.model import Model
 from knuckle.simulation.controls import Control
 from knuckle.simulation.crossings import dip, may_dip, reopening, root
-from knuckle.simulation.friction.dry_friction import at_rest, responses
+from knuckle.simulation.friction.dry_friction import at_rest, largest_friction, responses_in
 from knuckle.simulation.mode_switch import SWITCHES, Crossing, ModeSwitch, Run, Step
 from knuckle.simulation.steps.native_steps import StateRows
 from knuckle.simulation.steps.stepper import Stepper
@@ -31,6 +31,8 @@ Array = NDArray[Any]
 
 SILENT = 1e-6
 """Arrivals slower than this part of `rest_speed` are rounding and go unrecorded."""
+ROUNDING = 1e-9
+"""Pushes below this part of a joint's dry friction are rounding."""
 REACH = 100.0
 """Gaps that are not closed in a step at so many times the largest velocity variable are far."""
 FAR = 1e9
@@ -66,6 +68,11 @@ class JointStops(ModeSwitch):
         """Stops that have been left in this step, and those that hold in any case"""
 
     @property
+    def has_muscles(self) -> bool:
+        """Whether muscles have states of their own."""
+        return self._free.muscles is not None
+
+    @property
     def memory(self) -> Any:
         """The stops that joints rest on."""
         return self._resting
@@ -74,16 +81,19 @@ class JointStops(ModeSwitch):
         self._resting = tuple(memory)
 
     def allows_many(self, state: State) -> bool:
-        if self._resting and not self._is_native:
+        if self._resting and not self._is_held:
             return False
         touched = np.flatnonzero(self.bounds.gaps(state.q) <= self.bounds.slack)
         return {*touched.tolist()} <= {*self._resting}
 
     @cached_property
-    def _is_native(self) -> bool:
-        """Whether resting on a stop is one velocity variable without velocity, which native steps can hold."""
-        is_single = self.bounds.alone is not None
-        return is_single and not self.model.loops and self._free.is_compiled and self._free.muscles is None
+    def _is_held(self) -> bool:
+        """Whether what rests on a stop is one velocity variable each, which steps hold as they do what sticks.
+
+        Closed loops alone do without, by forces of stops.
+        """
+        is_plain = not self.model.loops and self._free.is_compiled
+        return self.bounds.alone is not None and (is_plain or self._free.has_friction or self._free.muscles is not None)
 
     def undisturbed(self, run: Run, stepper: Stepper, times: Array, rows: StateRows, dt: float) -> int:
         q, v = (np.vstack([first, others]) for first, others in zip(run.state[:2], rows[:2], strict=True))
@@ -145,7 +155,7 @@ class JointStops(ModeSwitch):
         loud = impulses * np.diag(S @ N) > SILENT * self.stops.rest_speed
         hit = tuple(k for k, is_loud in zip(touched, loud, strict=True) if is_loud)
         slow = [k for k, r in zip(touched, S @ new, strict=True) if r <= SILENT * self.stops.rest_speed]
-        if self._free.has_friction:
+        if self._free.has_friction or self._free.muscles is not None:
             self._system = self._free.acting(run.begin(t, at, new))
         pushing = self._pushing(t, at, new, [k for k in slow if k not in self._released])
         resting = tuple(sorted({*pushing, *self._held}))
@@ -160,14 +170,20 @@ class JointStops(ModeSwitch):
         S, N = self._mobility(t, q, which, self._system)
         a = self._system.acceleration(t, q, v)
         push = complementary(S @ N, S @ a + self.bounds.bias(q, v, which))
-        return [k for k, x in zip(which, push, strict=True) if x > 0]
+        return [k for k, x, least in zip(which, push, self._rounding(t, q, which), strict=True) if x > least]
+
+    def _rounding(self, t: float, q: Array, which: list[int]) -> Array:
+        """Pushes that are rounding, where dry friction is all but what moves a joint from its stop."""
+        if self.bounds.alone is None or not self._free.has_friction:
+            return np.zeros(len(which))
+        return ROUNDING * np.asarray(largest_friction(self.model, t, q))[self.bounds.alone[which]]
 
     def stepper(self, stepper: Stepper) -> Stepper:
         """While the mechanism rests on stops, their forces are part of τ."""
         resting = self._resting
         if not resting:
             return stepper
-        if self._is_native and self.bounds.alone is not None:
+        if self._is_held and self.bounds.alone is not None:
             if (stepper, resting) not in self._steppers:
                 held = np.zeros(self.model.nv)
                 held[self.bounds.alone[list(resting)]] = 1.0
@@ -190,7 +206,7 @@ class JointStops(ModeSwitch):
     def adjust(self, run: Run, step: Step) -> State:
         """The nearest state, by kinetic energy, in which the stops that are rested on touch and stay so."""
         new = step.new
-        if not self._resting or self._is_native:
+        if not self._resting or self._is_held:
             return new
         q = self.bounds.snapped(new.q, self._resting)
         S, N = self._mobility(step.end, q, self._resting, self._system)
@@ -241,12 +257,13 @@ class JointStops(ModeSwitch):
         if not resting:
             return []
         old = self._pushes(step.t, step.old.q, step.old.v, resting)
-        new = self._pushes(step.end, step.new.q, step.new.v, resting)
+        new = self._pushes(step.end, step.new.q, step.new.v, resting, self._within(step, 1.0))
         for place, k in enumerate(resting):
             if old[place] > 0 > new[place]:
 
                 def push(theta: float, place: int = place) -> float:
-                    return float(self._pushes(step.time(theta), *step.state(theta), resting)[place])
+                    within = self._within(step, theta)
+                    return float(self._pushes(step.time(theta), *step.state(theta), resting, within)[place])
 
                 theta = root(push, 0.0, 1.0, float(old[place]), float(new[place]))
                 crossings.append(Crossing(theta, SWITCHES, "push", k, self))
@@ -261,24 +278,43 @@ class JointStops(ModeSwitch):
     def forget(self) -> None:
         self._released, self._held = frozenset(), frozenset()
 
-    def _pushes(self, t: float, q: Array, v: Array, which: Sequence[int]) -> Array:
+    def _within(self, step: Step, theta: float) -> System:
+        """The mechanism without forces of stops within a step, its muscles in the states that they have there."""
+        return self._system if self._free.muscles is None else self._free.acting(step.acting(theta))
+
+    def _pushes(self, t: float, q: Array, v: Array, which: Sequence[int], system: System | None = None) -> Array:
         """The forces with which stops hold: λ with S v̇ + Ṡ v = 0."""
-        S, N = self._mobility(t, q, which, self._system)
-        a = self._system.acceleration(t, q, v)
+        system = system or self._system
+        S, N = self._mobility(t, q, which, system)
+        a = system.acceleration(t, q, v)
         return _solved(S @ N, -(S @ a + self.bounds.bias(q, v, which)))
 
     def _mobility(self, t: float, q: Array, which: Sequence[int], system: System | None = None) -> tuple[Array, Array]:
         """S and H⁻¹Sᵀ of some stops, with loops and, in a system with dry friction, sticking joints held."""
         S = self.bounds.rows(q, which)
         if system is not None and system.sticking is not None:
-            return S, responses(self.model, t, q, S, system.sticking).T
+            return S, responses_in(system, t, q, S, system.sticking).T
         now = self.model.at_time(t) if self._system.depends_on_time else self.model
+        respond = self._system.held_response(q) if self.model.loops else None
+        if respond is not None:
+            return S, np.array([respond(row, np.zeros(self.model.nv)) for row in S]).reshape(S.shape).T
         if self.model.loops:
             constrained = DenseConstraints(mass_matrix(spanning_tree(now), q), judged_constraints(now, q))
             return S, constrained.response(np.zeros(len(constrained.rows.K)), S).T
         is_same = now is self.model
         inverse = self._functions.mass_matrix_inverse(q) if is_same else mass_matrix_inverse(now, q)
         return S, inverse @ S.T
+
+
+def must_be_held(stops: JointStops) -> None:
+    """An error for muscles with states where some stop is not that of one velocity variable."""
+    alone = stops.bounds
+    if stops.has_muscles and alone.alone is None and alone.bounds:
+        raise ValueError(
+            "joint_limits=RigidStops(…): some joint with limits follows several others, or does not move as its "
+            "velocity variables say, and muscles with states (excitations, elastic tendons) need a variable that "
+            "stops: take CompliantStops, or name in RigidStops(joints=…) the joints that are to have stops"
+        )
 
 
 def must_be_inside(stops: JointStops, q: Array) -> None:

@@ -34,7 +34,8 @@ class LoopedResponse:
         looped = looping(flat)
         if looped is None or any(isinstance(x, Dual) for x in flat):
             return None
-        return cls(n, tuple(looped("lay", n * n, flat)), looped)
+        entries = looped("lay", n * n, flat)
+        return None if entries is None else cls(n, tuple(entries), looped)
 
     @property
     def rows(self) -> list[dict[int, Any]]:

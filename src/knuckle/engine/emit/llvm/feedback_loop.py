@@ -16,6 +16,7 @@ and gaps may be negative: what goes back in time reads and writes its rows from 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from knuckle.engine.trace import Program
@@ -66,9 +67,17 @@ class LoopPrinter(Printer):
 
     def loop(self, feedback: Feedback, name: str) -> str:
         self.nodes()
-        for place, i in enumerate(self.program.outputs):  # every input has been read by now
-            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot('gathered', place)}")
+        read = dict(self._read_before())
+        for place, i in enumerate(self.program.outputs):
+            x = read.get(i, self.names[i])
+            self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('gathered', place)}")
         return self._through_time(self.inside(name), feedback, name)
+
+    def _read_before(self) -> Iterator[tuple[int, str]]:
+        """Outputs that are inputs as they were, read before any place is written: segments load inputs where used."""
+        for i in dict.fromkeys(self.program.outputs):
+            if self.program.nodes[i].op == "input":
+                yield i, self.body.put(f"bitcast {self.lanes.vector} {self.names[i]} to {self.lanes.vector}")
 
     def _through_time(self, inside: str, feedback: Feedback, name: str) -> str:
         """The two loops, over trajectories and steps, with what is moved in and out."""

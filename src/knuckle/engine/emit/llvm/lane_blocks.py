@@ -2,6 +2,9 @@
 
 The result is an array [block of states][value][state in the block]. Values that are equal in every state are there
 once. Turning long results over, so that those of a state lie side by side, takes longer than many of them to compute.
+
+Values are computed in whatever order, and wait for those of their block; then all go out in a row, past the caches if
+these do not hold the result (`streaming_stores`).
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 from knuckle.engine.trace import Program
 
 from .batch_loop import Printer
+from .streaming_stores import BYTES
 from .vector_lanes import Lanes
 
 
@@ -16,9 +20,8 @@ class BlocksPrinter(Printer):
     """Prints a program whose results stay in blocks of states."""
 
     def store(self, place: int, x: str) -> None:
-        """A result, where the caller's memory begins wherever it likes."""
-        place_in = self._slot("results", place)
-        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {place_in}, align {self.lanes.bytes}")
+        """A result, with the others of its block."""
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}")
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
@@ -26,10 +29,19 @@ class BlocksPrinter(Printer):
         size = sum(size for _, size in self.program.arguments)
         newline = "\n"
         return f"""{newline.join([self.declarations(), *self.blocks.texts()])}
+!0 = !{{i32 1}}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, size)} x {V}], align 64{self.allocated()}
+  %results = alloca [{max(1, len(places))} x {V}], align 64
   %last = sub i64 %end, 1
+  %states = sub i64 %end, %start
+  %bytes = mul i64 %states, {len(places) * lanes.bytes}
+  %no_cache = icmp sge i64 %bytes, {BYTES}
+  %begins = ptrtoint ptr %out to i64
+  %beside = and i64 %begins, {lanes.width * lanes.bytes - 1}
+  %on_line = icmp eq i64 %beside, 0
+  %is_streamed = and i1 %no_cache, %on_line
   br label %begin
 begin:
   %b = phi i64 [%start, %entry], [%next, %latch]
@@ -38,8 +50,21 @@ begin:
 main:
   %block = sdiv i64 %b, {lanes.width}
   %values = mul i64 %block, {len(places)}
-  %results = getelementptr {V}, ptr %out, i64 %values
+  %there = getelementptr {V}, ptr %out, i64 %values
   {inside}
+  br i1 %is_streamed, label %stream, label %plain
+stream:
+  %k = phi i64 [0, %main], [%k1, %stream]
+  %from = getelementptr {V}, ptr %results, i64 %k
+  %to = getelementptr {V}, ptr %there, i64 %k
+  %value = load {V}, ptr %from
+  store {V} %value, ptr %to, align {lanes.width * lanes.bytes}, !nontemporal !0
+  %k1 = add i64 %k, 1
+  %on = icmp slt i64 %k1, {len(places)}
+  br i1 %on, label %stream, label %latch
+plain:
+  call void @llvm.memcpy.p0.p0.i64(ptr align {lanes.bytes} %there, ptr align 64 %results,
+      i64 {len(places) * lanes.width * lanes.bytes}, i1 false)
   br label %latch
 latch:
   %next = add i64 %b, {lanes.width}

@@ -1,10 +1,22 @@
-"""MuJoCo's actuators without states as `Actuator`s; a warning names the others, and why they do not come over."""
+"""MuJoCo's actuators as `Actuator`s; a warning names the others, and why they do not come over."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from knuckle.formats.mjcf.mjcf_source import MjcfSource, numbers
 from knuckle.formats.mjcf.mjcf_tree import MjcfTree
-from knuckle.model.actuators import Actuator, AlongLine, AtFrame, AtJoints, Transmission
+from knuckle.model.actuators import (
+    Actuator,
+    ActuatorDynamics,
+    AlongLine,
+    AtBallJoint,
+    AtFrame,
+    AtFreeJoint,
+    AtJoints,
+    BetweenFrames,
+    Transmission,
+)
 
 from .actuator_notes import count, is_switched_off, output
 
@@ -39,6 +51,24 @@ def _actuator(source: MjcfSource, a: int, at: Transmission) -> Actuator:
         (bias[0], bias[1], bias[2]),
         (controls[0], controls[1]) if is_clamped else None,
         (forces[0], forces[1]) if m.actuator_forcelimited[a] else None,
+        _dynamics(source, a),
+    )
+
+
+def _dynamics(source: MjcfSource, a: int) -> ActuatorDynamics | None:
+    """The state of an actuator, if it has one."""
+    m, kinds = source.m, source.mujoco.mjtDyn
+    words = {int(kinds.mjDYN_INTEGRATOR): "integrator", int(kinds.mjDYN_FILTER): "filter"}
+    words[int(kinds.mjDYN_FILTEREXACT)] = "filterexact"
+    kind: Any = words.get(int(m.actuator_dyntype[a]))
+    if kind is None:
+        return None
+    low, high = (float(x) for x in m.actuator_actrange[a])
+    return ActuatorDynamics(
+        kind,
+        max(0.0, float(m.actuator_dynprm[a][0])),
+        (low, high) if m.actuator_actlimited[a] else None,
+        source.has("actuator_actearly", a),
     )
 
 
@@ -50,8 +80,11 @@ def _input(source: MjcfSource, a: int) -> int:
 def _why_not(source: MjcfSource, a: int) -> str:
     """Why the law of an actuator does not come over; nothing if it does."""
     m, words = source.m, source.mujoco
-    if int(m.actuator_dyntype[a]) != int(words.mjtDyn.mjDYN_NONE):
-        return "it has a state of its own (dyntype)"
+    kinds = words.mjtDyn.mjDYN_NONE, words.mjtDyn.mjDYN_INTEGRATOR, words.mjtDyn.mjDYN_FILTER
+    if int(m.actuator_dyntype[a]) not in [int(kind) for kind in (*kinds, words.mjtDyn.mjDYN_FILTEREXACT)]:
+        return "its state is none of integrator, filter and filterexact (dyntype)"
+    if hasattr(m, "actuator_actnum") and int(m.actuator_actnum[a]) > 1:
+        return f"it has {int(m.actuator_actnum[a])} states"
     if hasattr(m, "actuator_ctrlnum") and int(m.actuator_ctrlnum[a]) != 1:
         return f"it has {int(m.actuator_ctrlnum[a])} inputs"
     if hasattr(m, "actuator_plugin") and int(m.actuator_plugin[a]) >= 0:
@@ -68,14 +101,18 @@ def _transmission(source: MjcfSource, tree: MjcfTree, a: int) -> Transmission | 
     m, trn, joints = source.m, source.mujoco.mjtTrn, source.mujoco.mjtJoint
     kind, k, other = int(m.actuator_trntype[a]), *(int(x) for x in m.actuator_trnid[a][:2])
     gear = numbers(m.actuator_gear[output(source, a)])
+    force, moment = (gear[0], gear[1], gear[2]), (gear[3], gear[4], gear[5])
     if kind in (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT)):
-        if int(m.jnt_type[k]) not in (int(joints.mjJNT_HINGE), int(joints.mjJNT_SLIDE)):
-            return "it acts at a ball or free joint"
-        return AtJoints((tree.joints[tree.numbers[k]].name,), (gear[0],))
+        name, in_parent = tree.joints[tree.numbers[k]].name, kind == int(trn.mjTRN_JOINTINPARENT)
+        if int(m.jnt_type[k]) == int(joints.mjJNT_BALL):
+            return AtBallJoint(name, force, in_parent)
+        if int(m.jnt_type[k]) == int(joints.mjJNT_FREE):
+            return AtFreeJoint(name, moment, force, in_parent)
+        return AtJoints((name,), (gear[0],))
     if kind == int(trn.mjTRN_SITE) and other < 0:
-        return AtFrame(tree.sites[k], (gear[3], gear[4], gear[5]), (gear[0], gear[1], gear[2]))
+        return AtFrame(tree.sites[k], moment, force)
     if kind == int(trn.mjTRN_SITE):
-        return "it acts at a site relative to another one (refsite)"
+        return BetweenFrames(tree.sites[k], tree.sites[other], moment, force)
     if kind != int(trn.mjTRN_TENDON):
         return "its transmission is none of joint, tendon or site"
     first = int(m.tendon_adr[k])

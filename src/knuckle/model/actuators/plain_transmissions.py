@@ -1,4 +1,4 @@
-"""Where an actuator acts: at joints, at a frame, or along a line.
+"""Where an actuator acts: at joints, at frames, or along a line.
 
 A transmission has a length l and a rate l̇, which the law of an actuator may depend on, and turns its force f into
 joint forces ∂l/∂q f.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 from knuckle.model.parts import ROOT
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO, constant
-from knuckle.spatial import Force
+from knuckle.spatial import Force, Vector
 
 if TYPE_CHECKING:
     from knuckle.model.model import Model
@@ -32,6 +32,8 @@ class TransmissionState:
     q: Any
     v: Any
     V: Mapping[int, Any]
+    X0: Mapping[int, Any]
+    """From base to body coordinates"""
     lines: Mapping[str, Any]
     """By name: an element, its frames, and where these are and how they move"""
 
@@ -50,6 +52,7 @@ class AtJoints:
     gears: tuple[float, ...]
 
     is_on_bodies: ClassVar[bool] = False
+    period: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         for name in ("joints", "gears"):
@@ -57,7 +60,7 @@ class AtJoints:
             object.__setattr__(self, name, (value,) if isinstance(value, (str, int, float)) else tuple(value))
         if not self.joints or len(self.joints) != len(self.gears):
             raise ValueError(f"an actuator at joints has a gear for each: {self.joints} and {self.gears}")
-        _must_be_finite("gears", self.gears)
+        must_be_finite("gears", self.gears)
 
     def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
@@ -67,7 +70,7 @@ class AtJoints:
     def at_joints(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is at joints of one variable."""
         for name, gear in zip(self.joints, self.gears, strict=True):
-            yield at.model.joint_index(name), constant(gear) * f
+            yield at.model.joint_index(name), Vector((constant(gear) * f,))
 
     def on_bodies(self, at: TransmissionState, f: Any) -> Pushes:
         """What a force f is on bodies: nothing besides that at joints."""
@@ -106,10 +109,11 @@ class AtFrame:
     force: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
     is_on_bodies: ClassVar[bool] = True
+    period: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        _must_be_finite("moment", self.moment)
-        _must_be_finite("force", self.force)
+        must_be_finite("moment", self.moment)
+        must_be_finite("force", self.force)
 
     def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
@@ -159,9 +163,10 @@ class AlongLine:
     gear: float = 1.0
 
     is_on_bodies: ClassVar[bool] = True
+    period: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        _must_be_finite("gear", (self.gear,))
+        must_be_finite("gear", (self.gear,))
 
     def reach(self, at: TransmissionState) -> tuple[Any, Any]:
         """l and l̇."""
@@ -192,14 +197,12 @@ class AlongLine:
         return f"along {self.line}" if self.gear == 1 else f"{self.gear:g} × along {self.line}"
 
 
-Transmission: TypeAlias = AtJoints | AtFrame | AlongLine
-
-
 def is_limit(effort: float) -> bool:
     """Whether an effort of a joint limits anything: 0, as many files have it, does not."""
     return 0 < effort < math.inf
 
 
-def _must_be_finite(name: str, values: tuple[float, ...]) -> None:
+def must_be_finite(name: str, values: tuple[float, ...]) -> None:
+    """An error for numbers of an actuator that are none."""
     if not all(map(math.isfinite, values)):
         raise ValueError(f"{name} of an actuator are finite numbers, not {values}")
