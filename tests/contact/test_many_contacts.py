@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ import pytest
 import knuckle as kn
 from knuckle.integrators import ColliderSteps, ContactSteps, default_steps
 from knuckle.joints import Free
-from knuckle.model import Box, Sphere, solid_box
+from knuckle.model import Box, Capsule, Sphere, solid_box
+from knuckle.model.surfaces import ContactRules, Surface
 
 from ..seeds import quick
 from .scenes import RADIUS, ball, box, on_plane, placed
@@ -51,6 +53,86 @@ def test_a_pile_at_rest_does_not_drift():
     motion = kn.simulate(model, start, None, 0.5, dt=5e-3, integrator=STEPS)
     assert np.abs(kn.difference(model, motion.q[0], motion.q[-1])).max() < 1e-14
     assert np.abs(motion.v).max() < 2e-13
+
+
+@pytest.mark.parametrize("steps", [STEPS, None], ids=["compiled", "loops"])
+def test_what_strikes_within_a_step_leaves_with_e(steps: ContactSteps | None):
+    """From a gap that closes in the step, whatever is left of it: v' = −e v."""
+    model = on_plane(ball(), friction=0.0, restitution=0.6)
+    how = steps or ColliderSteps(kn.contact.ShapeCollider.of(model))
+    stepper = kn.simulation.stepper(model, how)
+    start = stepper.start(0.0, placed(model, (0, 0, RADIUS + 1e-3)), np.array([0, 0, 0, 0.3, 0, -2.0]), 1e-3)
+    assert stepper.step(0.0, start, 1e-3).v[5] == pytest.approx(1.2, rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_step_by_loops_is_the_step_of_compiled_code(seed: int):
+    """Two balls that turn strike each other, in any direction, and rub, turn and roll against each other."""
+    rng = np.random.default_rng(seed)
+    surface = Surface(friction=0.5, torsional=0.01, rolling=0.02, restitution=[0.0, 0.5][seed])
+    model = on_plane(ball(), ball(3.0)).replace(contact=ContactRules((surface,)))
+    way = rng.normal(size=3)
+    way *= (2 * RADIUS + 1e-4) / np.linalg.norm(way)
+    q, v = placed(model, (0, 0, 1), (way[0], way[1], 1 + way[2])), 2 * rng.normal(size=12)
+    v[3:6] += 40 * way
+    q1, v1, impulses = after_a_step(model, STEPS, q, v)
+    q2, v2, _ = after_a_step(model, ColliderSteps(kn.contact.ShapeCollider.of(model)), q, v)
+    assert np.abs(impulses).max() > 0.1
+    np.testing.assert_allclose([*q2, *v2], [*q1, *v1], rtol=0, atol=1e-9)
+
+
+def after_a_step(
+    model: kn.Model, how: ContactSteps | ColliderSteps, q: Any, v: Any, dt: float = 1e-3
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The state after a step, and its impulses."""
+    stepper = kn.simulation.stepper(model, how)
+    state = stepper.step(0.0, stepper.start(0.0, np.array(q, float), np.array(v, float), dt), dt)
+    return np.asarray(state.q), np.asarray(state.v), np.asarray(state.memory[0])
+
+
+def test_rebound_with_friction_in_a_step_by_loops():
+    """A rod that would gain energy by Newton's law strikes under gravity: as compiled steps."""
+    model = on_plane((solid_box(1.0, (0.1, 0.1, 1.0)), Capsule(0.05, 0.9)), friction=1.0, restitution=1.0)
+    height = 0.45 * math.sqrt(0.5) + 0.05 + 1e-4
+    q = [math.cos(math.pi / 8), 0, math.sin(math.pi / 8), 0, 0, 0, height]
+    v = np.zeros(6)
+    v[3:] = np.array(kn.body_poses(model, np.array(q))[0, :3, :3]).T @ [0.6, 0, -1.0]
+    one = after_a_step(model, STEPS, q, v, 1e-2)
+    other = after_a_step(model, ColliderSteps(kn.contact.ShapeCollider.of(model)), q, v, 1e-2)
+    assert np.abs(one[2]).max() > 0.1
+    np.testing.assert_allclose(np.concatenate(other[:2]), np.concatenate(one[:2]), rtol=0, atol=1e-9)
+
+
+def test_what_is_struck_strikes_the_next_in_the_same_step():
+    """The third ball is not near to anything that moves before the second is struck: as compiled steps."""
+    model = on_plane(ball(), ball(), ball(), friction=0.0, restitution=1.0)
+    q = placed(model, (0, 0, 1), (2 * RADIUS, 0, 1), (4 * RADIUS + 1e-3, 0, 1))
+    v = np.zeros(18)
+    v[3] = 10.0
+    one = after_a_step(model, STEPS, q, v)
+    other = after_a_step(model, ColliderSteps(kn.contact.ShapeCollider.of(model)), q, v)
+    assert one[1][15] > 1.0
+    np.testing.assert_allclose(np.concatenate(other[:2]), np.concatenate(one[:2]), rtol=0, atol=1e-9)
+
+
+def test_springs_dampers_and_friction_of_joints_in_a_step_by_loops():
+    """Feet on sliders with springs, dampers and friction, stiff for the step, one on the ground: as compiled steps."""
+    b = kn.Builder("stand", gravity=(0, 0, -9.81))
+    b.ground()
+    inertia, slider = solid_box(1.0, (0.1, 0.1, 0.1)), kn.joints.Prismatic("z")
+    b.body("table", joint=Free(), at=(0, 0, 0.5), inertia=solid_box(5.0, (0.4, 0.4, 0.1)))
+    for k, x in enumerate((-0.2, 0.2)):
+        b.body(
+            f"foot{k}", on="table", at=(x, 0, -0.4 + 0.1 * k), joint=slider, inertia=inertia, collisions=Sphere(RADIUS),
+            stiffness=4e4 * (1 + k), damping=90.0 + k, friction=3.0 + k,
+        )  # fmt: skip
+    model = b.build()
+    q, v = np.array(kn.neutral(model)), np.array([0.1, -0.2, 0.3, 0.1, 0.2, -1.0, 0.4, -0.7])
+    q[7:] = 0.0, 0.02
+    one = after_a_step(model, STEPS, q, v)
+    other = after_a_step(model, ColliderSteps(kn.contact.ShapeCollider.of(model)), q, v)
+    assert np.abs(one[2]).max() > 0.1
+    np.testing.assert_allclose(np.concatenate(other[:2]), np.concatenate(one[:2]), rtol=0, atol=1e-9)
 
 
 def wall(columns: int, rows: int) -> tuple[kn.Model, np.ndarray]:
