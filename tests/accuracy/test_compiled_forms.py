@@ -55,6 +55,19 @@ def test_inertias_that_come_together_are_rounded_once() -> None:
         assert relative_error(left.astype(float), whole).max() < ROUNDING
 
 
+def test_rotations_of_the_compiled_form_are_rotations() -> None:
+    """EᵀE is one to a rounding, however many rotations of doubles were multiplied."""
+    b, rng = kn.Builder("chain"), np.random.default_rng(3)
+    for k in range(20):
+        at = {"xyz": rng.standard_normal(3), "rpy": rng.standard_normal(3)}
+        b.body(f"b{k}", f"b{k - 1}" if k else None, Revolute(rng.standard_normal(3)), at, mass=1.0, com=(0.1, 0.2, 0.3))
+    for joint in canonical(b.build()).light.joints:
+        E = [[Fraction(float(x)) for x in row] for row in joint.X_tree.E]
+        for i in range(3):
+            for k in range(3):
+                assert abs(float(sum(E[m][i] * E[m][k] for m in range(3)) - (i == k))) < 1.5 * ROUNDING
+
+
 @pytest.mark.parametrize("angle", [0.3, -0.7, 1.3, 1.57079632679, -1.57079632679, 2.0, 3.0, -2.5, 3.1415, 4.9e-12])
 def test_an_angle_that_goes_to_the_joint_is_there(angle: float) -> None:
     joint, q = offset_by(Revolute("z"), math.cos(angle), math.sin(angle)), Vector([0.4])

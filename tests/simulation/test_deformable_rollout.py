@@ -54,7 +54,7 @@ def test_trajectories_are_those_of_simulations() -> None:
     must_be_the_same(many, each)
     assert many.nodes("block").shape == (3, 4, 12, 3)
     assert many[1:].nodes("block").shape == (2, 4, 12, 3)
-    assert np.array_equal(many[many.q[:, 0, 0] > 0].node_rows.x, many.node_rows.x[:2])
+    assert np.array_equal(many[many.q[:, 0, 0] > 0].nodes("block"), many.nodes("block")[:2])
 
 
 def test_on_a_floor_and_on_threads() -> None:
@@ -90,13 +90,27 @@ def test_kernels_forces_of_every_step_and_functions() -> None:
     assert np.array_equal(asked, STEP * np.arange(steps))
     assert np.array_equal(given.q, same.q)
     assert np.array_equal(given.tau, same.tau)
-    assert np.array_equal(given.node_rows.x, same.node_rows.x)
+    assert np.array_equal(given.nodes("block"), same.nodes("block"))
     assert not np.array_equal(given.q, kn.rollout(model, Q, None, pushes[:, :1], STEP, steps=steps).q)
     wrench = np.zeros((1, 6))
     wrench[0, 3] = 2.0
     pushed = kn.rollout(model, Q, None, None, STEP, steps=2, external_forces=lambda model: wrench)
     alone = kn.simulate(model, Q[2], None, 2 * STEP, dt=STEP, external_forces=wrench)
     assert np.array_equal(pushed.q[2], alone.q)
+
+
+def test_actuators() -> None:
+    """Constant controls, of each trajectory its own; those that change are refused."""
+    servo = kn.actuators.position_servo("servo", "arm_joint", kp=5.0, kv=0.1)
+    model, u = flail().replace(actuators=(servo,)), np.array([[[0.4]], [[-0.3]]])
+    many = kn.rollout(model, Q[:2], None, None, STEP, steps=3, controls=u)
+    must_be_the_same(many, [kn.simulate(model, Q[k], None, 3 * STEP, dt=STEP, controls=u[k, 0]) for k in (0, 1)])
+    for text, controls in (
+        ("applied_controls is given for every step", np.zeros((3, 1))),
+        ("controls that are a function", lambda model, q: -q),
+    ):
+        with pytest.raises(kn.ModelError, match=text):
+            kn.rollout(model, Q, None, None, STEP, steps=3, controls=controls)
 
 
 def test_files_keep_the_nodes(tmp_path: Path) -> None:
@@ -125,9 +139,12 @@ def test_what_is_refused() -> None:
     sampled = kn.SampledController(lambda model, q: -q, period=STEP)
     for text, options in (
         ("model_fn", {"model_fn": heavier, "parameters": {"mass": 1.0}}),
-        ("controller", {"controller": sampled}),
+        ("a sampled controller", {"controller": sampled}),
         ("save_contacts", {"save_contacts": True}),
-        ("time_varying", {"controller": held_up, "parameters": {"gain": np.ones((2, 1))}, "time_varying": ["gain"]}),
+        (
+            "gain is given for every step",
+            {"controller": held_up, "parameters": {"gain": np.ones((2, 1))}, "time_varying": ["gain"]},
+        ),
     ):
         with pytest.raises(kn.ModelError, match=text):
             kn.rollout(model, None, None, None, STEP, steps=2, **options)  # type: ignore[arg-type]

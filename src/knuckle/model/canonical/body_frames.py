@@ -26,7 +26,7 @@ from knuckle.joints import (
     Translational,
 )
 from knuckle.joints.axis import Z_AXIS, Unit, frame
-from knuckle.model.edit.exact_constants import is_plain
+from knuckle.model.edit.exact_constants import as_rotation, is_plain
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, TreeJoint
 from knuckle.scalar import ONE, ZERO
@@ -200,7 +200,8 @@ class Placing:
 
     def _between(self, i: int, kind: Joint, turn: tuple[Any, Any] | None, X_tree: Transform) -> TreeJoint:
         turned = kind if turn is None else offset_by(kind, *turn)
-        return dataclasses.replace(self.model.joints[i], type=turned, X_tree=X_tree)
+        exact = as_rotation(X_tree) if is_plain(X_tree) else X_tree
+        return dataclasses.replace(self.model.joints[i], type=turned, X_tree=exact)
 
     def inertia(self, i: int) -> Inertia:
         """The inertia of body i in its new frame."""

@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 
 from knuckle.scalar import ONE, ZERO, constant
 from knuckle.spatial import Inertia, Sym3, Transform
+from knuckle.spatial.three import IDENTITY3, matmul, matscale, matsub, transpose
 
 BITS = 140
 Part = TypeVar("Part", Inertia, Transform)
@@ -66,6 +67,21 @@ def together(own: Any, guests: Sequence[tuple[Any, Any]]) -> Any:
         exact_X = exactly(X)
         total = shortened(total + exact_X.T @ exactly(J) @ exact_X)
     return rounded(total)
+
+
+def as_rotation(X: Transform) -> Transform:
+    """A transform of plain numbers whose rotation is one but for some roundings, with the nearest one: ½ E (3 − EᵀE).
+
+    Each entry is rounded once; what is known to be zero or one stays so.
+    """
+    E = exactly(X).E
+    near = matscale(Fraction(1, 2), matmul(E, matsub(matscale(3, IDENTITY3), matmul(transpose(E), E))))
+
+    def entry(old: Any, new: Any) -> Any:
+        return old if old is ZERO or old is ONE or old == -1 else constant(float(new))
+
+    rows: Any = tuple(tuple(map(entry, old, new)) for old, new in zip(X.E, near, strict=True))
+    return Transform(rows, X.r)
 
 
 def _cut(x: Any) -> Fraction:

@@ -15,6 +15,7 @@ from knuckle.engine.native.threads import get_threads, shared
 from knuckle.errors import ConvergenceError, ModelError
 from knuckle.integrators.base import State
 from knuckle.model import Model
+from knuckle.simulation.long_runs.same_digits import steady_digits
 from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
 from knuckle.simulation.steps.stepper import Stepper
 from knuckle.trajectory.node_rows import NodeRows
@@ -34,14 +35,15 @@ def must_be_plain(model: Model, step: StepText, dt: float, inputs: Inputs, asked
     """An error for what rollouts with deformable bodies do not know; `asked` are arguments that may be given."""
     for name, value in asked.items():
         if value:
-            raise ModelError(f"{name}: rollouts with deformable bodies do not know it, and {model.name} has some")
+            raise ModelError(f"rollouts with deformable bodies do not know {name}, and {model.name} has such bodies")
     if dt <= 0:
         raise ValueError(f"dt={dt:g} must be above zero: steps with deformable bodies do not go back")
     moving = [name for name, x in inputs.others.items() if not isinstance(x, Clock) and x.is_moving]
     if names := [name for name in moving if name not in HELD and step.controller.has_slopes]:
         raise ModelError(
-            f"time_varying names {names[0]}, and the slopes of a controller that is a kernel are part of the steps of "
-            f"{model.name}, which has deformable bodies: take a function of Python's, which is called once a step"
+            f"{names[0]} is given for every step, and slopes of controllers that are kernels, and of actuators, are "
+            f"part of the steps of {model.name}, which has deformable bodies: take a controller that is a function of "
+            "Python's, which is called once a step"
         )
 
 
@@ -68,7 +70,8 @@ class DeformableRollout:
         kept = NodeRows(*(np.full((*batch, rows, nodes, 3), np.nan) for _ in "xu"))
         last = {"q": np.empty((*batch, self.model.nq)), "v": np.empty((*batch, self.model.nv))}
         last[UNTIL] = np.full((*batch, 1), self.t0)
-        runs = {at: _Run(self, at) for at in places}
+        with steady_digits():
+            runs = {at: _Run(self, at) for at in places}
 
         def save(at: Index, row: int) -> None:
             state = runs[at].state
@@ -86,10 +89,10 @@ class DeformableRollout:
 
         for at in places:
             save(at, 0)
-        if self.ask is None:
-            self._share(places, lambda at, ended: follow(at, 0, steps, ended, {}))
-        else:
-            for k in range(steps):
+        with steady_digits():
+            if self.ask is None:
+                self._share(places, lambda at, ended: follow(at, 0, steps, ended, {}))
+            for k in range(steps) if self.ask is not None else ():
                 held = self._asked(k, runs)
                 self._share(places, lambda at, ended, k=k, held=held: follow(at, k, k + 1, ended, held))
         for at, one in runs.items():

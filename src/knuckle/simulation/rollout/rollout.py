@@ -141,7 +141,10 @@ def rollout(
     q, v = _room(out, inputs, len(at))
     is_plain = not (asks or save_contacts or which or step.sampled or step.model_fn)
     many = _in_loops(model, method) if steps and is_plain and method.solves_contacts else None
-    given = {"controller": law, "model_fn": step.model_fn, "excitations": which, "save_contacts": save_contacts}
+    given = {
+        "a sampled controller": law, "model_fn": step.model_fn, "states of muscles and actuators": which,
+        "save_contacts": save_contacts, "controls that are a function of Python's": held_controls,
+    }  # fmt: skip
     soft, nodes = _with_nodes(model, step, dt, inputs, given) if model.deformables else None, None
     forces = _forces(out, inputs, len(at), model.nv) if forces_of_python else None
     excited = _excited(inputs, len(at), which.muscles) if python[2] and which else None

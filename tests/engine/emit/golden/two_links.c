@@ -29,15 +29,15 @@ void two_links(const double *q, const double *v, const double *a, double *out)
     const double t17 = t2 * t16;
     const double t18 = t3 * t11;
     const double t19 = t4 * t14;
-    const double t20 = t18 + t19;
-    const double t21 = t8 * t17;
-    const double t22 = t20 - t21;
+    const double t20 = t8 * t17;
+    const double t21 = t18 + t19;
+    const double t22 = t21 - t20;
     const double t23 = t3 * t14;
     const double t24 = 0x1p-2 * t4;
-    const double t25 = t23 + t24;
-    const double t26 = t1 * t1;
-    const double t27 = t8 * t26;
-    const double t28 = t25 + t27;
+    const double t25 = t1 * t1;
+    const double t26 = t8 * t25;
+    const double t27 = t23 + t24;
+    const double t28 = t26 + t27;
     out[0] = t22;
     out[1] = t28;
 }
