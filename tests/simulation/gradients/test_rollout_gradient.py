@@ -303,8 +303,9 @@ class TestLaws:
             adjoint = A[k].T @ adjoint
         assert np.allclose(np.concatenate([found["q0"], found["v0"]]), adjoint, rtol=1e-12)
         assert np.allclose(found["w"], np.concatenate([motion.q[-1], motion.v[-1]]), rtol=1e-14)
-        assert (found.q == motion.q[-1]).all()
-        assert (found.v == motion.v[-1]).all()
+        # steps that note what they solve for may round in another order
+        np.testing.assert_array_max_ulp(found.q, motion.q[-1], 4)
+        np.testing.assert_array_max_ulp(found.v, motion.v[-1], 4)
 
     def test_batches_are_single_trajectories(self) -> None:
         """Of any shape, in pieces that memory asks for, with forces for all of them or for each."""
