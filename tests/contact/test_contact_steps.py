@@ -210,3 +210,13 @@ def test_shapes_without_a_text_are_named():
     model = on_plane(box(), (solid_box(1.0, (0.2, 0.2, 0.2)), Cylinder(0.1, 0.2)))
     with pytest.raises(kn.ModelError, match="a box of 'body0' and a cylinder of 'body1' cannot be computed"):
         kn.contact.gaps(model, kn.neutral(model))
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_both_ends_of_a_range_stop_a_joint(way: float):
+    """A slider between −0.1 and 0.3 m goes to the end that it is sent to, and stays there."""
+    b = kn.Builder("slider", gravity=(0, 0, 0))
+    b.body("slide", joint=Prismatic("x"), inertia=solid_box(1.0, (0.1, 0.1, 0.1)), limits=(-0.1, 0.3))
+    found = kn.rollout(b.build(), [0.05], [2.0 * way], None, 1e-2, steps=40, integrator=ContactSteps(joint_limits=True))
+    assert found.q[-1, 0] == pytest.approx(0.3 if way > 0 else -0.1, abs=1e-9)
+    assert found.v[-1, 0] == pytest.approx(0.0, abs=1e-9)

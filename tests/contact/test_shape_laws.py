@@ -43,6 +43,22 @@ def test_the_least_gap_of_boxes_that_overlap_is_the_way_out():
     assert inside > 30
 
 
+def test_a_capsule_in_a_box_goes_out_the_shortest_way():
+    """By the least way along which the axis leaves: through faces and over edges, as of a box without width."""
+    rng, inside = np.random.default_rng(11), 0
+    for _ in range(60):
+        capsule, box = DRAWN["capsule"](rng), DRAWN["box"](rng)
+        assert isinstance(capsule, Capsule)
+        assert isinstance(box, Box)
+        X, Y = Placement.random(rng, 0.1), Placement.random(rng, 0.1)
+        axis = separation(Box((0.0, 0.0, capsule.length)), X, box, Y)
+        if axis < -1e-3:
+            inside += 1
+            least = gaps(capsule, X.X, box, Y.X).min()
+            assert least == pytest.approx(axis - capsule.radius, abs=1e-7)
+    assert inside > 20
+
+
 @pytest.mark.parametrize(("one", "other"), [*PAIRS, *ON_PLANE])
 def test_the_least_gap_closes_with_the_velocity_along_the_normal(one: str, other: str):
     """φ̇ = n · (v₁ − v₂) at the point (RBDA 11.37), overlapping or not."""
