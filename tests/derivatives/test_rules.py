@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.differentiate.derivative_texts import Gradients, OfLibrary, Rates
+from knuckle.engine.differentiate.derivative_texts import Call, Gradients, OfLibrary, Rates
+from knuckle.engine.differentiate.solved_results import solved_count
 from knuckle.engine.trace.blocks import Ruled
 from knuckle.engine.trace.execute import record
 from knuckle.engine.trace.regions import trace_rolled
@@ -17,7 +18,7 @@ from knuckle.engine.trace.rolled_blocks import RolledBlock
 from knuckle.joints import Free, Revolute, Spherical
 from knuckle.model import solid_box
 from knuckle.model.edit import attach, with_joint
-from knuckle.spatial import Inertia, Transform
+from knuckle.spatial import Inertia, Transform, Vector
 
 from .cases import MECHANISMS
 
@@ -129,3 +130,20 @@ def test_parameters_of_every_kind_by_the_rule(name: str) -> None:
     shapes = {"q": (model.nq,), "v": (model.nv,), "tau": (model.nv,), "p": p.shape}
     program = record(lambda **x: with_all.reference(model, **x), shapes, lambda r: (list(r), (len(r),)), has_rules=True)
     assert any(isinstance(block, Ruled) for block in program.blocks)
+
+
+def test_what_was_solved_for_may_be_known() -> None:
+    """With the accelerations of another run nothing is solved again, and derivatives are by those that are given."""
+    model = chain(3, Free())
+    s = kn.testing.random_state(model, 3)
+    arrays = {"q": s.q, "v": s.v, "tau": s.a}
+    call = Call.of(FORWARD, model, {name: Vector(x.tolist()) for name, x in arrays.items()})
+    assert solved_count(call.specialization, call.shapes) == model.nv
+    sweep, _ = call.sweep()
+    assert np.allclose(sweep.solved, kn.forward_dynamics(model, s.q, s.v, s.a), rtol=1e-9)
+    weights = np.random.default_rng(1).normal(size=model.nv).tolist()
+    again, _ = call.sweep(known=sweep.solved)
+    assert again.pulled(weights) == sweep.pulled(weights)
+    other, _ = call.sweep(known=[x + 1.0 for x in sweep.solved])
+    assert other.outputs == [x + 1.0 for x in sweep.outputs]
+    assert other.pulled(weights) != sweep.pulled(weights)

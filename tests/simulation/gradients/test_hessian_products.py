@@ -9,28 +9,16 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators.registry import INTEGRATORS
-from knuckle.joints import Free, Prismatic, Revolute, Spherical
+from knuckle.joints import Prismatic, Revolute
 from knuckle.model import solid_box
 from knuckle.simulation.gradients.position_entries import PositionEntries
+
+from .rollout_mechanisms import arm, flying
 
 Array = np.ndarray[Any, Any]
 SMOOTH = [name for name in INTEGRATORS if name != "contact"]
 AROUND = np.array([-2, -1, 1, 2])
 WEIGHTS = np.array([1, -8, 8, -1]) / 12
-
-
-def arm() -> kn.Model:
-    b = kn.Builder("arm")
-    b.body("a", joint=Revolute((0.0, 1.0, 0.0)), inertia=solid_box(1.0, (0.5, 0.1, 0.2)), damping=0.05)
-    b.body("b", "a", Revolute((0.0, 0.6, 0.8)), dict(xyz=(0.5, 0.0, 0.0)), inertia=solid_box(0.6, (0.4, 0.1, 0.1)))
-    return b.build()
-
-
-def flying() -> kn.Model:
-    b = kn.Builder("flying")
-    b.body("trunk", joint=Free(), inertia=solid_box(2.0, (0.5, 0.3, 0.2)))
-    b.body("ball", "trunk", Spherical(), dict(xyz=(0.3, 0.0, 0.1)), inertia=solid_box(0.7, (0.2, 0.4, 0.1)))
-    return b.build()
 
 
 @kn.kernel
@@ -204,6 +192,7 @@ def test_mistakes_are_named() -> None:
 
     raises(TypeError, "direction names arguments that are given: q0, v0, not 'tau'", {"tau": np.zeros(2)})
     raises(TypeError, "direction is empty", {})
+    raises(TypeError, "in a dict; not in a list", [1.0, 0.0])
     raises(ValueError, r"direction\['v0'\] has shape \(3,\)", {"v0": np.zeros(3)})
     raises(ValueError, r"direction\['tau'\] has shape \(2,\)", {"tau": np.zeros(2)}, tau=np.zeros((3, 2)))
     with pytest.raises(TypeError, match="rollout_loss has no direction"):

@@ -85,6 +85,11 @@ class Direction:
     @classmethod
     def of(cls, model: Model, given: Mapping[str, ArrayLike], inside: Mapping[str, str], inputs: Inputs) -> Direction:
         """The direction that is given by the names of arguments; `inside` has those of inputs."""
+        if not isinstance(given, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            kind = type(given).__name__
+            raise TypeError(
+                f"direction says by name how some of {', '.join(inside)} change, in a dict; not in a {kind}"
+            )
         if not given:
             raise TypeError(f"direction is empty: it says how some of {', '.join(inside)} change")
         dtype = inputs.state["q"].dtype
