@@ -93,10 +93,12 @@ def default_steps(
         must_solve_contacts(model, contacts, integrator_of(integrator))
         return _given_steps(integrator, dt)
     touching = contact_integrator(model, contacts, one_state=one_state)
+    if touching is not None:  # springs and dampers of joints are those at the end of its steps
+        return Steps(touching, "contact", dt or DEFAULT_STEP)
     rate, fibers = _stiffest(model, positions), _stiffest_fibers(model, positions)
     what = "fibers of muscles" if fibers > rate.rate else "joints"
     rate = Stiffness(max(rate.damping, fibers), rate.frequency)
-    return _chosen_steps(model, dt, touching or integrator_of("rk4"), rate, what)
+    return _chosen_steps(model, dt, rate, what)
 
 
 def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
@@ -105,11 +107,9 @@ def _given_steps(integrator: str | Integrator, dt: float | None) -> Steps:
     return Steps(method, name_of(integrator), step)
 
 
-def _chosen_steps(model: Model, dt: float | None, plain: Integrator, rate: Stiffness, what: str) -> Steps:
-    """Steps of an integrator as short as what is stiff needs them, or implicit ones."""
-    step, name = dt or DEFAULT_STEP, "contact" if plain.solves_contacts else "rk4"
-    if plain.solves_contacts:  # springs and dampers of joints are those at the end of its steps
-        return Steps(plain, name, step)
+def _chosen_steps(model: Model, dt: float | None, rate: Stiffness, what: str) -> Steps:
+    """Steps of RK4 as short as what is stiff needs them, or implicit ones."""
+    step, plain, name = dt or DEFAULT_STEP, integrator_of("rk4"), "rk4"
     parts = max(rate.damping * step / DAMPED, rate.frequency * step / SWINGING)
     if dt is None and 1 < parts <= MOST_PARTS:
         n = 2 ** math.ceil(math.log2(parts))
@@ -128,7 +128,7 @@ def _soft_steps(
     rate = Stiffness(max(joints.damping, touching.damping, fibers), max(joints.frequency, touching.frequency))
     what = "soft contacts" if touching.rate >= joints.rate else "joints"
     steps = (
-        _chosen_steps(model, dt, integrator_of("rk4"), rate, what)
+        _chosen_steps(model, dt, rate, what)
         if integrator is None
         else _given_steps(integrator, dt)
     )
