@@ -104,10 +104,10 @@ def _compiled(text: str, level: int, simplify: bool) -> bytes:
 
 
 def _simplify(module: Any, machine: Any) -> None:
-    """Variables to registers, calls in place, loops over vectors."""
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = True
-    options.loop_interleaving = options.loop_unrolling = False  # loops here are short
+    """Variables to registers, calls in place. Loops here are short: over vectors they take longer, and to compile."""
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_interleaving = options.loop_unrolling = False
     options.inlining_threshold = 100
     builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
