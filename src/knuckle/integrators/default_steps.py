@@ -127,11 +127,7 @@ def _soft_steps(
     joints, touching, fibers = _stiffest(model, q), _stiffest(model, q, contacts), _stiffest_fibers(model, q)
     rate = Stiffness(max(joints.damping, touching.damping, fibers), max(joints.frequency, touching.frequency))
     what = "soft contacts" if touching.rate >= joints.rate else "joints"
-    steps = (
-        _chosen_steps(model, dt, rate, what)
-        if integrator is None
-        else _given_steps(integrator, dt)
-    )
+    steps = _chosen_steps(model, dt, rate, what) if integrator is None else _given_steps(integrator, dt)
     limit = LIMITS.get(steps.integrator.order, STABLE)
     is_explicit = steps.integrator.evaluations is not None and not isinstance(steps.integrator, Adaptive)
     if is_explicit and steps.dt is not None and touching.rate * steps.dt > limit:

@@ -1,10 +1,11 @@
 """The solution of cone problems by rounds, each of them a sweep of Gauss and Seidel and a step of Newton's method.
 
 Newton's method is on the equations of Alart and Curnier, λ = Π(λ − ρ u); sweeps bring its impulses back into the cones.
-The first round trusts the guess, and has no sweep. Where a few rounds neither solve the problem nor converge, as with
-many contacts of one body that are about to slide, contacts are compliant for a while, u = A λ + b + ε λ/ρ: Newton's
-method finds impulses then, and the compliance is taken back, at first in haste, later step by step. Where it does not,
-there is more of it, after sweeps from the best impulses so far. Late rounds begin once more, without the guess.
+The first round trusts the guess, and has no sweep; nor have rounds that begin close to a solution. Where a few rounds
+neither solve the problem nor converge, as with many contacts of one body that are about to slide, contacts are
+compliant for a while, u = A λ + b + ε λ/ρ: Newton's method finds impulses then, and the compliance is taken back, at
+first in haste, later step by step. Where it does not, there is more of it, after sweeps from the best impulses so far.
+Late rounds begin once more, without the guess.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ LATE, STILL, SAME = 20, 0.01, 1e-6
 compliance, and before, where rounds that go in a circle leave nearly the same."""
 PATIENCE, ENOUGH = 3, 1e-7
 """How many times the rounds are tried where the residual stays above so much, in m/s."""
+CLOSE = 0.01
+"""The residual, in parts of the largest velocity, below which Newton's method needs no sweep before it."""
 COLD = 0.01
 """The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
@@ -102,7 +105,9 @@ def _round(
     is_softer = less(tries, -0.5)
     impulses = [select(is_softer, a, b) for a, b in zip(best, x, strict=True)]
     is_first = less(UNKNOWN / 2, left)
-    sweeps = select(is_first, 0.0, select(is_early, 1.0, select(is_softer, float(MANY_SWEEPS), 0.0)))
+    is_close = less(left, CLOSE * problem.largest)
+    once = select(is_first, 0.0, select(is_close, 0.0, 1.0))
+    sweeps = select(is_early, once, select(is_softer, float(MANY_SWEEPS), 0.0))
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
     is_found = less(sum((absolute(x) for x in impulses), ZERO), UNKNOWN)  # not where equations are singular
