@@ -33,19 +33,16 @@ SOFTEST, SOFT = 0.1, 1e-3
 """The largest compliance, and the first one: the part of a contact's own response."""
 HASTY, HARDER, SOFTER = 1e-3, 0.1, 3.0
 """The factors of a compliance where the problem is solved, at first and after `LATE` rounds, and where it is not."""
-NEARLY_RIGID = 1e-9
-"""The compliance below which there is none."""
-SETTLED = 5.0
-"""A problem counts as solved with a residual of so many times what the compliance leaves."""
+NEARLY_RIGID, SETTLED = 1e-9, 5.0
+"""The compliance below which there is none; a problem is solved with a residual of so many times what it leaves."""
 LATE, STILL, SAME = 20, 0.01, 1e-6
 """Rounds after which up to `ENOUGH` is enough, and the part of the residual that a round changes where it is, too: with
 compliance, and before, where rounds that go in a circle leave nearly the same."""
 PATIENCE, ENOUGH = 3, 1e-7
-"""How many times the rounds are tried where the residual stays above so much, in m/s."""
-CLOSE = 0.01
-"""The residual, in parts of the largest velocity, below which Newton's method needs no sweep before it."""
-COLD = 0.01
-"""The part of the tolerance that holds without a guess: what is found is the guess of many steps."""
+"""How many more times the rounds are tried where more is left, in m/s."""
+CLOSE, VERY_CLOSE, COLD = 0.01, 1e-6, 0.01
+"""Residuals, in parts of the largest velocity, below which Newton's method needs no sweep, as long as it converges and
+at all; the part of the tolerance that holds without a guess: what is found is the guess of many steps."""
 UNKNOWN = 1e300
 """The residual of impulses that are a guess."""
 
@@ -79,8 +76,11 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
         softness = select(softens, SOFT, softness)
         is_late = less(min(LATE, rounds) - 1.5, count)
         harder = select(is_late, HARDER, HASTY)
-        is_early = less(count, RIGID + 0.5)
-        tries, softness, now, *both = _round(problem, is_early, tries, softness, harder, left, best, impulses)
+        is_sure = less(left, select(less(count, 0.5), CLOSE, VERY_CLOSE) * problem.largest)
+        once = select(is_sure, 0.0, select(less(left, UNKNOWN / 2), 1.0, 0.0))  # the guess is trusted
+        many = select(less(tries, -0.5), float(MANY_SWEEPS), 0.0)
+        sweeps = select(less(count, RIGID + 0.5), once, many)
+        tries, softness, now, *both = _round(problem, sweeps, tries, softness, harder, left, best, impulses)
         converges = less(now, CONVERGES * left)  # as long as it does, nothing else is tried
         ends = select(converges, enough, ROUNDED * enough)
         still = select(is_rigid, SAME, STILL) * left
@@ -96,18 +96,13 @@ def solved(problem: ConeProblem, start: Scalars, rounds: int, tolerance: float) 
 
 
 def _round(
-    problem: ConeProblem, is_early: Any, tries: Any, softness: Any, harder: Any, left: Any, best: Scalars, x: Scalars
+    problem: ConeProblem, sweeps: Any, tries: Any, softness: Any, harder: Any, left: Any, best: Scalars, x: Scalars
 ) -> tuple[Any, ...]:
     """Sweeps and a step of Newton's method. `tries` counts those with this compliance; `harder` makes it less.
 
-    `tries` is −1 where there is more of it than before: many sweeps from the best come first.
+    Where there is more of it than before, `tries` is −1, and the best impulses are where it begins.
     """
-    is_softer = less(tries, -0.5)
-    impulses = [select(is_softer, a, b) for a, b in zip(best, x, strict=True)]
-    is_first = less(UNKNOWN / 2, left)
-    is_close = less(left, CLOSE * problem.largest)
-    once = select(is_first, 0.0, select(is_close, 0.0, 1.0))
-    sweeps = select(is_early, once, select(is_softer, float(MANY_SWEEPS), 0.0))
+    impulses = [select(less(tries, -0.5), a, b) for a, b in zip(best, x, strict=True)]
     _, *impulses = repeated(lambda n, *x: (n - 1, *_sweep(problem, list(x))), (sweeps, *impulses), MANY_SWEEPS)
     impulses = newton(problem, impulses, softness)
     is_found = less(sum((absolute(x) for x in impulses), ZERO), UNKNOWN)  # not where equations are singular
