@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -224,13 +224,25 @@ def with_contacts(
         parts = orthogonal_ties(tree, shared, root, *ties(tree, q, here), redundant=is_redundant(model))
         y = [untied(tree, parts, x) for x in y]
     G = [[inner(tree, y[max(i, k)], y[min(i, k)]) for k in range(len(y))] for i in range(len(y))]
-    rates, earlier = [rate(after, fast, x) for x in rows], [rate(before, slow, x) for x in rows]
-    found, residual, free_work, problem = resolved(
+    rates = [rate(after, fast, x) for x in rows]
+
+    def earlier() -> list[Any]:
+        """The rates before forces act."""
+        return [rate(before, slow, x) for x in rows]
+
+    found, residual, problem = resolved(
         contacts, G, J, rates, earlier, list(impulses), dt, rounds, tolerance, with_slopes
     )
     z = whitened_sum(tree, y, transposed_times(J, found, len(y)))
-    work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
-    part = select(less(residual, WARNED), 1.0, without_gain(free_work, work))
+
+    def unsolved(more: Any, _: Any) -> tuple[Any, Any]:
+        """The part of the impulses that brings no energy."""
+        free = worked_against(contacts, rates, earlier(), dt)
+        along = sum((x * u for x, u in zip(found, free, strict=True)), ZERO)
+        work = sum((x * x for own in z.values() for x in own), compliant_work(contacts, found, dt))
+        return 0.0 * more, without_gain(along, work)
+
+    _, part = repeated(unsolved, (select(less(residual, WARNED), 0.0, 1.0), 1.0), 1)
     found, z = [part * x for x in found], {i: [part * x for x in own] for i, own in z.items()}
     change = form.per_old_joint(velocity_change(tree, shared, root, z))
     new: dict[int, tuple[Vector, Vector]] = {}
@@ -265,36 +277,45 @@ def resolved(
     G: list[list[Any]],
     J: Sequence[dict[int, Any]],
     rates: Sequence[Any],
-    earlier: Sequence[Any],
+    earlier: Callable[[], Sequence[Any]],
     impulses: list[Any],
     dt: Any,
     rounds: int,
     tolerance: float,
     solve: Solver = solved,
-) -> tuple[list[Any], Any, Any, ConeProblem]:
-    """Impulses, the residual, what they work against, and the problem that they solve.
+) -> tuple[list[Any], Any, ConeProblem]:
+    """Impulses, the residual, and the problem that they solve.
 
-    J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` those before forces act. Impulses
-    work against the mean of the rates before and after, as forces do; those that are not solved are kept from giving
-    energy.
+    J G Jᵀ is T H⁻¹ Tᵀ, `rates` are those of the rows without impulses, and `earlier` gives those before forces act.
     """
-    b, free, rebound = list[Any](), list[Any](), list[Any]()
-    mean = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
+    b = list[Any]()
     for contact in contacts:
-        n, m, slack = len(b), len(contact.rows), contact.slack(dt)
+        n, m = len(b), len(contact.rows)
         if contact.is_soft:
             (k,) = J[n]
             G[k][k] = G[k][k] + contact.compliance(dt)
-        b += [rates[n] + slack, *rates[n + 1 : n + m]]
-        free += [mean[n] + (slack if contact.is_soft else ZERO), *mean[n + 1 : n + m]]
-        rebound += [ZERO if contact.restitution is ZERO else contact.rebound(earlier[n], dt), *[ZERO] * (m - 1)]
+        b += [rates[n] + contact.slack(dt), *rates[n + 1 : n + m]]
     problem = ConeProblem.along(G, J, b, [contact.law for contact in contacts])
-    if any(x is not ZERO for x in rebound):
-        found, residual = solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve)
-    else:
-        found, residual = solve(problem, impulses, rounds, tolerance)
-    along = sum((x * u for x, u in zip(found, free, strict=True)), ZERO)
-    return found, residual, along, problem
+    if all(contact.restitution is ZERO for contact in contacts):
+        return *solve(problem, impulses, rounds, tolerance), problem
+    rebound, before = list[Any](), earlier()
+    for contact in contacts:
+        n, m = len(rebound), len(contact.rows)
+        first = ZERO if contact.restitution is ZERO else contact.rebound(before[n], dt)
+        rebound += [first, *[ZERO] * (m - 1)]
+    free = worked_against(contacts, rates, before, dt)
+    return *solved_with_rebound(problem, rebound, free, impulses, rounds, tolerance, solve), problem
+
+
+def worked_against(contacts: Sequence[Contact], rates: Sequence[Any], earlier: Sequence[Any], dt: Any) -> list[Any]:
+    """The mean of the rates before and after forces act, against which impulses work as they do."""
+    free = [(x + y) / 2 for x, y in zip(rates, earlier, strict=True)]
+    n = 0
+    for contact in contacts:
+        if contact.is_soft:
+            free[n] = free[n] + contact.slack(dt)
+        n += len(contact.rows)
+    return free
 
 
 def compliant_work(contacts: Sequence[Contact], impulses: Sequence[Any], dt: Any) -> Any:

@@ -243,6 +243,8 @@ main:
   %x60 = fadd contract <2 x double> %x9, %x59
   %x61 = getelementptr <2 x double>, ptr %results, i64 0
   store <2 x double> %x60, ptr %x61
+  br label %computed
+computed:
   %out_x0 = add i64 %b, 1
   %out_x1 = icmp sle i64 %out_x0, %last
   br i1 %out_x1, label %out_close, label %out_apart

@@ -111,6 +111,8 @@ def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
 ZERO = Node("constant", 0.0)
 LYING = 16
 """Inputs that a block takes from where they lie; fewer may be in registers anyway."""
+MANY = 8
+"""Numbers that are not stored for rounds which no lane runs; to store fewer is as soon done."""
 BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 
 
@@ -164,8 +166,7 @@ class Printer:
     def call(self, block: Block, node: Node) -> str:
         """Runs a block; returns the room in which its results are, until it runs again: they are read at once."""
         if isinstance(block, Laid):
-            room = self._laid(f"laid{block.n}", node.operands)
-            self.callers[room] = node
+            self.callers[room := self._laid(f"laid{block.n}", node.operands)] = node
             return room
         if isinstance(block, (Called, Repeated)):
             return self._call_body(block, node)
@@ -185,8 +186,26 @@ class Printer:
         buffers = list(dict.fromkeys(place[0] for place in at if place is not None))
         places = tuple(None if place is None else (buffers.index(place[0]), place[1]) for place in at)
         name = self.blocks.name(block, places if buffers else ())
-        taken = self._laid(f"{name}_taken", tuple(i for i, place in zip(operands, at, strict=True) if place is None))
-        return self._run(name, f"{name}_given", block.outputs, node, [f"%{taken}"], [f"%{room}" for room in buffers])
+        others = tuple(i for i, place in zip(operands[state:], at[state:], strict=True) if place is None)
+        if state:
+            self._laid(f"{name}_given", operands[:state])
+        is_there = self._where_some(operands[0]) if state and len(others) >= MANY else []
+        taken = self._laid(f"{name}_taken", others)
+        self._run(name, f"{name}_given", block.outputs, node, [f"%{taken}"], [f"%{room}" for room in buffers])
+        self.body.lines += is_there
+        return f"{name}_given"
+
+    def _where_some(self, flag: int) -> list[str]:
+        """Goes past what follows where no lane has this flag; returns the lines that end it. Segments are straight."""
+        if len(self.program.nodes) > self.longest:
+            return []
+        x = self.names[flag] or self.load(self.program.nodes[flag].a)
+        goes_on = self.body.put(f"fcmp ogt {self.lanes.vector} {x}, zeroinitializer")
+        bits = self.body.put(f"bitcast {self.lanes.of('i1')} {goes_on} to i{self.lanes.width}")
+        some = self.body.put(f"icmp ne i{self.lanes.width} {bits}, 0")
+        there, past = f"there_{some[1:]}", f"past_{some[1:]}"
+        self.body.lines += [f"br i1 {some}, label %{there}, label %{past}", f"{there}:"]
+        return [f"br label %{past}", f"{past}:"]
 
     def _run(self, name: str, given: str, outputs: int, node: Node, first: list[str], last: Sequence[str] = ()) -> str:
         """Calls a function that fills a room; returns the room."""
@@ -293,7 +312,7 @@ class Printer:
         V, T, result = self.lanes.vector, self.lanes.scalar, "undef"
         for k in range(self.lanes.width):
             one = [self.body.put(f"extractelement {V} {x}, i32 {k}") for x in args]
-            value = self.body.put(f"call {T} @{name}{library_suffix(self.lanes)}({', '.join(f'{T} {x}' for x in one)})")
+            value = self.body.put(f"call {T} @{name}{self.lanes.library_suffix}({', '.join(f'{T} {x}' for x in one)})")
             result = self.body.put(f"insertelement {V} {result}, {T} {value}, i32 {k}")
         return result
 
@@ -371,14 +390,14 @@ class Printer:
             self.marks.append(len(self.body.lines))
 
     def inside(self, name: str) -> str:
-        """All lines so far; calls of segments, where they are many."""
+        """All lines so far, to the label `computed`; calls of segments, where they are many."""
         lines = self.body.lines
         if len(self.program.nodes) > self.longest:
             segments = Segments(lines, self.marks, self.lanes.vector, f"{name}_segment", self.rooms.keys() - {"turned"})
             self._room(CROSSING, segments.room)
             self.blocks.add(segments.texts())
             lines = segments.around()
-        return "\n  ".join(lines)
+        return "\n  ".join([*lines, "br label %computed\ncomputed:"])
 
     def text(self, name: str) -> str:
         places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
@@ -414,7 +433,7 @@ class Printer:
             tables.append(table(f"{name}_places", padded(numbers) if is_streamed else numbers))
         if n_out:
             after = moves(
-                lanes, "out", "plain" if is_streamed else "main", n_out, "%out", str(n_out), "results", 0,
+                lanes, "out", "plain" if is_streamed else "computed", n_out, "%out", str(n_out), "results", 0,
                 gather=False, table="%places" if is_streamed else f"@{name}_places" if tables else None, apart=apart,
                 zeros="%zero_runs" if is_streamed else None,
             )  # fmt: skip
@@ -463,7 +482,7 @@ def declarations(lanes: Lanes) -> str:
     V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
     one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor"))
     library = "\n".join(
-        f"declare {T} @{f.library}{library_suffix(lanes)}({', '.join([T] * f.arity)})"
+        f"declare {T} @{f.library}{lanes.library_suffix}({', '.join([T] * f.arity)})"
         for f in FUNCTIONS
         if f.name not in Printer.OTHERS
     )
@@ -471,11 +490,6 @@ def declarations(lanes: Lanes) -> str:
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {library}"""
-
-
-def library_suffix(lanes: Lanes) -> str:
-    """What the functions of the C library end with for these numbers."""
-    return "" if lanes.dtype == "f64" else "f"
 
 
 def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:

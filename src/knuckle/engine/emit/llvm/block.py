@@ -3,8 +3,8 @@
     void block(ptr taken, ptr given, ptr lying0, …)
 
 `taken` has a vector for each input, `given` one for each result. Inputs that lie in memory already, as those of the
-block around it, are read where they lie. A block that is repeated keeps its state in `given`; it goes on while some
-lane does, and lanes that are done keep what they have.
+block around it, are read where they lie. A block that is repeated finds its state in `given`, and keeps it there; it
+goes on while some lane does, and lanes that are done keep what they have.
 """
 
 from __future__ import annotations
@@ -50,13 +50,15 @@ class BlockPrinter(Printer):
         self.state = block.outputs if isinstance(block, Repeated) else 0
         stored = itertools.count()
         of_inputs = places or (None,) * block.inputs
-        self._inputs = [("taken", next(stored)) if at is None else (f"lying{at[0]}", at[1]) for at in of_inputs]
+        self._inputs = [
+            ("given", k) if k < self.state else ("taken", next(stored)) if at is None else (f"lying{at[0]}", at[1])
+            for k, at in enumerate(of_inputs)
+        ]
         self._buffers = sorted({at[0] for at in places if at is not None})
 
     def load(self, number: int) -> str:
         """An input, or the state of this round."""
-        slot = self._slot("given", number) if number < self.state else self._slot(*self._inputs[number])
-        return self.body.put(f"load {self.lanes.vector}, ptr {slot}")
+        return self.body.put(f"load {self.lanes.vector}, ptr {self._slot(*self._inputs[number])}")
 
     def place(self, number: int, user: Block | None = None) -> tuple[str, int] | None:
         """Where a node lies in memory: inputs that are no state stay where they are."""
@@ -97,11 +99,10 @@ entry:{self.allocated()}
 
     def _rounds(self, inside: str) -> str:
         assert isinstance(self.block, Repeated)
-        V, W, n = self.lanes.vector, self.lanes.width, self.state
-        return f"""  br label %copy
-{_copied(V, "copy", "entry", n, "test", "given")}
+        V, W = self.lanes.vector, self.lanes.width
+        return f"""  br label %test
 test:
-  %round = phi i64 [0, %copy], [%round1, %body]
+  %round = phi i64 [0, %entry], [%round1, %computed]
   %flag = load {V}, ptr %given
   %goes_on = fcmp ogt {V} %flag, zeroinitializer
   %bits = bitcast {self.lanes.of("i1")} %goes_on to i{W}
@@ -178,12 +179,12 @@ done:
 """
 
 
-def _copied(V: str, label: str, before: str, count: int, after: str, to: str = "scratch") -> str:
+def _copied(V: str, label: str, before: str, count: int, after: str) -> str:
     """A loop that copies the first vectors of what the function takes."""
     return f"""{label}:
   %c = phi i64 [0, %{before}], [%c1, %{label}]
   %from = getelementptr {V}, ptr %taken, i64 %c
-  %to = getelementptr {V}, ptr %{to}, i64 %c
+  %to = getelementptr {V}, ptr %scratch, i64 %c
   %copied = load {V}, ptr %from
   store {V} %copied, ptr %to
   %c1 = add i64 %c, 1

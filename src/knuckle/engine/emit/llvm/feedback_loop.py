@@ -124,8 +124,8 @@ note:
   %d_next = select i1 %d_inside, i64 %d_far, i64 %total
   br label %turn
 turn:
-  %r1 = phi i64 [%r, %main], [%r_next, %{noted}]
-  %d1 = phi i64 [%d, %main], [%d_next, %{noted}]
+  %r1 = phi i64 [%r, %computed], [%r_next, %{noted}]
+  %d1 = phi i64 [%d, %computed], [%d_next, %{noted}]
   %more_steps = icmp slt i64 %s1, %stop
   br i1 %more_steps, label %step, label %over
 over:

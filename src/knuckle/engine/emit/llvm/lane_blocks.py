@@ -54,7 +54,7 @@ main:
   {inside}
   br i1 %is_streamed, label %stream, label %plain
 stream:
-  %k = phi i64 [0, %main], [%k1, %stream]
+  %k = phi i64 [0, %computed], [%k1, %stream]
   %from = getelementptr {V}, ptr %results, i64 %k
   %to = getelementptr {V}, ptr %there, i64 %k
   %value = load {V}, ptr %from

@@ -43,6 +43,11 @@ class Lanes:
         """How intrinsics name the vector type."""
         return f"v{self.width}{self.dtype}"
 
+    @property
+    def library_suffix(self) -> str:
+        """What the functions of the C library end with for these numbers."""
+        return "" if self.dtype == "f64" else "f"
+
     def constant(self, x: float) -> str:
         """x in every lane."""
         return "<" + ", ".join([f"{self.scalar} {self.literal(x)}"] * self.width) + ">"
