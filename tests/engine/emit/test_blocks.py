@@ -110,7 +110,25 @@ def shared(x: Any, y: Any) -> Any:
     return Vector([c, d, last])
 
 
-TEXTS = {"slopes": slopes, "called": rates, "repeated": roots, "table": table, "shared": shared}
+def seldom(x: Any, y: Any) -> Any:
+    """Rounds that few states run, and many numbers from around them, stored for those only; one in another."""
+    many = [sin(k * x[1] + y[0]) for k in range(12)]
+
+    def rare(left: Any, total: Any) -> Any:
+        own = [a * total + y[1] for a in many]
+
+        def rarer(n: Any, part: Any) -> Any:
+            return n - 1, 0.5 * part + sum(a * b for a, b in zip(own, many, strict=True))
+
+        _, more = repeated(rarer, (left - 4, total), 3)
+        return left - 1, 0.1 * more + own[3]
+
+    _, total = repeated(rare, (x[0] - 3, x[2]), 2)
+    _, again = repeated(rare, (x[0] - 9, total), 2)
+    return Vector([total, again, sum(many) + again])
+
+
+TEXTS = {"slopes": slopes, "seldom": seldom, "called": rates, "repeated": roots, "table": table, "shared": shared}
 PROGRAMS = {name: record(text, x=(3,), y=(2,)) for name, text in TEXTS.items()}
 each = pytest.mark.parametrize("name", sorted(TEXTS))
 
@@ -155,6 +173,15 @@ def test_vectors(name: str, width: int):
     np.testing.assert_allclose(found, expected(name, x, y), rtol=1e-12, atol=1e-13)
     order = np.random.default_rng(1).permutation(37)
     np.testing.assert_array_equal(code(x[order], y[order]), found[order])
+
+
+def test_rounds_that_few_states_run():
+    """Vectors of which no lane, some and all run them; what is skipped leaves the state as it is."""
+    x, y = states(24)
+    x[:8, 0], x[8:16, 0], x[16:, 0] = 0.5, [3.5, 0, 8, 2, 12, 4.5, 0, 1], 11.5
+    np.testing.assert_array_equal(expected("seldom", x[:8], y[:8])[:, 0], x[:8, 2])
+    found = Vectors(PROGRAMS["seldom"], width=8)(x, y)
+    np.testing.assert_allclose(found, expected("seldom", x, y), rtol=1e-12, atol=1e-13)
 
 
 @each
