@@ -44,7 +44,7 @@ SOFT, HARDER, SOFTENED = 1e-2, 0.6, 20
 """Where sweeps go on they are followed by so many steps with a larger compliance, which is taken back step by step."""
 LEAST = 1e-16
 """A residual, in m/s, that is always enough."""
-SWEPT = 0.01
+SWEPT = 0.03
 """The part of what is enough that a guess may leave after a sweep alone. A pile as a whole moves faster than its
 contacts show, and what sweeps leave of that would add up from step to step."""
 CONVERGES, ROUNDED = 0.1, 30.0
