@@ -23,36 +23,8 @@ from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 from .block_texts import BlockTexts
 from .long_code import CROSSING, LENGTH, Segments
 from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
-from .vector_lanes import Lanes
+from .vector_lanes import BasicBlock, Lanes
 from .vector_moves import moves
-
-
-class BasicBlock:
-    """Lines of a basic block, with fresh names."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes, self.lines = lanes, list[str]()
-        self._fresh = 0
-
-    def put(self, text: str) -> str:
-        """A line that defines a fresh name; returns the name."""
-        self._fresh += 1
-        self.lines.append(f"%x{self._fresh} = {text}")
-        return f"%x{self._fresh}"
-
-    def arithmetic(self, op: str, a: str, b: str) -> str:
-        return self.put(f"{op} contract {self.lanes.vector} {a}, {b}")
-
-    def intrinsic(self, name: str, *args: str) -> str:
-        V = self.lanes.vector
-        return self.put(f"call {V} @llvm.{name}.{self.lanes.suffix()}({', '.join(f'{V} {a}' for a in args)})")
-
-    def fma(self, a: str, b: str, c: str) -> str:
-        return self.intrinsic("fma", a, b, c)
-
-    def choose(self, condition: str, a: str, b: str) -> str:
-        V = self.lanes.vector
-        return self.put(f"select {self.lanes.of('i1')} {condition}, {V} {a}, {V} {b}")
 
 
 def horner(body: BasicBlock, z: str, coefficients: tuple[float, ...]) -> str:
@@ -121,6 +93,8 @@ class Printer:
 
     longest = 15_000
     """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
+    per_result = 10
+    """As how many operations a result counts: it is stored anyhow, and segments cost less where there are many."""
 
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
         self.program, self.lanes, self.body = program, lanes, BasicBlock(lanes)
@@ -197,7 +171,7 @@ class Printer:
 
     def _where_some(self, flag: int) -> list[str]:
         """Goes past what follows where no lane has this flag; returns the lines that end it. Segments are straight."""
-        if len(self.program.nodes) > self.longest:
+        if self._is_long:
             return []
         x = self.names[flag] or self.load(self.program.nodes[flag].a)
         goes_on = self.body.put(f"fcmp ogt {self.lanes.vector} {x}, zeroinitializer")
@@ -389,10 +363,14 @@ class Printer:
         if (i + 1) % LENGTH == 0 or i + 1 == len(self.program.nodes):
             self.marks.append(len(self.body.lines))
 
+    @property
+    def _is_long(self) -> bool:
+        return len(self.program.nodes) + self.per_result * len(self.program.outputs) > self.longest
+
     def inside(self, name: str) -> str:
         """All lines so far, to the label `computed`; calls of segments, where they are many."""
         lines = self.body.lines
-        if len(self.program.nodes) > self.longest:
+        if self._is_long:
             segments = Segments(lines, self.marks, self.lanes.vector, f"{name}_segment", self.rooms.keys() - {"turned"})
             self._room(CROSSING, segments.room)
             self.blocks.add(segments.texts())

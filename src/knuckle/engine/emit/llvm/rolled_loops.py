@@ -13,8 +13,9 @@ from __future__ import annotations
 
 from knuckle.engine.trace.regions import Pattern, Rolled
 
-from .batch_loop import BINARY, BasicBlock, Lanes, Printer
+from .batch_loop import BINARY, Printer
 from .streaming_stores import entered, phase, stream_to_llvm, streamed, streams, tables_at
+from .vector_lanes import BasicBlock, Lanes
 from .vector_moves import moves
 
 

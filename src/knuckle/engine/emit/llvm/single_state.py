@@ -20,9 +20,10 @@ from collections.abc import Sequence
 
 from knuckle.engine.trace import Block, Called, Program, Repeated
 
-from .batch_loop import BasicBlock, Lanes, Printer, declarations, sine_and_cosine, tail_of_sum
+from .batch_loop import Printer, declarations, sine_and_cosine, tail_of_sum
 from .block import BlockPrinter
 from .block_texts import BlockTexts, Places
+from .vector_lanes import BasicBlock, Lanes
 
 
 class _Beside(BasicBlock):
@@ -40,7 +41,7 @@ class SideBySide(Printer):
     """Prints for single numbers, with `wide` vectors for the angles."""
 
     wide: Lanes
-    longest = 3_000  # single numbers wait in memory for nothing
+    longest, per_result = 3_000, 0  # single numbers wait in memory for nothing
 
     def beside(self, wide: Lanes) -> None:
         """Begins, with these vectors."""
