@@ -135,6 +135,10 @@ def test_large_results_in_blocks(floating: Any) -> None:
     blocks = kn.gravity_force.jacobian(model, q, layout="blocks")
     assert blocks.values.nbytes > 1 << 22
     np.testing.assert_array_equal(blocks.dense("q"), kn.gravity_force.jacobian(model, q)["q"])
+    for states in (1023, 1024, 1029):  # where they begin to count as large, and none is left over or missed
+        some = kn.gravity_force.jacobian(model, q[:states], layout="blocks")
+        assert some.values.ctypes.data % 64 == 0
+        np.testing.assert_array_equal(some.dense("q"), blocks.dense("q")[:states])
 
 
 def test_a_derivative_is_a_function_that_is_found_again(floating: Any) -> None:

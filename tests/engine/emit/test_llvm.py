@@ -8,6 +8,8 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.emit import Lanes
+from knuckle.engine.emit.llvm.lane_blocks import to_lane_blocks
+from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 from knuckle.scalar import cos, sin
 
@@ -158,3 +160,19 @@ def test_a_kernel_of_dynamics_agrees_with_the_reference(dtype: str):
         exact = np.array(kn.inverse_dynamics.reference(model, *(x[state].astype(float).tolist() for x in (q, v, a))))
         error = np.abs(out[state] - exact.astype(float)).max() / np.abs(exact.astype(float)).max()
         assert error <= 100 * float(np.finfo(DTYPES[dtype]).eps)  # some hundred roundings, of random sign
+
+
+@pytest.mark.parametrize("width", [2, 8])
+def test_blocks_of_narrow_vectors(width: int) -> None:
+    """A vector that is less than a line of a cache waits for others, however large the result is."""
+    program = record(lambda x: [x[0] * x[1], x[1] + 2, x[0] * x[1], x[0]], x=(2,))
+    x = np.random.default_rng(0).normal(size=(4 * width, 2))
+    out = np.full(3 * len(x) + 16, np.nan)
+    out = out[-out.ctypes.data % 64 // 8 :][: 3 * len(x)]
+    text = to_lane_blocks(program, Lanes("f64", width), is_large=True)
+    assert ("%results" in text) == (width == 2)
+    machine_code.entry(machine_code.Loaded(machine_code.compile_text(text)), "kernel", 1)(
+        0, len(x), x.ctypes.data, 2, out.ctypes.data
+    )
+    found = np.moveaxis(out.reshape(-1, 3, width), 1, 2).reshape(-1, 3)
+    np.testing.assert_array_equal(found, np.stack([x[:, 0] * x[:, 1], x[:, 1] + 2, x[:, 0]], axis=1))

@@ -21,6 +21,11 @@ from knuckle.engine.targets.base import Launched
 from .arguments import Sorted
 from .numpy_arrays import NumPyArrays, numbers
 
+MANY = 1024
+"""States from which on a result counts as large: it is written past the caches, where they are."""
+LINE = 64
+"""Bytes of a line of a cache."""
+
 
 @dataclass(frozen=True)
 class StateBlocks:
@@ -43,17 +48,21 @@ def in_blocks(specialization: Specialization, call: Sorted) -> StateBlocks:
     batch = common_batch(values, call.arrays)
     dtype = NumPyArrays(call.weak).precision(values)
     shapes = {name: shape for name, (_, shape) in call.arrays.items()}
-    slot = kernels.slot(specialization, shapes, dtype, "blocks")
+    states = math.prod(batch)
+    kind = "large blocks" if states >= MANY else "blocks"
+    slot = kernels.slot(specialization, shapes, dtype, kind)
     code: Native | None = None
     if dtype in DTYPES and kernels.policy != "never":
-        code = kernels.filled(slot, specialization, "kernel", lambda: _code(specialization, shapes, DTYPES[dtype]))
+        code = kernels.filled(
+            slot, specialization, "kernel", lambda: _code(specialization, shapes, DTYPES[dtype], kind)
+        )
     if code is None:
         why = slot.refused or f"of {dtype} numbers, or while compilation is off"
         raise TypeError(f'{specialization.name} has no layout="blocks" here: there is no native code ({why})')
     lanes = [np.ascontiguousarray(x, dtype) for x in values.values()]
     places, launched = code.launched.keeps[1], code.launched
-    width, states, count = kernels.target.width(DTYPES[dtype]), math.prod(batch), max(places, default=-1) + 1
-    out = result_memory.empty((-(-states // width) * width, count), dtype)
+    width, count = kernels.target.width(DTYPES[dtype]), max(places, default=-1) + 1
+    out = _from_a_line(-(-states // width) * width * count, dtype)
     laid = [laid_out(array, batch, shape) for array, shape in zip(lanes, shapes.values(), strict=True)]
     inputs = [x for flat, stride in laid for x in (flat.ctypes.data, stride)]
 
@@ -65,12 +74,19 @@ def in_blocks(specialization: Specialization, call: Sorted) -> StateBlocks:
     return StateBlocks(out.reshape(-1, count, width), np.array(places, int), batch)
 
 
-def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: str) -> Native:
+def _from_a_line(size: int, dtype: np.dtype[Any]) -> Any:
+    """Room for numbers that begins at a line of a cache."""
+    room = result_memory.empty((size + LINE // dtype.itemsize,), dtype)
+    start = -room.ctypes.data % LINE // dtype.itemsize
+    return room[start : start + size]
+
+
+def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: str, kind: str) -> Native:
     target = kernels.target
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
-        code = target.lane_blocks(traced[0], dtype)
+        code = target.lane_blocks(traced[0], dtype, kind == "large blocks")
         if code is None:
             raise TypeError(f"{type(target).__name__} has no results in blocks")
         return {"places": places_of(traced[0])}, code
@@ -79,4 +95,4 @@ def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: st
         loaded = target.load_batch(code, len(shapes))
         return Launched(loaded.run, (loaded, description["places"]))
 
-    return fetch_or_compile(target, specialization, shapes, dtype, ("blocks",), make, load)[0]
+    return fetch_or_compile(target, specialization, shapes, dtype, (kind,), make, load)[0]

@@ -53,8 +53,11 @@ class Target(ABC):
     def load_batch(self, code: bytes, arguments: int) -> Launched:
         """Such code in memory, for a program with so many arguments."""
 
-    def lane_blocks(self, program: Program, dtype: str) -> bytes | None:
-        """Code for batches whose results are in blocks of states; None if there is none. It is loaded like others."""
+    def lane_blocks(self, program: Program, dtype: str, is_large: bool) -> bytes | None:
+        """Code for batches whose results are in blocks of states; None if there is none. It is loaded like others.
+
+        A large result begins at a line of a cache, of 64 bytes, and may be written past the caches.
+        """
         return None
 
     def rolled(self, program: Rolled, dtype: str) -> tuple[dict[str, Any], bytes] | None:

@@ -37,10 +37,10 @@ class CPU(Target):
         loaded = native.Loaded(code)
         return Launched(native.entry(loaded, "kernel", arguments), loaded, loaded.address("kernel"))
 
-    def lane_blocks(self, program: Program, dtype: str) -> bytes:
+    def lane_blocks(self, program: Program, dtype: str, is_large: bool) -> bytes:
         from knuckle.engine.emit.llvm.lane_blocks import to_lane_blocks
 
-        return native.compile_text(to_lane_blocks(program, self.lanes(dtype)))
+        return native.compile_text(to_lane_blocks(program, self.lanes(dtype), is_large=is_large))
 
     def rolled(self, program: Rolled, dtype: str) -> tuple[dict[str, Any], bytes]:
         return rolled_code.compile_rolled(program, self.lanes(dtype))

@@ -3,8 +3,9 @@
 The result is an array [block of states][value][state in the block]. Values that are equal in every state are there
 once. Turning long results over, so that those of a state lie side by side, takes longer than many of them to compute.
 
-Values are computed in whatever order, and wait for those of their block; then all go out in a row, past the caches if
-these do not hold the result (`streaming_stores`).
+Where a result is large and a vector fills a line of a cache, each value goes out past the caches as soon as it is
+known. Else values wait for those of their block, and then all go out in a row, past the caches if these do not hold the
+result (`streaming_stores`).
 """
 
 from __future__ import annotations
@@ -12,16 +13,21 @@ from __future__ import annotations
 from knuckle.engine.trace import Program
 
 from .batch_loop import Printer
-from .streaming_stores import BYTES
+from .streaming_stores import BYTES, LINE
 from .vector_lanes import Lanes
 
 
 class BlocksPrinter(Printer):
     """Prints a program whose results stay in blocks of states."""
 
+    def __init__(self, program: Program, lanes: Lanes, is_large: bool) -> None:
+        super().__init__(program, lanes)
+        self._is_direct = is_large and lanes.width * lanes.bytes == LINE
+
     def store(self, place: int, x: str) -> None:
-        """A result, with the others of its block."""
-        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}")
+        """A result, where it belongs, or with the others of its block."""
+        room, how = ("there", f", align {LINE}, !nontemporal !0") if self._is_direct else ("results", "")
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(room, place)}{how}")
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
@@ -52,7 +58,23 @@ main:
   %values = mul i64 %block, {len(places)}
   %there = getelementptr {V}, ptr %out, i64 %values
   {inside}
-  br i1 %is_streamed, label %stream, label %plain
+{self._copied(len(places))}
+latch:
+  %next = add i64 %b, {lanes.width}
+  %more = icmp slt i64 %next, %end
+  br i1 %more, label %begin, label %done
+done:
+  fence seq_cst
+  ret void
+}}
+"""
+
+    def _copied(self, count: int) -> str:
+        """Values of a block, from where they waited."""
+        if self._is_direct:
+            return "  br label %latch"
+        lanes, V = self.lanes, self.lanes.vector
+        return f"""  br i1 %is_streamed, label %stream, label %plain
 stream:
   %k = phi i64 [0, %computed], [%k1, %stream]
   %from = getelementptr {V}, ptr %results, i64 %k
@@ -60,20 +82,12 @@ stream:
   %value = load {V}, ptr %from
   store {V} %value, ptr %to, align {lanes.width * lanes.bytes}, !nontemporal !0
   %k1 = add i64 %k, 1
-  %on = icmp slt i64 %k1, {len(places)}
+  %on = icmp slt i64 %k1, {count}
   br i1 %on, label %stream, label %latch
 plain:
   call void @llvm.memcpy.p0.p0.i64(ptr align {lanes.bytes} %there, ptr align 64 %results,
-      i64 {len(places) * lanes.width * lanes.bytes}, i1 false)
-  br label %latch
-latch:
-  %next = add i64 %b, {lanes.width}
-  %more = icmp slt i64 %next, %end
-  br i1 %more, label %begin, label %done
-done:
-  ret void
-}}
-"""
+      i64 {count * lanes.width * lanes.bytes}, i1 false)
+  br label %latch"""
 
 
 def places_of(program: Program) -> list[int]:
@@ -82,6 +96,6 @@ def places_of(program: Program) -> list[int]:
     return [places[i] for i in program.outputs]
 
 
-def to_lane_blocks(program: Program, lanes: Lanes, name: str = "kernel") -> str:
-    """The LLVM text of a program whose results stay in blocks."""
-    return BlocksPrinter(program, lanes).text(name)
+def to_lane_blocks(program: Program, lanes: Lanes, name: str = "kernel", *, is_large: bool = False) -> str:
+    """The LLVM text of a program whose results stay in blocks; a large one begins at a line of a cache."""
+    return BlocksPrinter(program, lanes, is_large).text(name)
