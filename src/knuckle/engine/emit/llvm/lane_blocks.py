@@ -32,6 +32,8 @@ class BlocksPrinter(Printer):
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
         arguments, before = self.gathered(None)
+        if not self._is_direct:
+            self._room("results", len(places))
         size = sum(size for _, size in self.program.arguments)
         newline = "\n"
         return f"""{newline.join([self.declarations(), *self.blocks.texts()])}
@@ -39,7 +41,6 @@ class BlocksPrinter(Printer):
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, size)} x {V}], align 64{self.allocated()}
-  %results = alloca [{max(1, len(places))} x {V}], align 64
   %last = sub i64 %end, 1
   %states = sub i64 %end, %start
   %bytes = mul i64 %states, {len(places) * lanes.bytes}
