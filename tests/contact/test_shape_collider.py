@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 import knuckle as kn
 from knuckle.contact.colliders import LIBRARIES, collider
@@ -60,6 +61,20 @@ def test_the_normal_separates_by_the_distance(one: str, other: str, library: str
         separation = -support(first, X, -near.normal) - support(second, Y, near.normal)
         assert separation == pytest.approx(near.distance, abs=3e-6)
         np.testing.assert_allclose(near.first - near.second, near.distance * near.normal, atol=3e-6)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_way_out_of_an_overlap_is_the_short_one(library: str):
+    """Along the line to the nearer side: coal goes through both shapes here."""
+    pytest.importorskip(library)
+    first, second = Ellipsoid((0.1172362672, 0.1019796752, 0.1013991943)), Cylinder(0.0637774828, 0.3734539951)
+    q = [0.342345707, -0.2223624705, -0.7768033543, -0.4795111025, 0.1903944568, 0.0024445467, 0.3408655634]
+    p = [0.9162231614, -0.047950635, -0.0488215576, -0.3947813454, 0.1515330818, -0.1035053246, 0.4745457962]
+    (R, r), (S, s) = ((Rotation.from_quat([*x[1:4], x[0]]).as_matrix(), np.array(x[4:])) for x in (p, q))
+    near = collider(library, first, second).nearest(R, r, S, s)
+    assert near.distance == pytest.approx(-0.04365, abs=2e-4)
+    assert near.normal @ (r - s) > 0
+    np.testing.assert_allclose(near.first - near.second, near.distance * near.normal, atol=3e-6)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

@@ -58,6 +58,7 @@ class CoalPair:
         coal: Any = importlib.import_module("coal")
         self._coal, self._shapes = coal, (_in_coal(coal, first), _in_coal(coal, second))
         self._names = type(first).__name__.lower(), type(second).__name__.lower()
+        self._are_symmetric = not any(isinstance(shape, Mesh) for shape in (first, second))
         self._requests = [_request(coal, tolerance) for tolerance in TOLERANCES]
 
     def nearest(self, R: Array, r: Array, S: Array, s: Array) -> Nearest:
@@ -69,8 +70,20 @@ class CoalPair:
             a, b = np.array(result.getNearestPoint1()), np.array(result.getNearestPoint2())
             normal = -np.array(result.normal)
             if abs(distance) < 1e100 and np.isfinite([*a, *b, *normal]).all():
-                return Nearest(distance, a, b, normal)
+                found = Nearest(distance, a, b, normal)
+                return _on_the_near_side(found, r, s) if self._are_symmetric else found
         raise ArithmeticError(f"coal finds no distance of this {self._names[0]} and {self._names[1]}")
+
+
+def _on_the_near_side(found: Nearest, r: Array, s: Array) -> Nearest:
+    """The same along the same line, towards the first shape's own side: coal may take the long way out of an overlap.
+
+    For shapes that are symmetric about their origins, as the points then are.
+    """
+    way = float(found.normal @ (np.asarray(r) - np.asarray(s)))
+    if found.distance >= 0 or way >= 0:
+        return found
+    return Nearest(found.distance - 2 * way, 2 * r - found.first, 2 * s - found.second, -found.normal)
 
 
 def _request(coal: Any, tolerance: float) -> Any:
