@@ -78,12 +78,14 @@ class CoalPair:
 def _on_the_near_side(found: Nearest, r: Array, s: Array) -> Nearest:
     """The same along the same line, towards the first shape's own side: coal may take the long way out of an overlap.
 
-    For shapes that are symmetric about their origins, as the points then are.
+    For shapes that are symmetric about their origins: so are the points that lie farthest along a line.
     """
     way = float(found.normal @ (np.asarray(r) - np.asarray(s)))
     if found.distance >= 0 or way >= 0:
         return found
-    return Nearest(found.distance - 2 * way, 2 * r - found.first, 2 * s - found.second, -found.normal)
+    normal, distance = -found.normal, found.distance - 2 * way
+    between = r + s - (found.first + found.second) / 2
+    return Nearest(distance, between + distance / 2 * normal, between - distance / 2 * normal, normal)
 
 
 def _request(coal: Any, tolerance: float) -> Any:
