@@ -165,8 +165,8 @@ class _Prepared:
         if not 0 < dt < np.inf:
             raise ValueError(f"dt={dt!r} must be a number of seconds above zero")
         self.dt, self.implicit, tree = dt, implicit, spanning_tree(model)
-        self.W = np.linalg.inv(np.asarray(mass_matrix(tree, self.q)))
         self.v = self.old + dt * np.asarray(forward_dynamics(model, self.q, self.old, self.tau))
+        self.W = np.linalg.inv(np.asarray(mass_matrix(tree, self.q)))
         if implicit:
             A, rest = stiff_terms(tree, self.q, self.old, self.tau, dt)
             self.W = np.linalg.inv(A)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knuckle.engine.kernels.per_model import PerModel
-from knuckle.engine.kernels.specialization import Arguments, Specialization
+from knuckle.engine.kernels.specialization import Arguments, Specialization, UntraceableError
 
 from .sweep import is_solving
 
@@ -14,7 +14,10 @@ def solved_count(specialization: Specialization, arguments: Arguments) -> int:
     """How many results such pieces have in a row (`Sweep.solved`); those within other pieces do not count."""
 
     def made() -> tuple[int]:
-        program, _ = specialization.traced(arguments, has_rules=True)
+        try:
+            program, _ = specialization.traced(arguments, has_rules=True)
+        except UntraceableError as error:
+            raise (error.__cause__ or error) from None
         called = (program.blocks[node.a] for node in program.nodes if node.op == "call")
         return (sum(block.outputs for block in called if is_solving(block)),)
 
