@@ -23,6 +23,9 @@ class BlocksPrinter(Printer):
         """A result, with the others of its block."""
         self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}")
 
+    def places(self) -> dict[int, int]:
+        return {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
+
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
         arguments, before = self.gathered(None)
