@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from knuckle.engine.differentiate.sweep import Sweep
-from knuckle.engine.emit import Lanes
+from knuckle.engine.emit import Lanes, to_llvm
+from knuckle.engine.emit.llvm import streaming_stores
 from knuckle.engine.emit.llvm.batch_loop import Printer
+from knuckle.engine.emit.llvm.linear_loops import sparse_tiles
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program, SparseProduct
@@ -104,6 +106,28 @@ def test_batches(seed: int, width: int):
     x, y = arguments(seed, 11, (sizes[0], sizes[1]))
     np.testing.assert_allclose(Vectors(program, width=width)(x, y), expected(seed, x, y), rtol=1e-12)
     np.testing.assert_allclose(program.evaluate([*x[0], *y[0]]), expected(seed, x, y)[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize(("longest", "line"), [(0, 64), (1_000_000, 640), (1_000_000, 1_000_000)])
+def test_large_results_go_out_while_the_next_are_computed(longest: int, line: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(streaming_stores, "BYTES", 0)
+    monkeypatch.setattr(sparse_tiles, "LINE", line)
+    monkeypatch.setattr(Printer, "longest", longest)
+    program, *sizes = program_of(0)
+    text, size = to_llvm(program, Lanes("f64", 8)), len(program.outputs)
+    assert "%both = alloca" in text
+    entry = machine_code.entry(machine_code.Loaded(machine_code.compile_text(text)), "kernel", 2)
+    for states in (1, 8, 45):
+        x, y = arguments(states, states, (sizes[0], sizes[1]))
+        room = np.full((states + 2) * size + 8, 12345.0)
+        first = (-room.ctypes.data % 64) // 8
+        out = room[first : first + (states + 1) * size].reshape(states + 1, size)
+        for start in (0, states // 16 * 16):
+            out[:] = 12345.0
+            entry(start, states, x.ctypes.data, sizes[0], y.ctypes.data, sizes[1], out.ctypes.data)
+            np.testing.assert_allclose(out[start:states], expected(0, x, y)[start:], rtol=1e-12)
+            assert np.all(out[:start] == 12345.0)
+            assert np.all(out[states:] == 12345.0)
 
 
 def test_segments(monkeypatch: pytest.MonkeyPatch):

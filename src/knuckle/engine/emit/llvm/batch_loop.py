@@ -22,7 +22,19 @@ from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
 from .block_places import BlockPlaces
 from .block_texts import BlockTexts
 from .long_code import CROSSING, LENGTH, Segments
-from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
+from .streaming_stores import (
+    aside,
+    entered,
+    flushed,
+    padded,
+    phase,
+    runs,
+    stream_to_llvm,
+    streamed,
+    streams,
+    table,
+    tables_at,
+)
 from .vector_lanes import Lanes
 from .vector_moves import moves
 
@@ -52,6 +64,8 @@ class Printer:
         self.blocks_at = BlockPlaces(program)
         self.in_place: set[int] = set()
         """Results that blocks leave where they are to be"""
+        self.within_results: list[str] = []
+        """Lines that say where these are"""
         self.vectors = 0
         """How many vectors the results are, with what lies between them"""
 
@@ -107,7 +121,8 @@ class Printer:
         """Runs a block whose operands are stored already."""
         room = self.blocks_at.given[node]
         arrays = [self._slot(*array) for array in self.blocks_at.arrays[node]]
-        return self._run(self.blocks.name(block), room, block.outputs, node, arrays)
+        last = ("%pending",) if self.blocks.between else ()
+        return self._run(self.blocks.name(block), room, block.outputs, node, arrays, last)
 
     def _call_body(self, block: Called | Repeated, node: Node) -> str:
         """Runs a block with a body; what lies in memory already is read there."""
@@ -323,6 +338,8 @@ class Printer:
 
     def text(self, name: str) -> str:
         places = self.places()
+        if self.in_place and streams(self.lanes, len(self.program.outputs)):
+            self.blocks.between = f"{name}_stream"
         self.results = {i: [place] for i, place in places.items() if i not in self.in_place}
         self.nodes()
         return self._around(self.inside(name), places, name)
@@ -332,7 +349,8 @@ class Printer:
         places, size = dict[int, int](), 0
         for node, parts in self.blocks_at.results().items():
             room = self.blocks_at.given[node]
-            self.rooms[room] = f"%{room} = getelementptr {self.lanes.vector}, ptr %results, i64 {size}"
+            self.rooms[room] = ""
+            self.within_results.append(f"%{room} = getelementptr {self.lanes.vector}, ptr %results, i64 {size}")
             places |= {i: size + self.program.nodes[i].b for i in parts}
             size += self.blocks_at.rooms[room]
         self.in_place = set(places)
@@ -359,7 +377,7 @@ class Printer:
         """The loop over the batch, with what is moved in and out."""
         lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
         sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
-        is_streamed = streams(lanes, n_out)
+        is_streamed, is_later = streams(lanes, n_out), self.blocks.between is not None
         apart = "%apart" if is_streamed else None
         arguments, before = self.gathered(apart)
         tables, after = list[str](), list[str]()
@@ -377,35 +395,36 @@ class Printer:
             zeros = runs([self.program.nodes[i] == ZERO for i in outputs])
             tables += [table(f"{name}_zeros", padded(zeros)), stream_to_llvm(lanes, name, n_out)]
             begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
-            way_out = streamed(lanes, n_out, name, "results")
-        newline = "\n"
+            way_out = streamed(lanes, n_out, name, "results", is_later)
+        each = (phase() if is_streamed else "") + (aside(V, self.vectors) if is_later else "")
+        vectors, newline = max(1, self.vectors * (1 + is_later)), "\n"
         return f"""{newline.join([self.declarations(), *tables, *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
-  %results = alloca [{max(1, self.vectors)} x {V}], align 64{self.allocated()}
+  %{"both" if is_later else "results"} = alloca [{vectors} x {V}], align 64{self.allocated()}
   %last = sub i64 %end, 1{begin}
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
+  %b = phi i64 [%start, %entry], [%next, %latch]{each}
 {newline.join(before)}
   br label %main
 main:
-  {inside}{way_out}
+  {(newline + "  ").join([*self.within_results, inside])}{way_out}
 {newline.join(after)}
   br label %latch
 latch:
   %next = add i64 %b, {"%step" if is_streamed else lanes.width}
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
-done:{newline + "  fence seq_cst" if is_streamed else ""}
+done:{flushed(name) if is_later else ""}{newline + "  fence seq_cst" if is_streamed else ""}
   ret void
 }}
 """
 
     def allocated(self) -> str:
         """At the entry: room for what blocks take and give."""
-        return "".join(f"\n  {room}" for room in self.rooms.values())
+        return "".join(f"\n  {room}" for room in self.rooms.values() if room)
 
     def declarations(self) -> str:
         """What the code calls."""

@@ -18,6 +18,9 @@ class BlockTexts:
     wide: Lanes | None = None
     """Where code is for one state: the vectors that it may compute several of its numbers in."""
 
+    between: str | None = None
+    """A function of what is pending, and of how much of it to do, that long blocks call now and then"""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self._names: dict[tuple[Block, Places], str] = {}

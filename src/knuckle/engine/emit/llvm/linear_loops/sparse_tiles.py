@@ -22,21 +22,26 @@ from .product_loops import array_function
 COLUMNS = 4
 """Columns of a tile of many states: with more, the sums need more registers than there are."""
 
+LINE = 64
+"""Products in a time in which memory takes a line of the pending results of many states."""
+
 
 class TileCall(NamedTuple):
-    """A tile: its function, where it begins in A, in B and in the product, and what else the function is told."""
+    """A tile: its function, where it begins in A, in B and in the product, what else the function is told, and how many
+    products it has."""
 
     function: str
     a: int
     b: int
     given: int
     more: str = ""
+    work: int = 0
 
 
 def sparse_to_llvm(block: SparseProduct, blocks: BlockTexts, name: str) -> str:
     """The function of `SparseProduct`: a call for every tile."""
     T = blocks.lanes.vector if blocks.wide is None else blocks.lanes.scalar
-    out = Lines("  ", "%p")
+    out, work = Lines("  ", "%p"), 0
     for panel, sums in zip(block.panels, block.sums, strict=True):
         for tile in block.tiles:
             if rows := {i: sums[i] for i in tile if i in sums}:
@@ -47,7 +52,11 @@ def sparse_to_llvm(block: SparseProduct, blocks: BlockTexts, name: str) -> str:
                     places = ("matrix", call.a), ("right", call.b), ("given", call.given)
                     x = [out.put(f"getelementptr {T}, ptr %{array}, i64 {place}") for array, place in places]
                     out.add(f"call void @{call.function}(ptr {x[0]}, ptr {x[1]}, ptr {x[2]}{call.more})")
-    return array_function(name, out, "matrix", "right")
+                    work += call.work
+                    if blocks.between and work >= LINE:
+                        out.add(f"call void @{blocks.between}(ptr %pending, i64 {work // LINE})")
+                        work %= LINE
+    return array_function(name, out, "matrix", "right", more=", ptr %pending" if blocks.between else "")
 
 
 class TileShape(NamedTuple):
@@ -71,7 +80,8 @@ def _of_states(
         for number, (a, b, count) in enumerate(_runs(block, panel.width, tile, rows)):
             shape = TileShape(matrix, given, end - first, len(tile), panel.width, number > 0)
             function = blocks.shared(shape, partial(_tile_of_states, shape, blocks.lanes))
-            yield TileCall(function, a, b + first, start + first, f", i64 {count}")
+            work = count * len(rows) * shape.columns
+            yield TileCall(function, a, b + first, start + first, f", i64 {count}", work)
 
 
 def _runs(
