@@ -25,6 +25,7 @@ class BlockPlaces:
         """The sizes of all rooms"""
         self.stores: dict[int, list[tuple[str, int]]] = {}
         """Where nodes are to be stored: rooms, and places there"""
+        self._laid: dict[Array, str] = {}
         self._parts = {
             i: node for i, node in enumerate(program.nodes) if node.op == "part" and program.nodes[node.a] in self.given
         } if calls else {}  # fmt: skip
@@ -41,6 +42,9 @@ class BlockPlaces:
             beside = (self._parts.get(k) == first._replace(b=first.b + n) for n, k in enumerate(operands))
             if all(beside):
                 return self.given[self._program.nodes[first.a]], first.b
+        if operands in self._laid:
+            return self._laid[operands], 0
+        self._laid[operands] = room
         self.rooms[room] = len(operands)
         for place, k in enumerate(operands):
             self.stores.setdefault(k, []).append((room, place))
