@@ -241,6 +241,10 @@ def test_the_inverse_factor(seed: int) -> None:
     b = rng.normal(size=n)
     np.testing.assert_allclose([float(x) for x in factor.solve(b.tolist())], np.linalg.solve(H, b), rtol=1e-9)
     np.testing.assert_allclose(numbers(factor.inverse()), np.linalg.inv(H), rtol=1e-9, atol=1e-12)
+    B, C = rng.normal(size=(n, 3)), rng.normal(size=(n, 5))
+    both = factor.opposite.solve_both(*(Matrix(M.tolist(), M.shape[1]) for M in (B, C)))
+    for found, M in zip(both, (B, C), strict=True):
+        np.testing.assert_allclose(numbers(found), -np.linalg.solve(H, M), rtol=1e-9, atol=1e-12)
     assert all(row[i] is ONE and set(row) == {i, *_above(parents, i)} for i, row in enumerate(factor.W))
 
 

@@ -23,7 +23,8 @@ class Kind:
     a complex number). A kind that has its own magnitude, minimum and maximum names them; for the others they are made
     of `less` and `select`. A kind that records what is done to it may keep a piece of text that is `called` or
     `repeated` as one operation (`spatial.pieces`), equations of many unknowns as loops (`spatial.elimination`), tables
-    as tables (`grid`), and products of large matrices as loops (`arrays.large_products`).
+    as tables (`grid`), and products of large matrices as loops (`arrays.large_products`) or in tiles
+    (`spatial.linear.sparse_rows`).
     """
 
     name: str
@@ -42,6 +43,7 @@ class Kind:
     looped: Callable[[str, int, list[Any]], list[Any]] | None = None
     looked_up: Callable[[Any, Any, Any], Sequence[Any]] | None = None
     multiplied: Callable[[Sequence[Sequence[Any]], Sequence[Any]], list[Any] | None] | None = None
+    sparse_product: Callable[[Any, Any, bool], list[dict[int, Any]] | None] | None = None
 
 
 def functions_of(module: Any, **own: Callable[..., Any]) -> dict[str, Callable[..., Any]]:

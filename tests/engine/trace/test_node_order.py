@@ -42,3 +42,14 @@ def test_the_order_with_fewer_is_taken(programs: list[Program]) -> None:
         assert most_waiting(in_good_order(program).nodes) <= both[1]
     derivatives = kn.derivatives.inverse_dynamics.program(auto_tree(9, 2.0, 0.3))
     assert most_waiting(derivatives.nodes) < 250
+
+
+def test_what_a_block_gives_comes_right_after_it() -> None:
+    program = kn.derivatives.forward_dynamics.program(auto_tree(16, 1.0, 0.3))
+    assert any(block.is_in_place for block in program.blocks)
+    other = result_by_result(program)
+    values = np.random.default_rng(0).normal(size=sum(n for _, n in program.arguments)).tolist()
+    assert other.evaluate(values) == program.evaluate(values)
+    for i, node in enumerate(other.nodes):
+        if node.op == "part":
+            assert {x.op for x in other.nodes[node.a + 1 : i]} <= {"part"}

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 from knuckle.algorithms.dynamics.branch_sparsity import Parents, by_inverse, ltdl
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
-
-Rows = list[dict[int, Any]]
-"""The entries of the rows of a matrix that are not zero by structure, by column."""
+from knuckle.spatial.linear.sparse_rows import SparseRow, product, rows_of, symmetric_product, transposed
 
 
 class InverseFactor(NamedTuple):
     """W and W D⁻¹, row by row."""
 
-    W: Rows
-    scaled: Rows
+    W: list[SparseRow]
+    scaled: list[SparseRow]
 
     def solve(self, b: Iterable[Any]) -> Vector:
         """H⁻¹ b = W (D⁻¹ Wᵀ b)."""
@@ -32,26 +30,33 @@ class InverseFactor(NamedTuple):
         return Vector(sum((w * y[k] for k, w in row.items()), ZERO) for row in self.W)
 
     def solve_all(self, B: Matrix) -> Matrix:
-        """H⁻¹ B, column by column."""
-        return Matrix.columns((self.solve(B.column(k)) for k in range(B.ncols)), B.nrows)
+        """H⁻¹ B."""
+        y = product(transposed(self.scaled, B.nrows), rows_of(B))
+        return Matrix(([row.get(k, ZERO) for k in range(B.ncols)] for row in product(self.W, y)), B.ncols)
+
+    def solve_both(self, B: Matrix, C: Matrix) -> tuple[Matrix, Matrix]:
+        """H⁻¹ B and H⁻¹ C, by one product."""
+        rows = self.solve_all(Matrix(([*b, *c] for b, c in zip(B.rows, C.rows, strict=True)), B.ncols + C.ncols)).rows
+        return Matrix((row[: B.ncols] for row in rows), B.ncols), Matrix((row[B.ncols :] for row in rows), C.ncols)
+
+    @property
+    def opposite(self) -> InverseFactor:
+        """The same of −H⁻¹."""
+        return InverseFactor(self.W, [{k: -x for k, x in row.items()} for row in self.scaled])
 
     def inverse(self) -> Matrix:
-        """H⁻¹, symmetric: each entry from the ancestors that two variables share."""
+        """H⁻¹ = W (W D⁻¹)ᵀ: each entry from the ancestors that two variables share."""
         n = len(self.W)
-        lower = [[_product(self.W[i], self.scaled[j]) for j in range(i + 1)] for i in range(n)]
-        return Matrix(([lower[max(i, j)][min(i, j)] for j in range(n)] for i in range(n)), n)
-
-
-def _product(a: dict[int, Any], b: dict[int, Any]) -> Any:
-    return sum((x * b[k] for k, x in a.items() if k in b), ZERO)
+        rows = symmetric_product(self.W, transposed(self.scaled, n))
+        return Matrix(([row.get(k, ZERO) for k in range(n)] for row in rows), n)
 
 
 def inverse_factor(H: Matrix, parents: Parents) -> InverseFactor:
     """W by rows, w_i = e_i − Σ l_ik w_k, and W D⁻¹."""
     L, D = ltdl(H, parents, by_inverse)
-    W: Rows = []
+    W: list[SparseRow] = []
     for i, row in enumerate(L.rows):
-        w: dict[int, Any] = {i: ONE}
+        w: SparseRow = {i: ONE}
         k = parents[i]
         while k >= 0:
             for j, x in W[k].items():

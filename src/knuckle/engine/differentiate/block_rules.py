@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from knuckle.engine.trace.blocks import Block, Called, Repeated, Ruled
 from knuckle.engine.trace.dense_blocks import Eliminate, Substitute
 from knuckle.engine.trace.lookup_block import Lookup
-from knuckle.engine.trace.product_block import MatrixProduct
+from knuckle.engine.trace.product_block import MatrixProduct, SparseProduct
 from knuckle.engine.trace.rolled_blocks import RolledBlock
 from knuckle.scalar import ONE, ZERO, absolute, less, maximum, select
 from knuckle.spatial import Matrix, Vector, called, repeated
 from knuckle.spatial.linear.elimination import Eliminated, eliminated, looping
+from knuckle.spatial.linear.sparse_rows import SparseRow, product
 
 from .derivative_rules import chained
 from .influence import influential
@@ -278,6 +279,61 @@ class OfProduct(BlockRule):
         return Matrix((entries[k * n : (k + 1) * n] for k in range(block.rows)), n)
 
 
+class OfSparseProduct(BlockRule):
+    """C = A B with known zeros: Ċ = Ȧ B + A Ḃ, and backward Ā = C̄ Bᵀ, B̄ = Aᵀ C̄, where A and B have entries."""
+
+    def values(self, sweep: Sweep, block: SparseProduct, operands: list[Any]) -> list[Any]:
+        return self._in_a_row(block, product(*self._rows(block, operands)))
+
+    def pushed(self, sweep: Sweep, i: int, block: SparseProduct, rates: list[Columns]) -> Sequence[Columns]:
+        A, B = self._rows(block, _operands(sweep, i))
+        slopes: dict[int, list[Any]] = {}
+        for c in sorted(set[int]().union(*rates)):
+            dA, dB = self._rows(block, [rate.get(c, ZERO) for rate in rates])
+            both = zip(self._in_a_row(block, product(dA, B)), self._in_a_row(block, product(A, dB)), strict=True)
+            slopes[c] = [x + y for x, y in both]
+        return [{c: slope[k] for c, slope in slopes.items()} for k in range(block.outputs)]
+
+    def pulled(
+        self, sweep: Sweep, i: int, block: SparseProduct, weights: Mapping[int, Any], gathered: Gathered
+    ) -> None:
+        operands, places, first = _operands(sweep, i), sweep.program.nodes[i].b, block.arrays[0]
+        for panel, rows in zip(block.panels, block.sums, strict=True):
+            for row in rows.values():
+                known = [(c, weights[row.place + c]) for c in range(panel.width) if row.place + c in weights]
+                for a, b in row.terms:
+                    gathered.add(places[a], sum((y * operands[first + b + c] for c, y in known), ZERO))
+                    for c, y in known:
+                        gathered.add(places[first + b + c], operands[a] * y)
+
+    @staticmethod
+    def _rows(block: SparseProduct, operands: list[Any]) -> tuple[list[SparseRow], list[SparseRow]]:
+        """The rows of A and of B, whose columns are counted through all panels."""
+        A: list[SparseRow] = [{k: operands[block.places[i, k]] for k in row} for i, row in enumerate(block.rows)]
+        last = max(k for rows in (*block.rows, *(panel.rows for panel in block.panels)) for k in rows)
+        B: list[SparseRow] = [{} for _ in range(last + 1)]
+        place, column = block.arrays[0], 0
+        for panel in block.panels:
+            for k in panel.rows:
+                B[k] |= {column + c: operands[place + c] for c in range(panel.width)}
+                place += panel.width
+            column += panel.width
+        return [_without_zeros(row) for row in A], [_without_zeros(row) for row in B]
+
+    @staticmethod
+    def _in_a_row(block: SparseProduct, C: list[SparseRow]) -> list[Any]:
+        """The entries of a product as the block gives them."""
+        found, column = list[Any](), 0
+        for panel, rows in zip(block.panels, block.sums, strict=True):
+            found += [C[i].get(column + c, ZERO) for i in rows for c in range(panel.width)]
+            column += panel.width
+        return found
+
+
+def _without_zeros(row: SparseRow) -> SparseRow:
+    return {k: x for k, x in row.items() if x is not ZERO}
+
+
 class OfRolled(BlockRule):
     """A rolled program, its loops run one round after the other."""
 
@@ -377,6 +433,7 @@ RULES: Mapping[type[Block], BlockRule] = {
     Repeated: OfRepeated(),
     Lookup: OfLookup(),
     MatrixProduct: OfProduct(),
+    SparseProduct: OfSparseProduct(),
     RolledBlock: OfRolled(),
     Eliminate: OfEliminate(),
     Substitute: OfSubstitute(),

@@ -26,6 +26,7 @@ from knuckle.engine.trace import (
     Multiply,
     Program,
     Repeated,
+    SparseProduct,
     Substitute,
     SubstituteResponse,
 )
@@ -275,6 +276,8 @@ class _Blocks:
             return self._lookup(block, name)
         if isinstance(block, MatrixProduct):
             return self._product(block, name)
+        if isinstance(block, SparseProduct):
+            return self._sparse_product(block, name)
         raise TypeError(f"a {type(block).__name__} has no text in C")
 
     def _eliminate(self, block: Eliminate, name: str) -> str:
@@ -361,6 +364,27 @@ class _Blocks:
         for (i = 0; i < {block.rows}; i++) {{
             out[i] = {zero};
             for (j = 0; j < {n}; j++) out[i] += matrix[i * {n} + j] * x[j];
+        }}
+}}
+"""
+
+    def _sparse_product(self, block: SparseProduct, name: str) -> str:
+        T, zero, size = self.kind.name, self.kind.literal(0.0), block.arrays[0]
+        rows = [
+            (row, panel.width) for panel, rows in zip(block.panels, block.sums, strict=True) for row in rows.values()
+        ]
+        terms = [f"{{{a}, {size + b}}}" for row, _ in rows for a, b in row.terms]
+        counts = [f"{{{len(row.terms)}, {width}}}" for row, width in rows]
+        return f"""static const int {name}_terms[{len(terms)}][2] = {{{", ".join(terms)}}};
+static const int {name}_rows[{len(counts)}][2] = {{{", ".join(counts)}}};
+static void {name}(const {T} *in, {T} *out)
+{{
+    const int (*term)[2] = {name}_terms;
+    int r, c, k;
+    for (r = 0; r < {len(counts)}; term += {name}_rows[r][0], r++)
+        for (c = 0; c < {name}_rows[r][1]; c++, out++) {{
+            *out = {zero};
+            for (k = 0; k < {name}_rows[r][0]; k++) *out += in[term[k][0]] * in[term[k][1] + c];
         }}
 }}
 """

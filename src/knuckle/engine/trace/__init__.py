@@ -9,7 +9,7 @@ from .execute import record, trace
 from .expression import Expression
 from .expression_graph import Graph, Node
 from .lookup_block import Lookup
-from .product_block import MatrixProduct
+from .product_block import MatrixProduct, SparseProduct
 from .program import Program
 from .regions import Rolled
 from .rolled_blocks import RolledBlock
@@ -34,6 +34,7 @@ __all__ = [
     "Repeated",
     "Rolled",
     "RolledBlock",
+    "SparseProduct",
     "Substitute",
     "SubstituteResponse",
     "record",

@@ -13,7 +13,7 @@ from .dense_blocks import DENSE
 from .expression import Expression, index_of
 from .expression_graph import Graph
 from .lookup_block import Lookup
-from .product_block import MatrixProduct
+from .product_block import ColumnPanel, MatrixProduct, SparseProduct, column_panels
 from .program import Program, compact
 from .regions import own_stretch, stretches_of
 from .rolled_blocks import rolled_block
@@ -137,6 +137,50 @@ def products(rows: Sequence[Sequence[Any]], vectors: Sequence[Sequence[Any]]) ->
     call = graph.call(block, [_node(graph, x) for x in scalars])
     found = [Expression(graph, graph.part(call, k)) for k in range(block.outputs)]
     return [list[Any](found[first : first + n]) for first in range(0, len(found), n)]
+
+
+MANY = 2_000
+"""Products from which on matrices are multiplied in tiles."""
+
+
+def sparse_product(
+    A: Sequence[dict[int, Any]], B: Sequence[dict[int, Any]], is_half: bool = False
+) -> list[dict[int, Any]] | None:
+    """The rows of A B in tiles; None where there are few products, other scalars than symbols, or no blocks.
+
+    Half of it is the entries on and below the diagonal, and those that come with them.
+    """
+    scalars = [x for row in (*A, *B) for x in row.values()]
+    if sum(len(B[k]) for row in A for k in row) < MANY or not (graph := innermost(scalars)).has_blocks:
+        return None
+    left, right = _nodes(graph, A), _nodes(graph, B)
+    if left is None or right is None:
+        return None
+    panels = column_panels(left, right)
+    block = SparseProduct(
+        tuple(tuple(row) for row in left),
+        tuple(ColumnPanel(len(columns), rows, min(columns) if is_half else 0) for columns, rows in panels),
+    )
+    zero = graph.constant(0.0)
+    entries = [left[i].get(k, zero) for i, k in block.entries]
+    entries += [right[k].get(j, zero) for columns, rows in panels for k in rows for j in columns]
+    call = graph.call(block, entries)
+    found: list[dict[int, Any]] = [{} for _ in A]
+    for (columns, _), sums in zip(panels, block.sums, strict=True):
+        for i, row in sums.items():
+            found[i] |= {j: Expression(graph, graph.part(call, row.place + c)) for c, j in enumerate(columns)}
+    return found
+
+
+def _nodes(graph: Graph, rows: Sequence[dict[int, Any]]) -> list[dict[int, int]] | None:
+    """The entries that are not zero, in the order of their columns; None where one is no number and no symbol."""
+    found: list[dict[int, int]] = []
+    for row in rows:
+        numbers = {k: index_of(graph, row[k]) for k in sorted(row)}
+        if None in numbers.values():
+            return None
+        found.append({k: i for k, i in numbers.items() if i is not None and graph.value(i) != 0})
+    return found
 
 
 def innermost(scalars: Sequence[Any]) -> Graph:

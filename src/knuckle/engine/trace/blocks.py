@@ -39,6 +39,11 @@ class Block(ABC):
         """The sizes of the arrays that its inputs are, one after the other: code may leave each where it is."""
         return (self.inputs,)
 
+    @property
+    def is_in_place(self) -> bool:
+        """Whether it takes and gives so many numbers that each should lie in its place from the start."""
+        return False
+
     @abstractmethod
     def evaluate(self, values: Sequence[float]) -> list[float]:
         """Its results for these inputs, plainly: an oracle for the printers."""

@@ -305,8 +305,15 @@ def _multiplied(rows: Any, x: Any) -> list[Any] | None:
     return multiplied(rows, x)
 
 
+def _sparse_product(A: Any, B: Any, is_half: bool) -> list[dict[int, Any]] | None:
+    from .block_recording import sparse_product
+
+    return sparse_product(A, B, is_half)
+
+
 KIND = Kind(
     "expression", 8, {f.name: _apply(f.name) for f in FUNCTIONS}, _less, _select, lambda x: x,
     absolute=_apply("abs"), minimum=_apply("min"), maximum=_apply("max"),
     called=_called, repeated=_repeated, ruled=_ruled, looped=_looped, looked_up=_looked_up, multiplied=_multiplied,
+    sparse_product=_sparse_product,
 )  # fmt: skip

@@ -93,9 +93,8 @@ def forward_dynamics(
     bodies = body_slopes(model, tree.q, tree.v, tree.a, wrenches(model, f_ext))
     by_q, by_v, _ = _slopes(model, q, v, a, tree, bodies.without_accelerations(free, model.algebra.Motion))
     own_q, own_v = (model.square(q, {(i, i): part[i].matrix for i in free}) for part in (bodies.R, bodies.W))
-    return ForwardDynamicsDerivatives(
-        -(factor.solve_all(by_q) + own_q), -(factor.solve_all(by_v) + own_v), factor.inverse()
-    )
+    found_q, found_v = factor.opposite.solve_both(by_q, by_v)
+    return ForwardDynamicsDerivatives(found_q - own_q, found_v - own_v, factor.inverse())
 
 
 class _Tree(NamedTuple):

@@ -12,73 +12,31 @@ reduction of sine and cosine would be simplified away.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
-from knuckle.engine.emit.sincos import TWO_OVER_PI
 from knuckle.engine.trace import Block, Called, Laid, Node, Program, Repeated
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
+from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
+from .block_places import BlockPlaces
 from .block_texts import BlockTexts
 from .long_code import CROSSING, LENGTH, Segments
-from .streaming_stores import entered, padded, phase, runs, stream_to_llvm, streamed, streams, table, tables_at
-from .vector_lanes import BasicBlock, Lanes
+from .streaming_stores import (
+    aside,
+    entered,
+    flushed,
+    padded,
+    phase,
+    runs,
+    stream_to_llvm,
+    streamed,
+    streams,
+    table,
+    tables_at,
+)
+from .vector_lanes import Lanes
 from .vector_moves import moves
-
-
-def horner(body: BasicBlock, z: str, coefficients: tuple[float, ...]) -> str:
-    """The polynomial in z with these coefficients, lowest first."""
-    p = body.lanes.constant(coefficients[-1])
-    for c in reversed(coefficients[:-1]):
-        p = body.fma(p, z, body.lanes.constant(c))
-    return p
-
-
-def sine_and_cosine(body: BasicBlock, x: str, tail: str | None = None) -> tuple[str, str]:
-    """sin (x + tail) and cos (x + tail), with a tail no larger than x's last digit; see `sincos`.
-
-    NaN for what is not finite or out of reach.
-    """
-    lanes, pair = body.lanes, body.lanes.pair
-    V, K, I = lanes.vector, lanes.constant, lanes.bits
-    moved = body.fma(x, K(TWO_OVER_PI), K(pair.whole))
-    k, n = body.put(f"fsub {V} {moved}, {K(pair.whole)}"), body.put(f"bitcast {V} {moved} to {I}")
-    high = body.fma(k, K(-pair.half_pi[0]), x)
-    middle = body.put(f"fmul {V} {k}, {K(pair.half_pi[1])}")
-    cut = body.fma(k, K(-pair.half_pi[1]), middle)
-    middle = body.put(f"fsub {V} {middle}, {tail}") if tail else middle
-    near = body.put(f"fcmp ole {V} {body.intrinsic('fabs', x)}, {K(pair.reach)}")
-    r = body.choose(near, body.put(f"fsub {V} {high}, {middle}"), K(math.nan))
-    lost = body.put(f"fsub {V} {body.put(f'fsub {V} {high}, {r}')}, {middle}")
-    e = body.fma(k, K(-pair.half_pi[2]), body.put(f"fadd {V} {lost}, {cut}"))
-    z = body.put(f"fmul {V} {r}, {r}")
-    cube = body.put(f"fmul {V} {r}, {z}")
-    s = body.put(f"fadd {V} {r}, {body.fma(cube, horner(body, z, pair.sine), e)}")
-    half = body.fma(z, K(-0.5), K(1.0))
-    dropped = body.fma(z, K(-0.5), body.put(f"fsub {V} {K(1.0)}, {half}"))
-    square = body.put(f"fmul {V} {z}, {z}")
-    small = body.fma(square, horner(body, z, pair.cosine), body.fma(r, body.put(f"fneg {V} {e}"), dropped))
-    c = body.put(f"fadd {V} {half}, {small}")
-
-    def bit(m: str, mask: int) -> str:
-        masked = body.put(f"and {I} {m}, {lanes.integer(mask)}")
-        return body.put(f"icmp ne {I} {masked}, {lanes.integer(0)}")
-
-    odd = bit(n, 1)
-    sine, cosine = body.choose(odd, c, s), body.choose(odd, s, c)
-    next_n = body.put(f"add {I} {n}, {lanes.integer(1)}")
-    sine = body.choose(bit(n, 2), body.put(f"fneg {V} {sine}"), sine)
-    cosine = body.choose(bit(next_n, 2), body.put(f"fneg {V} {cosine}"), cosine)
-    return sine, cosine
-
-
-def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
-    """x + c less its rounded `total`, where |x| ≥ |c| (Dekker); elsewhere no more than a rounding of c."""
-    V = body.lanes.vector
-    taken = body.put(f"fsub {V} {total}, {x}")
-    return body.put(f"fsub {V} {c}, {taken}")
-
 
 ZERO = Node("constant", 0.0)
 LYING = 16
@@ -107,6 +65,13 @@ class Printer:
         self.marks: list[int] = []
         self.results: dict[int, list[int]] = {}
         """Where the results go that are stored as soon as they are known, by node"""
+        self.blocks_at = BlockPlaces(program)
+        self.in_place: set[int] = set()
+        """Results that blocks leave where they are to be"""
+        self.within_results: list[str] = []
+        """Lines that say where these are"""
+        self.vectors = 0
+        """How many vectors the results are, with what lies between them"""
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -144,6 +109,8 @@ class Printer:
             return room
         if isinstance(block, (Called, Repeated)):
             return self._call_body(block, node)
+        if block.is_in_place:
+            return self._call_in_place(block, node)
         name, first, arrays = self.blocks.name(block), 0, list[str]()
         given = f"{name}_given"
         for number, size in enumerate(block.arrays):
@@ -152,6 +119,13 @@ class Printer:
             arrays.append(lying or f"%{self._laid(f'{name}_taken{number}', operands)}")
             first += size
         return self._run(name, given, block.outputs, node, arrays)
+
+    def _call_in_place(self, block: Block, node: Node) -> str:
+        """Runs a block whose operands are stored already."""
+        room = self.blocks_at.given[node]
+        arrays = [self._slot(*array) for array in self.blocks_at.arrays[node]]
+        last = ("%pending",) if self.blocks.between else ()
+        return self._run(self.blocks.name(block), room, block.outputs, node, arrays, last)
 
     def _call_body(self, block: Called | Repeated, node: Node) -> str:
         """Runs a block with a body; what lies in memory already is read there."""
@@ -183,7 +157,8 @@ class Printer:
 
     def _run(self, name: str, given: str, outputs: int, node: Node, first: list[str], last: Sequence[str] = ()) -> str:
         """Calls a function that fills a room; returns the room."""
-        self._room(given, outputs)
+        if given not in self.rooms:
+            self._room(given, outputs)
         self.callers[given] = node
         pointers = ", ".join(f"ptr {pointer}" for pointer in (*first, f"%{given}", *last))
         self.body.lines.append(f"call void @{name}({pointers})")
@@ -312,22 +287,31 @@ class Printer:
 
     def nodes(self) -> None:
         """Prints all nodes, in order."""
-        left_lying = self._left_lying()
+        left_lying = self._left_lying() | self.begin_blocks()
         for i, node in enumerate(self.program.nodes):
             self.names.append("" if i in left_lying else self.node(node))
             self.give(i)
             self.mark(i)
 
+    def begin_blocks(self) -> set[int]:
+        """Makes the rooms in which operands of blocks are stored; gives the results of blocks that are not loaded."""
+        for room, size in self.blocks_at.rooms.items():
+            if room not in self.rooms:
+                self._room(room, size)
+        return self.blocks_at.unread(self.in_place)
+
     def give(self, i: int) -> None:
-        """Stores a node that is a result: it need not wait for the end."""
+        """Stores a node that is a result, or that a block takes: it need not wait."""
         for place in self.results.get(i, ()):
             self.store(place, self.names[i])
+        for room, place in self.blocks_at.stores.get(i, ()):
+            self.body.lines.append(f"store {self.lanes.vector} {self.names[i]}, ptr {self._slot(room, place)}")
 
     def _left_lying(self) -> set[int]:
         """Inputs that only blocks take, where they lie beside each other: none of them is loaded by itself."""
         lying, loaded = set[int](), set(self.program.outputs)
         for node in self.program.nodes:
-            if node.op != "call":
+            if node.op != "call" or self.program.blocks[node.a].is_in_place:
                 loaded.update(node.operands)
                 continue
             place = 0
@@ -378,10 +362,26 @@ class Printer:
         return "\n  ".join([*lines, "br label %computed\ncomputed:"])
 
     def text(self, name: str) -> str:
-        places = {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
-        self.results = {i: [place] for i, place in places.items()}
+        places = self.places()
+        if self.in_place and streams(self.lanes, len(self.program.outputs)):
+            self.blocks.between = f"{name}_stream"
+        self.results = {i: [place] for i, place in places.items() if i not in self.in_place}
         self.nodes()
         return self._around(self.inside(name), places, name)
+
+    def places(self) -> dict[int, int]:
+        """The vector of each result. Those of a block lie as it gives them, and are in place."""
+        places, size = dict[int, int](), 0
+        for node, parts in self.blocks_at.results().items():
+            room = self.blocks_at.given[node]
+            self.rooms[room] = ""
+            self.within_results.append(f"%{room} = getelementptr {self.lanes.vector}, ptr %results, i64 {size}")
+            places |= {i: size + self.program.nodes[i].b for i in parts}
+            size += self.blocks_at.rooms[room]
+        self.in_place = set(places)
+        others = dict.fromkeys(i for i in self.program.outputs if i not in places)
+        self.vectors = size + len(others)
+        return places | {i: size + k for k, i in enumerate(others)}
 
     def gathered(self, apart: str | None) -> tuple[str, list[str]]:
         """The arguments of the function, and how those of the states of the lanes are gathered at `begin`."""
@@ -402,12 +402,12 @@ class Printer:
         """The loop over the batch, with what is moved in and out."""
         lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
         sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
-        is_streamed = streams(lanes, n_out)
+        is_streamed, is_later = streams(lanes, n_out), self.blocks.between is not None
         apart = "%apart" if is_streamed else None
         arguments, before = self.gathered(apart)
         tables, after = list[str](), list[str]()
-        if is_streamed or len(places) < n_out:
-            numbers = [places[i] for i in outputs]
+        numbers = [places[i] for i in outputs]
+        if is_streamed or numbers != list(range(n_out)):
             tables.append(table(f"{name}_places", padded(numbers) if is_streamed else numbers))
         if n_out:
             after = moves(
@@ -420,35 +420,36 @@ class Printer:
             zeros = runs([self.program.nodes[i] == ZERO for i in outputs])
             tables += [table(f"{name}_zeros", padded(zeros)), stream_to_llvm(lanes, name, n_out)]
             begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
-            way_out = streamed(lanes, n_out, name, "results")
-        newline = "\n"
+            way_out = streamed(lanes, n_out, name, "results", is_later)
+        each = (phase() if is_streamed else "") + (aside(V, self.vectors) if is_later else "")
+        vectors, newline = max(1, self.vectors * (1 + is_later)), "\n"
         return f"""{newline.join([self.declarations(), *tables, *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
   %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
-  %results = alloca [{max(1, len(places))} x {V}], align 64{self.allocated()}
+  %{"both" if is_later else "results"} = alloca [{vectors} x {V}], align 64{self.allocated()}
   %last = sub i64 %end, 1{begin}
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
+  %b = phi i64 [%start, %entry], [%next, %latch]{each}
 {newline.join(before)}
   br label %main
 main:
-  {inside}{way_out}
+  {(newline + "  ").join([*self.within_results, inside])}{way_out}
 {newline.join(after)}
   br label %latch
 latch:
   %next = add i64 %b, {"%step" if is_streamed else lanes.width}
   %more = icmp slt i64 %next, %end
   br i1 %more, label %begin, label %done
-done:{newline + "  fence seq_cst" if is_streamed else ""}
+done:{flushed(name) if is_later else ""}{newline + "  fence seq_cst" if is_streamed else ""}
   ret void
 }}
 """
 
     def allocated(self) -> str:
         """At the entry: room for what blocks take and give."""
-        return "".join(f"\n  {room}" for room in self.rooms.values())
+        return "".join(f"\n  {room}" for room in self.rooms.values() if room)
 
     def declarations(self) -> str:
         """What the code calls."""

@@ -21,20 +21,22 @@ from knuckle.engine.trace import (
     Multiply,
     Repeated,
     RolledBlock,
+    SparseProduct,
     Substitute,
     SubstituteResponse,
 )
 
 from .batch_loop import Printer
 from .block_texts import BlockTexts, Places
-from .dense_loops import (
+from .linear_loops.dense_loops import (
     eliminate_response_to_llvm,
     eliminate_to_llvm,
     multiply_to_llvm,
     substitute_response_to_llvm,
     substitute_to_llvm,
 )
-from .product_loops import product_to_llvm
+from .linear_loops.product_loops import product_to_llvm
+from .linear_loops.sparse_tiles import sparse_to_llvm
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm
@@ -138,6 +140,8 @@ def block_to_llvm(block: Block, blocks: BlockTexts, name: str, places: Places = 
         return lookup_to_llvm(block, blocks.lanes, name)
     if isinstance(block, MatrixProduct):
         return product_to_llvm(block, blocks.lanes, name, blocks.wide)
+    if isinstance(block, SparseProduct):
+        return sparse_to_llvm(block, blocks, name)
     raise TypeError(f"a {type(block).__name__} has no text")
 
 

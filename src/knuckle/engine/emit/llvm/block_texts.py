@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
+
 from knuckle.engine.trace import Block
 
 from .vector_lanes import Lanes
@@ -16,9 +18,13 @@ class BlockTexts:
     wide: Lanes | None = None
     """Where code is for one state: the vectors that it may compute several of its numbers in."""
 
+    between: str | None = None
+    """A function of what is pending, and of how much of it to do, that long blocks call now and then"""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self._names: dict[tuple[Block, Places], str] = {}
+        self._shared: dict[Hashable, str] = {}
         self._texts: list[str] = []
 
     def name(self, block: Block, places: Places = ()) -> str:
@@ -28,6 +34,13 @@ class BlockTexts:
             self._names[key] = f"block{len(self._names)}"
             self._texts.append(self.printed(block, self._names[key], places))
         return self._names[key]
+
+    def shared(self, key: Hashable, text: Callable[[str], str]) -> str:
+        """What a function is called that several blocks call; its text is made of its name if there is none yet."""
+        if key not in self._shared:
+            self._shared[key] = f"shared{len(self._shared)}"
+            self._texts.append(text(self._shared[key]))
+        return self._shared[key]
 
     def add(self, texts: list[str]) -> None:
         """More functions of the same module."""

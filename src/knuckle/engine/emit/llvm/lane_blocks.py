@@ -29,6 +29,9 @@ class BlocksPrinter(Printer):
         room, how = ("there", f", align {LINE}, !nontemporal !0") if self._is_direct else ("results", "")
         self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(room, place)}{how}")
 
+    def places(self) -> dict[int, int]:
+        return {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
+
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
         arguments, before = self.gathered(None)

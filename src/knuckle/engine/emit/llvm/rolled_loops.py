@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from knuckle.engine.trace.regions import Pattern, Rolled
 
+from .basic_block import BasicBlock
 from .batch_loop import BINARY, Printer
 from .streaming_stores import entered, phase, stream_to_llvm, streamed, streams, tables_at
-from .vector_lanes import BasicBlock, Lanes
+from .vector_lanes import Lanes
 from .vector_moves import moves
 
 

@@ -16,14 +16,15 @@ angles that are known from the start. These are computed side by side. Inverse d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from knuckle.engine.trace import Block, Called, Program, Repeated
+from knuckle.engine.trace import Block, Called, Node, Program, Repeated
 
-from .batch_loop import Printer, declarations, sine_and_cosine, tail_of_sum
+from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
+from .batch_loop import Printer, declarations
 from .block import BlockPrinter
 from .block_texts import BlockTexts, Places
-from .vector_lanes import BasicBlock, Lanes
+from .vector_lanes import Lanes
 
 
 class _Beside(BasicBlock):
@@ -115,14 +116,14 @@ class SideBySide(Printer):
 
     def nodes(self) -> None:
         """All nodes: first those that angles are made of, then their sines and cosines, and the others."""
-        angles = self.early_angles()
+        angles, unread = self.early_angles(), self.begin_blocks()
         for i in self.cone(angles):
             self.names[i] = self.node(self.program.nodes[i])
             self.give(i)
         for k in range(0, len(angles), self.wide.width):
             self.turn([self.names[i] for i in angles[k : k + self.wide.width]])
         for i, node in enumerate(self.program.nodes):
-            if not self.names[i]:
+            if not self.names[i] and i not in unread:
                 self.names[i] = self.node(node)
                 self.give(i)
             self.mark(i)
@@ -157,6 +158,8 @@ class SingleStatePrinter(SideBySide):
     def __init__(self, program: Program, wide: Lanes) -> None:
         super().__init__(program, Lanes(wide.dtype, 1), OneStateBlocks(wide))
         self.beside(wide)
+        self._runs_of: dict[Node, list[tuple[int, int, int]]] = {}
+        """Results of blocks that are outputs: the first of a run, its place, and how many there are"""
 
     def load(self, number: int) -> str:
         """An input, from the argument that holds it."""
@@ -184,9 +187,24 @@ class SingleStatePrinter(SideBySide):
         at = self.body.put(f"getelementptr {self.lanes.scalar}, ptr %out, i64 {place}")
         self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {at}, align {self._bytes}")
 
+    def call(self, block: Block, node: Node) -> str:
+        """Runs a block, and copies those of its results that are outputs: such as lie side by side there, together."""
+        room = super().call(block, node)
+        for number, place, size in self._runs_of.get(node, ()):
+            at = self.body.put(f"getelementptr {self.lanes.scalar}, ptr %out, i64 {place}")
+            aligned, source = f"ptr align {self._bytes}", self._slot(room, number)
+            both = f"{aligned} {at}, {aligned} {source}, i64 {size * self._bytes}"
+            self.body.lines.append(f"call void @llvm.memcpy.p0.p0.i64({both}, i1 false)")
+        return room
+
     def text(self, name: str) -> str:
         for place, i in enumerate(self.program.outputs):
             self.results.setdefault(i, []).append(place)
+        for node, parts in self.blocks_at.results().items():
+            self._runs_of[node] = _runs(
+                (place, self.program.nodes[i].b) for i in parts for place in self.results.pop(i)
+            )
+            self.in_place.update(parts)
         self.nodes()
         places = "\n".join(
             f"  %at{k} = getelementptr ptr, ptr %inputs, i64 {k}\n  %in{k} = load ptr, ptr %at{k}"
@@ -205,6 +223,18 @@ entry:{self.allocated()}
 
     def declarations(self) -> str:
         return declarations_of(self.lanes, self.wide)
+
+
+def _runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
+    """Numbers at places, where both count up: the first number, its place, and how many there are."""
+    found: list[tuple[int, int, int]] = []
+    for place, number in sorted(pairs):
+        first, start, size = found[-1] if found else (0, 0, 0)
+        if size and (number, place) == (first + size, start + size):
+            found[-1] = first, start, size + 1
+        else:
+            found.append((number, place, 1))
+    return found
 
 
 def declarations_of(*each: Lanes) -> str:

@@ -7,6 +7,9 @@ them all. The rows between come next, phase by phase; what a row leaves of its l
 follows it, and a block of W · `apart` rows is made of whole lines only.
 
 Where a matrix has zeros by its structure, as the mass matrix of a tree has, lines of zeros are written as they are.
+
+Memory takes lines more slowly than they are made. Code with long blocks therefore leaves its results where they are,
+and writes them line by line between the tiles of the next vector's blocks, whose results go elsewhere meanwhile.
 """
 
 from __future__ import annotations
@@ -27,6 +30,11 @@ PAD = 16
 """Entries by which tables are longer at both ends: those of a line at most."""
 BYTES = 1 << 22
 """Bytes of a result that no core's own cache holds: in one that cores share, others need the room."""
+
+PENDING = "results", "row", "far", "carried", "places", "zero_runs", "entry", "side"
+"""What is known of rows that are to be written."""
+START, NOTHING = -1 << 20, 1 << 40
+"""The entry of rows that are not begun, and where there are none; no row is as long."""
 
 
 def streams(lanes: Lanes, size: int) -> bool:
@@ -62,8 +70,11 @@ def tables_at(places: str, zeros: str) -> str:
 def entered(lanes: Lanes, size: int) -> str:
     """At the entry: whether the result is large, and how many states apart those of one vector are then."""
     apart = LINE // gcd(LINE, size * lanes.bytes)
+    noted = "".join(_noted(field, f"%{field}") for field in ("carried", "places", "zero_runs"))
+    noted += _noted("entry", NOTHING, "_none") + _noted("side", 0)
     return f"""
   %carried = alloca [{lanes.width * LINE} x i8], align {LINE}
+  %pending = alloca [{len(PENDING)} x i64], align 8{noted}
   %size = sub i64 %end, %start
   %bytes = mul i64 %size, {size * lanes.bytes}
   %no_cache = icmp sge i64 %bytes, {BYTES}
@@ -89,9 +100,35 @@ def phase() -> str:
   %step = select i1 %around, i64 %leap, i64 1"""
 
 
-def streamed(lanes: Lanes, size: int, name: str, buffer: str) -> str:
-    """The way out for large results, if the whole block has states of its own; else on to the block `plain`."""
+def aside(V: str, size: int) -> str:
+    """For each vector: which half of `both` its results go to, as those before may still be pending in the other."""
     return f"""
+  %side_at = getelementptr i64, ptr %pending, i64 {PENDING.index("side")}
+  %side = load i64, ptr %side_at
+  %other_side = sub i64 {size}, %side
+  store i64 %other_side, ptr %side_at
+  %results = getelementptr {V}, ptr %both, i64 %side"""
+
+
+def _noted(field: str, x: str | int, tag: str = "") -> str:
+    """Lines that note something of what is pending."""
+    return f"""
+  %noted_{field}{tag} = getelementptr i64, ptr %pending, i64 {PENDING.index(field)}
+  store {"ptr" if isinstance(x, str) and field != "far" else "i64"} {x}, ptr %noted_{field}{tag}"""
+
+
+def flushed(name: str) -> str:
+    """A line that writes what is pending."""
+    return f"\n  call void @{name}_stream(ptr %pending, i64 {NOTHING})"
+
+
+def streamed(lanes: Lanes, size: int, name: str, buffer: str, is_later: bool = False) -> str:
+    """The way out for large results, if the whole block has states of its own; else on to the block `plain`.
+
+    Later is while the next states are computed, if what they leave lies elsewhere.
+    """
+    noted = _noted("results", f"%{buffer}") + _noted("row", "%out_row") + _noted("far", "%far") + _noted("entry", START)
+    return f"""{flushed(name) if is_later else ""}
   %block_at = sub i64 %b, %phase
   %block_end = add i64 %block_at, %block
   %whole = icmp sle i64 %block_end, %end
@@ -100,30 +137,39 @@ def streamed(lanes: Lanes, size: int, name: str, buffer: str) -> str:
 stream:
   %out_row_at = mul i64 %b, {size}
   %out_row = getelementptr {lanes.scalar}, ptr %out, i64 %out_row_at
-  %far = mul i64 %apart, {size}
-  call void @{name}_stream(ptr %{buffer}, ptr %carried, ptr %out_row, i64 %far, ptr %places, ptr %zero_runs)
+  %far = mul i64 %apart, {size}{noted}{"" if is_later else flushed(name)}
   br label %latch
 plain:"""
 
 
 def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
-    """The LLVM text of a function that writes W rows of `size` entries.
+    """The LLVM text of a function that writes W rows of `size` entries, so many lines of each at a time.
 
-        void name_stream(ptr results, ptr carried, ptr row, i64 far, ptr places, ptr zeros)
+        void name_stream(ptr pending, i64 most)
 
-    `row` is the first row, and the others follow, each `far` entries on. `places` holds the vector of `results` for
-    each entry of a row, and `zeros` how many zeros begin there; both are padded. `carried` has a line for every row:
-    what the row before left of its last line, and then what this one leaves.
+    What is `PENDING` are words: `row` is the first row, and the others follow, each `far` entries on. `places` holds
+    the vector of `results` for each entry of a row, and `zero_runs` how many zeros begin there; both are padded.
+    `carried` has a line for every row: what the row before left of its last line, and then what this one leaves.
+    `entry` is the next to be written.
     """
     T, V, n = lanes.scalar, lanes.vector, size
     w, E = PIECE // lanes.bytes, LINE // lanes.bytes
     piece = f"<{w} x {T}>"
     lines = Lines("  ", "%x")
     put = lines.put
+    for k, field in enumerate(PENDING[:-1]):
+        lines.add(f"%{field}_at = getelementptr i64, ptr %pending, i64 {k}")
+        lines.add(f"%{field} = load {'i64' if field in ('far', 'entry') else 'ptr'}, ptr %{field}_at")
+    lines.add(f"br i1 {put(f'icmp sgt i64 %entry, {n}')}, label %none, label %some")
+    lines.block("none")
+    lines.add("ret void")
+    lines.block("some")
     rows = [put(f"getelementptr {T}, ptr %row, i64 {put(f'mul i64 %far, {lane}')}") for lane in range(lanes.width)]
     over = put(f"and i64 {put('ptrtoint ptr %row to i64')}, {LINE - 1}")
     head = put(f"lshr i64 {over}, {lanes.bytes.bit_length() - 1}")
     start = put(f"sub i64 0, {head}")
+    lines.add(f"br i1 {put(f'icmp eq i64 %entry, {START}')}, label %fresh, label %tiles")
+    lines.block("fresh")
     lines.add(f"br i1 {put(f'icmp eq i64 {head}, 0')}, label %tiles, label %head")
 
     def line(k: str) -> Iterator[tuple[int, int, str]]:
@@ -168,26 +214,28 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     second = put(f"add i64 {start}, {E}")
     lines.add("br label %tiles")
     lines.block("tiles")
-    lines.add(f"%k = phi i64 [0, %entry], [{second}, %head], [%after, %data], [%k1, %zeros]")
+    lines.add(f"%k = phi i64 [%entry, %some], [0, %fresh], [{second}, %head], [%after, %data], [%after, %zeros]")
+    lines.add("%left = phi i64 [%most, %some], [%most, %fresh], [%most, %head], [%left1, %data], [%left1, %zeros]")
     lines.add(f"%fits = icmp sle i64 %k, {n - E}")
     lines.add("br i1 %fits, label %which, label %end")
     lines.block("which")
+    lines.add("%left1 = sub i64 %left, 1")
+    lines.add(f"%after = add i64 %k, {E}")
+    lines.add(f"br i1 {put('icmp sgt i64 %left, 0')}, label %line, label %pause")
+    lines.block("line")
     run = put(f"load i32, ptr {put('getelementptr i32, ptr %zero_runs, i64 %k')}")
-    lines.add(f"br i1 {put(f'icmp slt i32 {run}, {E}')}, label %data, label %begin")
+    lines.add(f"br i1 {put(f'icmp slt i32 {run}, {E}')}, label %data, label %zeros")
     lines.block("data")
     whole("%k", line("%k"))
-    lines.add(f"%after = add i64 %k, {E}")
     lines.add("br label %tiles")
-    lines.block("begin")
-    stop = put(f"add i64 %k, {put(f'zext i32 {run} to i64')}")
-    limit = put(f"sub i64 {stop}, {E}")
-    lines.add("br label %zeros")
     lines.block("zeros")
-    lines.add("%k0 = phi i64 [%k, %begin], [%k1, %zeros]")
-    whole("%k0", ((lane, t, "zeroinitializer") for lane in range(lanes.width) for t in range(0, E, w)))
-    lines.add(f"%k1 = add i64 %k0, {E}")
-    lines.add(f"br i1 {put(f'icmp sle i64 %k1, {limit}')}, label %zeros, label %tiles")
+    whole("%k", ((lane, t, "zeroinitializer") for lane in range(lanes.width) for t in range(0, E, w)))
+    lines.add("br label %tiles")
+    lines.block("pause")
+    lines.add("store i64 %k, ptr %entry_at")
+    lines.add("ret void")
     lines.block("end")
+    lines.add(f"store i64 {NOTHING}, ptr %entry_at")
     lines.add(f"br i1 {put(f'icmp eq i64 %k, {n}')}, label %done, label %tail")
     lines.block("tail")
     for lane, t, x in line("%k"):
@@ -196,9 +244,8 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     lines.block("done")
     return f"""
 !0 = !{{i32 1}}
-define internal void @{name}_stream(ptr noalias %results, ptr noalias %carried, ptr noalias %row, i64 %far,
-    ptr noalias %places, ptr noalias %zero_runs) {{
-entry:
+define internal void @{name}_stream(ptr noalias %pending, i64 %most) {{
+begin:
 {lines.text()}
   ret void
 }}

@@ -1,4 +1,4 @@
-"""The vectors that LLVM code computes with, and lines that do."""
+"""The vectors that LLVM code computes with."""
 
 from __future__ import annotations
 
@@ -73,31 +73,3 @@ class Lanes:
 
     def integer(self, n: int) -> str:
         return "<" + ", ".join([f"i{8 * self.bytes} {n}"] * self.width) + ">"
-
-
-class BasicBlock:
-    """Lines of a basic block, with fresh names."""
-
-    def __init__(self, lanes: Lanes) -> None:
-        self.lanes, self.lines = lanes, list[str]()
-        self._fresh = 0
-
-    def put(self, text: str) -> str:
-        """A line that defines a fresh name; returns the name."""
-        self._fresh += 1
-        self.lines.append(f"%x{self._fresh} = {text}")
-        return f"%x{self._fresh}"
-
-    def arithmetic(self, op: str, a: str, b: str) -> str:
-        return self.put(f"{op} contract {self.lanes.vector} {a}, {b}")
-
-    def intrinsic(self, name: str, *args: str) -> str:
-        V = self.lanes.vector
-        return self.put(f"call {V} @llvm.{name}.{self.lanes.suffix()}({', '.join(f'{V} {a}' for a in args)})")
-
-    def fma(self, a: str, b: str, c: str) -> str:
-        return self.intrinsic("fma", a, b, c)
-
-    def choose(self, condition: str, a: str, b: str) -> str:
-        V = self.lanes.vector
-        return self.put(f"select {self.lanes.of('i1')} {condition}, {V} {a}, {V} {b}")

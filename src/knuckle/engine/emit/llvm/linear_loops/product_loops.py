@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from knuckle.engine.emit.llvm.loop_lines import LoopLines
+from knuckle.engine.emit.llvm.vector_lanes import Lanes
+from knuckle.engine.emit.llvm.vector_moves import Lines
 from knuckle.engine.trace import MatrixProduct
-
-from .loop_lines import LoopLines
-from .vector_lanes import Lanes
 
 GROUP = 8
 """Rows whose sums go along together: enough that none waits for its last addition."""
@@ -20,13 +20,13 @@ def product_to_llvm(block: MatrixProduct, lanes: Lanes, name: str, wide: Lanes |
     those of many states are. Sums are the same to the last bit.
     """
     if block.constants is None:
-        return _function(name, _of_inputs(block, LoopLines(lanes)), "matrix", "right")
+        return array_function(name, _of_inputs(block, LoopLines(lanes)), "matrix", "right")
     out, place = LoopLines(lanes), f"@{name}_table"
     lines = _of_constants(block, out, place) if wide is None else _of_one_state(block, out, place, wide)
     entries = _by_groups(block, GROUP if wide is None else wide.width)
     numbers = ", ".join(f"{lanes.scalar} {lanes.literal(x)}" for x in entries)
     table = f"{place} = private constant [{len(entries)} x {lanes.scalar}] [{numbers}], align 64"
-    return f"{table}\n{_function(name, lines, 'right')}"
+    return f"{table}\n{array_function(name, lines, 'right')}"
 
 
 def _by_groups(block: MatrixProduct, size: int) -> list[float]:
@@ -122,10 +122,11 @@ def _stored(out: LoopLines, first: str, totals: list[str], given: str = "%given"
         out.store(total, out.at(given, out.put(f"add i64 {first}, {a}")))
 
 
-def _function(name: str, lines: LoopLines, *arrays: str) -> str:
+def array_function(name: str, lines: Lines, *arrays: str, more: str = "") -> str:
+    """A function of these arrays and of what it gives."""
     pointers = ", ".join(f"ptr noalias %{array}" for array in (*arrays, "given"))
     return f"""
-define internal void @{name}({pointers}) {{
+define internal void @{name}({pointers}{more}) {{
 entry:
 {lines.text()}
   ret void

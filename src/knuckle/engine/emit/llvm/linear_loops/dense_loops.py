@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from knuckle.engine.emit.llvm.loop_lines import LoopLines
+from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.trace import Eliminate, EliminateResponse, Multiply, Substitute, SubstituteResponse
-
-from .loop_lines import LoopLines
-from .vector_lanes import Lanes
 
 TILE = 3
 """Rows and columns that are worked on together."""

@@ -1,0 +1,1 @@
+"""Linear algebra in code: loops over dense matrices, tiles of sparse ones."""
