@@ -17,6 +17,8 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.native import result_memory
 from knuckle.engine.native.threads import in_parallel
 from knuckle.engine.targets.base import Launched
+from knuckle.engine.trace.inline import without_sparse_products
+from knuckle.engine.trace.node_order import in_good_order
 
 from .arguments import Sorted
 from .numpy_arrays import NumPyArrays, numbers
@@ -86,10 +88,11 @@ def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: st
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
-        code = target.lane_blocks(traced[0], dtype, kind == "large blocks")
+        program = in_good_order(without_sparse_products(traced[0]))  # straight code gives each value away at once
+        code = target.lane_blocks(program, dtype, kind == "large blocks")
         if code is None:
             raise TypeError(f"{type(target).__name__} has no results in blocks")
-        return {"places": places_of(traced[0])}, code
+        return {"places": places_of(program)}, code
 
     def load(description: Mapping[str, Any], code: bytes) -> Launched:
         loaded = target.load_batch(code, len(shapes))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial, reduce
 
 from .blocks import Called
 from .expression_graph import Graph
+from .product_block import SparseProduct
 from .program import Program, compact
 
 SMALL = 60
@@ -24,13 +27,24 @@ def inlined(program: Program) -> Program:
         for k, block in enumerate(program.blocks)
         if isinstance(block, Called) and (calls[k] == 1 or block.size() <= SMALL)
     }
+    return _with(program, {k: partial(_copied, body=body) for k, body in into.items()})
+
+
+def without_sparse_products(program: Program) -> Program:
+    """The program with every product of such matrices written out."""
+    products = {k: block for k, block in enumerate(program.blocks) if isinstance(block, SparseProduct)}
+    return _with(program, {k: partial(_multiplied, block=block) for k, block in products.items()})
+
+
+def _with(program: Program, into: Mapping[int, Callable[[Graph, list[int]], list[int]]]) -> Program:
+    """The program with other operations in place of some blocks: from their inputs to their outputs."""
     if not into:
         return program
     graph, number = Graph(), list[int]()
     results: dict[int, list[int]] = {}
     for i, node in enumerate(program.nodes):
         if node.op == "call" and node.a in into:
-            results[i] = _copied(graph, into[node.a], [number[k] for k in node.operands])
+            results[i] = into[node.a](graph, [number[k] for k in node.operands])
             number.append(-1)
         elif node.op == "part" and node.a in results:
             number.append(results[node.a][node.b])
@@ -39,7 +53,18 @@ def inlined(program: Program) -> Program:
     return compact(graph, program.arguments, [number[i] for i in program.outputs], program.shape)
 
 
-def _copied(graph: Graph, body: Program, inputs: list[int]) -> list[int]:
+def _multiplied(graph: Graph, inputs: list[int], block: SparseProduct) -> list[int]:
+    """The entries of a product of such nodes."""
+    B, found = inputs[block.arrays[0] :], list[int]()
+    for panel, rows in zip(block.panels, block.sums, strict=True):
+        for row in rows.values():
+            for c in range(panel.width):
+                terms = [graph.apply("mul", inputs[a], B[b + c]) for a, b in row.terms]
+                found.append(reduce(partial(graph.apply, "add"), terms))
+    return found
+
+
+def _copied(graph: Graph, inputs: list[int], body: Program) -> list[int]:
     """The outputs of a body on these nodes."""
     number = list[int]()
     for i, node in enumerate(body.nodes):
