@@ -15,6 +15,7 @@ from knuckle.engine.emit.llvm.linear_loops import sparse_tiles
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program, SparseProduct
+from knuckle.engine.trace.inline import without_sparse_products
 from knuckle.engine.trace.product_block import column_panels
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
@@ -201,3 +202,13 @@ def test_every_column_is_in_one_panel():
         assert all(j not in row or k in rows for k, row in enumerate(B) for j in columns)
         assert columns == sorted(columns)
         assert len(columns) <= 8
+
+
+def test_products_written_out():
+    """What has no blocks any more gives the same."""
+    program, a, b = program_of(0)
+    assert any(isinstance(block, SparseProduct) for block in program.blocks)
+    written = without_sparse_products(program)
+    assert not written.blocks
+    x = np.random.default_rng(5).normal(size=a + b).tolist()
+    np.testing.assert_allclose(written.evaluate(x), program.evaluate(x), rtol=1e-13, atol=1e-13)
