@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from knuckle.algorithms.contact.cone_problem import ConeProblem
 from knuckle.algorithms.contact.cone_rounds import solved
-from knuckle.algorithms.contact.friction_discs import ResponseSteps, Velocity, in_disc, inverse_response, stiffest
+from knuckle.algorithms.contact.friction_discs import Disc, ResponseSteps, Velocity, in_disc, inverse_response
 from knuckle.algorithms.contact.impulse_laws import Bounds
-from knuckle.scalar import less, select, sqrt
+from knuckle.scalar import ONE, less, select, sqrt
 
 from .complementarity import boxed
 
@@ -110,15 +110,16 @@ class KnownDisc:
     rows = 2
     only_pushes = False
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
-        """One over the responses of its two rows, from row n on."""
-        response = A[n][n] + A[n + 1][n + 1]
-        rho, across = inverse_response(response, least), inverse_response(stiffest(A, n), least)
-        return ResponseSteps(across, [rho, rho], [response, response], [across])
+    def steps(self, own: Sequence[Sequence[Any]], least: Any) -> ResponseSteps:
+        """One over the responses of its two rows."""
+        response = own[0][0] + own[1][1]
+        rho = inverse_response(response, least)
+        return ResponseSteps(own, least, [rho, rho], [response, response])
 
     def swept(self, impulses: list[Any], n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay."""
-        trial = [impulses[k] - steps.normal * velocity(k, impulses) for k in (n, n + 1)]
+        step = steps.across(Disc(ONE, (0, 1)))
+        trial = [impulses[k] - step * velocity(k, impulses) for k in (n, n + 1)]
         impulses[n : n + 2] = self.projected(trial)
 
     def projected(self, trial: list[Any]) -> list[Any]:

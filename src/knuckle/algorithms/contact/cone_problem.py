@@ -32,12 +32,11 @@ LOOPED = 12
 
 @dataclass(frozen=True)
 class ImpulseBlock:
-    """The rows of one contact or bound, what solvers multiply with, and the responses of its rows to each other."""
+    """The rows of one contact or bound, and what solvers multiply with."""
 
     rows: range
     law: Cone | Bounds
     steps: ResponseSteps
-    own: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class ConeProblem:
             parts.append((rows, law, [[between(J[i], response, J[k]) for k in rows] for i in rows]))
             for k in range(law.rows):
                 most = maximum(most, parts[-1][2][k][k])
-        blocks = [ImpulseBlock(rows, law, law.steps(own, 0, NO_RESPONSE * most), own) for rows, law, own in parts]
+        blocks = [ImpulseBlock(rows, law, law.steps(own, NO_RESPONSE * most)) for rows, law, own in parts]
         for block in blocks:
             groups.setdefault(min(J[block.rows.start]), []).append(block)
         inertia = semidefinite_inverse(G) if len(G) < len(J) else None

@@ -145,6 +145,6 @@ def _velocity(block: ImpulseBlock, start: Scalars, before: Scalars) -> Velocity:
     def of(i: int, impulses: Scalars) -> Any:
         changes = (impulses[k] - x if impulses[k] is not x else ZERO for k, x in zip(block.rows, before, strict=True))
         row = i - block.rows.start
-        return start[row] + sum((a * d for a, d in zip(block.own[row], changes, strict=True)), ZERO)
+        return start[row] + sum((a * d for a, d in zip(block.steps.own[row], changes, strict=True)), ZERO)
 
     return of

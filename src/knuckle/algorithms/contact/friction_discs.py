@@ -24,14 +24,24 @@ class Disc(NamedTuple):
 class ResponseSteps(NamedTuple):
     """What solvers multiply velocities with: one over responses to unit impulses, and zero where there is none.
 
-    `normal` is for the first row alone, `rho` has for each row that of all rows of its unit together, one over
-    `response`, and `across` for each disc that of the stiffest way in it.
+    `own` are the responses of the rows of a contact to each other, and `least` is one that is rounding. `rho` has for
+    each row that of all rows of its unit together, one over `response`. The others are only asked for in sweeps.
     """
 
-    normal: Any
+    own: Sequence[Sequence[Any]]
+    least: Any
     rho: Scalars
     response: Scalars
-    across: Scalars
+
+    @property
+    def normal(self) -> Any:
+        """For the first row alone."""
+        return inverse_response(self.own[0][0], self.least)
+
+    def across(self, disc: Disc) -> Any:
+        """For the stiffest way in a disc."""
+        i = disc.rows[0]
+        return inverse_response(stiffest(self.own, i) if len(disc.rows) == 2 else self.own[i][i], self.least)
 
 
 def inverse_response(response: Any, least: Any) -> Any:

@@ -16,7 +16,6 @@ from .friction_discs import (
     disc_slope,
     in_disc,
     inverse_response,
-    stiffest,
 )
 
 
@@ -48,24 +47,20 @@ class Cone:
     def rows(self) -> int:
         return 1 + sum(len(disc.rows) for disc in self.discs)
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
-        """One over the responses of its rows, from row n on. Those with a unit of their own are measured alone."""
-        slipping = ZERO if self.mu is ZERO else A[n + 1][n + 1] + A[n + 2][n + 2]
-        response: Scalars = [A[n][n] + slipping]
-        across: Scalars = []
+    def steps(self, own: Sequence[Sequence[Any]], least: Any) -> ResponseSteps:
+        """One over the responses of its rows. Those with a unit of their own are measured alone."""
+        slipping = ZERO if self.mu is ZERO else own[1][1] + own[2][2]
+        response: Scalars = [own[0][0] + slipping]
         for disc in self.discs:
-            own = [n + k for k in disc.rows]
             shared = disc.rows[0] == 1 and self.mu is not ZERO
-            response += [response[0] if shared else sum((A[i][i] for i in own), ZERO)] * len(own)
-            across.append(inverse_response(stiffest(A, own[0]) if len(own) == 2 else A[own[0]][own[0]], least))
-        return ResponseSteps(
-            inverse_response(A[n][n], least), [inverse_response(x, least) for x in response], response, across
-        )
+            response += [response[0] if shared else sum((own[k][k] for k in disc.rows), ZERO)] * len(disc.rows)
+        return ResponseSteps(own, least, [inverse_response(x, least) for x in response], response)
 
     def swept(self, impulses: Scalars, n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulses, from row n on, where the others stay: the normal one first, then those across it."""
         impulses[n] = maximum(impulses[n] - steps.normal * velocity(n, impulses), 0.0)
-        for disc, step in zip(self.discs, steps.across, strict=True):
+        for disc in self.discs:
+            step = steps.across(disc)
             trial = [impulses[n + k] - step * velocity(n + k, impulses) for k in disc.rows]
             for k, x in zip(disc.rows, in_disc(trial, disc.coefficient * impulses[n]), strict=True):
                 impulses[n + k] = x
@@ -119,10 +114,9 @@ class Bounds:
         """Whether its impulse has one sign."""
         return self.upper is None and self.lower is not None
 
-    def steps(self, A: Sequence[Sequence[Any]], n: int, least: Any) -> ResponseSteps:
-        """One over the response of its row n."""
-        inverse = inverse_response(A[n][n], least)
-        return ResponseSteps(inverse, [inverse], [A[n][n]], [])
+    def steps(self, own: Sequence[Sequence[Any]], least: Any) -> ResponseSteps:
+        """One over the response of its row."""
+        return ResponseSteps(own, least, [inverse_response(own[0][0], least)], [own[0][0]])
 
     def swept(self, impulses: Scalars, n: int, steps: ResponseSteps, velocity: Velocity) -> None:
         """Its impulse, where the others stay."""

@@ -65,6 +65,8 @@ class Argument:
 class LoopPrinter(Printer):
     """Prints a program with a loop through time around it."""
 
+    longest = 25_000  # which goes past what it need not do, as segments do not
+
     def loop(self, feedback: Feedback, name: str) -> str:
         self.nodes()
         read = dict(self._read_before())
