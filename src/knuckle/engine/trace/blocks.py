@@ -65,6 +65,19 @@ class Block(ABC):
         """The block with what it is made of changed."""
 
 
+class LoopBlock(Block):
+    """A block whose text is a few loops, as long for many numbers as for few."""
+
+    def size(self) -> int:
+        return 100
+
+    def work(self) -> int:
+        return self.count().total
+
+    def mapped(self, change: Callable[[Program], Program]) -> Block:
+        return self
+
+
 @dataclass(frozen=True)
 class _WithBody(Block):
     """A block that runs a program of its own, with one argument: all inputs."""

@@ -6,23 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .blocks import Block
+from .blocks import Block, LoopBlock
 from .count import Count
 from .program import Program
 
 
 @dataclass(frozen=True)
-class _Dense(Block):
+class _Dense(LoopBlock):
     n: int
-
-    def size(self) -> int:
-        return 100
-
-    def work(self) -> int:
-        return self.count().total
-
-    def mapped(self, change: Callable[[Program], Program]) -> Block:
-        return self
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from .blocks import Block
+from .blocks import LoopBlock
 from .count import Count
 from .program import Program
 
 
 @dataclass(frozen=True)
-class MatrixProduct(Block):
+class MatrixProduct(LoopBlock):
     """A matrix times some vectors, one unless it is said. The matrix, by rows, comes before them; one of constants is
     no input, and has one vector."""
 
@@ -44,15 +44,6 @@ class MatrixProduct(Block):
     def count(self) -> Count:
         return Count(mul=self.outputs * self.columns, add=self.outputs * (self.columns - 1))
 
-    def size(self) -> int:
-        return 100
-
-    def work(self) -> int:
-        return self.count().total
-
-    def mapped(self, change: Callable[[Program], Program]) -> Block:
-        return self
-
 
 HIGH, WIDE = 4, 8
 """Rows of a tile of a matrix, and columns of a panel, in sparse products."""
@@ -77,7 +68,7 @@ class PanelRow(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SparseProduct(Block):
+class SparseProduct(LoopBlock):
     """A B, where the entries that are zero are known. B comes in panels, and so does the product.
 
     A comes in tiles, column by column of each, with zeros between its entries; then the panels, each row by row. Of the
@@ -160,15 +151,6 @@ class SparseProduct(Block):
         pairs = zip(self.panels, self.sums, strict=True)
         terms = sum(panel.width * len(row.terms) for panel, rows in pairs for row in rows.values())
         return Count(mul=terms, add=terms - self.outputs)
-
-    def size(self) -> int:
-        return 100
-
-    def work(self) -> int:
-        return self.count().total
-
-    def mapped(self, change: Callable[[Program], Program]) -> Block:
-        return self
 
 
 def spans(size: int, most: int) -> list[tuple[int, int]]:
