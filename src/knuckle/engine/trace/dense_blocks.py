@@ -8,7 +8,6 @@ from typing import Any
 
 from .blocks import Block, LoopBlock
 from .count import Count
-from .program import Program
 
 
 @dataclass(frozen=True)
