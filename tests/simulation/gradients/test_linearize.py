@@ -9,9 +9,12 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators.registry import INTEGRATORS
-from knuckle.joints import Composite, Free, Prismatic, Revolute, Spherical
+from knuckle.joints import Composite, Prismatic, Revolute
 from knuckle.model import solid_box
 from knuckle.simulation.gradients.governed_steps import constrained_laws
+
+from . import rollout_mechanisms
+from .rollout_mechanisms import flying
 
 Array = np.ndarray[Any, Any]
 linearize = kn.linearize
@@ -26,17 +29,7 @@ def sprung() -> kn.Model:
 
 
 def arm() -> kn.Model:
-    b = kn.Builder("arm")
-    b.body("a", joint=Revolute((0.0, 1.0, 0.0)), inertia=solid_box(1.0, (0.5, 0.1, 0.2)), damping=0.05, stiffness=0.4)
-    b.body("b", "a", Revolute((0.0, 0.6, 0.8)), dict(xyz=(0.5, 0.0, 0.0)), inertia=solid_box(0.6, (0.4, 0.1, 0.1)))
-    return b.build()
-
-
-def flying() -> kn.Model:
-    b = kn.Builder("flying")
-    b.body("trunk", joint=Free(), inertia=solid_box(2.0, (0.5, 0.3, 0.2)))
-    b.body("ball", "trunk", Spherical(), dict(xyz=(0.3, 0.0, 0.1)), inertia=solid_box(0.7, (0.2, 0.4, 0.1)))
-    return b.build()
+    return rollout_mechanisms.arm(stiffness=0.4)
 
 
 def differences(model: kn.Model, q: Array, v: Array, tau: Array, dt: float, **options: Any) -> tuple[Array, Array]:

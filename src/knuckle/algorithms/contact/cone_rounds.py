@@ -39,7 +39,7 @@ LATE, STILL, SAME = 20, 0.01, 1e-6
 """Rounds after which up to `ENOUGH` is enough, and the part of the residual that a round changes where it is, too: with
 compliance, and before, where rounds that go in a circle leave nearly the same."""
 PATIENCE, ENOUGH = 3, 1e-7
-"""How many more times the rounds are tried where more is left, in m/s."""
+"""How many more times the rounds are tried where more than so much is left, in m/s."""
 CLOSE, VERY_CLOSE, COLD = 0.01, 1e-6, 0.01
 """Residuals, in parts of the largest velocity, below which Newton's method needs no sweep, as long as it converges and
 at all; the part of the tolerance that holds without a guess: what is found is the guess of many steps."""
