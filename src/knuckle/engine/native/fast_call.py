@@ -132,15 +132,12 @@ class Form:
     def _make_tuples(self, layout: Several) -> None:
         words = [w for part in layout.parts for w in (len(part.shape), self._lengths(part.shape), part.size)]
         pieces = (ctypes.c_int64 * len(words))(*words)
-        room = (ctypes.c_int64 * max(1, layout.size))()
-        self._kept += [pieces, room]
-        self._set(pieces=ctypes.addressof(pieces), room=ctypes.addressof(room), words=self._dtype.itemsize // 4)
+        self._set(pieces=ctypes.addressof(pieces), words=self._dtype.itemsize // 4)
         split = partial(_split, layout)
         kind: Any = layout.named_tuple if layout.names is None else layout.names
-        make: Any = cast("Any", tuple).__new__ if layout.names is None else _dictionary
-        self._kept += [kind, make, split]
+        self._kept += [pieces, kind, split]
         if kind is not None:
-            self._set(kind=id(kind), make=id(make))
+            self._set(kind=id(kind), make=0 if layout.names is None else id(_dictionary))
         self._set(split=id(split), parts=len(layout.parts))
 
     def _lengths(self, shape: Shape) -> int:
@@ -237,7 +234,8 @@ class FastCall:
         self._lay_out()
         self._set(general=id(general), allowed=ctypes.addressof(_ALWAYS if always else allowed))
         self._set(running=id(_NOTHING if always else running_texts))
-        self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int), new=abi.new, scalar=abi.scalar)
+        self._set(ndarray=id(np.ndarray), text=id(str), float=id(float), int=id(int))
+        self._set(new=abi.new, based=abi.based, scalar=abi.scalar)
         words: Any = self._record
         own = np.frombuffer(words, np.int64), self, general
         self.call = abi.function_object(name, doc, own, of)

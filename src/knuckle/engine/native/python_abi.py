@@ -26,7 +26,7 @@ from . import disk_cache, machine_code
 
 _FASTCALL_WITH_KEYWORDS = 0x0080 | 0x0002
 _NUMPY_ABI = 0x02000000
-_VERSION, _NDARRAY, _SCALAR, _NEW = 0, 2, 60, 93
+_VERSION, _NDARRAY, _SCALAR, _NEW, _BASED = 0, 2, 60, 93, 282
 """Places in NumPy's table of C functions, which this version of its interface fixes."""
 _FLAGS = 0x0701
 """Flags that NumPy itself shows: in order in memory, aligned, native bytes, writeable."""
@@ -53,6 +53,7 @@ class PythonABI:
 
     loaded: machine_code.Loaded
     new: int
+    based: int
     scalar: int
 
     def function_object(self, name: str, doc: str, own: tuple[Any, ...], of: str) -> Callable[..., Any]:
@@ -90,7 +91,7 @@ def _tried() -> PythonABI | None:
     offsets, functions = Offsets.after(object.__basicsize__), _numpy_functions()
     if not functions or not _is_laid_out(offsets):
         return None
-    abi = PythonABI(_loaded(offsets), functions[_NEW], functions[_SCALAR])
+    abi = PythonABI(_loaded(offsets), functions[_NEW], functions[_BASED], functions[_SCALAR])
     return abi if works(abi) else None
 
 
@@ -98,11 +99,11 @@ def _numpy_functions() -> dict[int, int] | None:
     """NumPy's C functions by their place in its table, if the table is the one we know."""
     capsule: Any = np._core._multiarray_umath._ARRAY_API  # type: ignore[attr-defined]  # pyright: ignore
     pointer = _python("PyCapsule_GetPointer", ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(capsule, None)
-    table = (ctypes.c_void_p * (_NEW + 1)).from_address(pointer)
+    table = (ctypes.c_void_p * (_BASED + 1)).from_address(pointer)
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(table[_VERSION] or 0)
     if table[_NDARRAY] != id(np.ndarray) or version() != _NUMPY_ABI:
         return None
-    return {place: table[place] or 0 for place in (_SCALAR, _NEW)}
+    return {place: table[place] or 0 for place in (_SCALAR, _NEW, _BASED)}
 
 
 def _is_laid_out(offsets: Offsets) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-RECORD = ("general", "allowed", "running", "table", "last", "ndarray", "text", "float", "int", "new", "scalar")
+RECORD = ("general", "allowed", "running", "table", "last", "ndarray", "text", "float", "int", "new", "based", "scalar")
 """The words of a record, 64 bits each.
 
 general: the callable for all other calls.
@@ -18,7 +18,7 @@ running: a list that has entries while the text of a kernel runs.
 table: where the number of buckets less one is, followed by the first form of each bucket, 0 if there is none.
 last: the form of the last call, tried before the table is searched; 0 if there is none.
 ndarray, text, float, int: the types of arrays, names and numbers.
-new, scalar: NumPy's C functions PyArray_New and PyArray_Scalar.
+new, based, scalar: NumPy's C functions PyArray_New, PyArray_SetBaseObject and PyArray_Scalar.
 """
 
 FORM = (
@@ -37,7 +37,6 @@ FORM = (
     "shape",
     "parts",
     "pieces",
-    "room",
     "words",
     "kind",
     "make",
@@ -56,10 +55,11 @@ batch: the address of the kernel for batches, `void batch(i64 start, i64 end, (p
 arguments: how many arrays the code takes.
 most: the largest number of states for `batch`.
 dimensions, shape: the number of axes of the result for one state (0: a number), and where their lengths are. Of several
-    results in a batch: those of all their numbers in a row.
+    results: those of all their numbers in a row.
 parts, pieces: the number of results, where `PIECE`s of them are; 0 for one that is no tuple.
-room, words: where code for one state may write all results of a tuple; the words of 32 bits of a number.
-kind, make: of results that are no plain tuple, a callable that takes `kind` and a tuple and makes them; 0 for a tuple.
+words: the words of 32 bits of a number.
+kind, make: of results that are no plain tuple, the class of named tuples that they are; or the names in a dictionary, and
+    a callable that takes them and a tuple and makes it. 0 for a tuple.
 split: a callable that makes the results of a batch of the array of all their numbers; 0 if that is the result.
 guard: a callable that says whether the code is still right, or 0.
 owner: the object that keeps the form alive.
@@ -87,6 +87,8 @@ MULTIPLIER = 0x9E3779B97F4A7C15
 """The hash of a call: for names and for objects that are no arrays and no numbers, h ← (h xor x) · MULTIPLIER."""
 SOUND = 0x0101
 """NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
+WRITEABLE = 0x0400
+"""NPY_ARRAY_WRITEABLE."""
 
 
 @dataclass(frozen=True)

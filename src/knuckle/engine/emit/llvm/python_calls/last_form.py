@@ -6,7 +6,7 @@ from .call_form import ARRAY, FLOAT, SLOT, SOUND, Offsets, of_form, of_record, o
 
 
 def last_form_text(offsets: Offsets) -> str:
-    """The short way, for an array of one state by the form of the last call: nothing in it can end the form.
+    """The short way, for results of one state by the form of the last call: nothing ends the form before it has them.
 
     It compares what `takes` does, of arrays of one state and of the very same objects.
     """
@@ -101,9 +101,16 @@ is_array:
   %has_parts = icmp ne i64 %last_parts, 0
   %has_no_axes = icmp eq i64 %last_dimensions, 0
   %bad1 = or i1 %has_guard, %has_no_axes
-  %bad2 = or i1 %has_no_code, %has_parts
-  %bad = or i1 %bad1, %bad2
-  br i1 %bad, label %count_names, label %new_array
+  %bad = or i1 %bad1, %has_no_code
+  br i1 %bad, label %count_names, label %is_tuple_last
+is_tuple_last:
+  br i1 %has_parts, label %tuple_last, label %new_array
+tuple_last:
+{_of_last("owner")}
+  call void @Py_IncRef(ptr %last_owner)
+  %last_tuple = call ptr @tuple(ptr %last, ptr %record, ptr %inputs)
+  call void @Py_DecRef(ptr %last_owner)
+  ret ptr %last_tuple
 new_array:
 {of_record("new").replace("%record_new", "%record_new_last")}
   %last_axes = trunc i64 %last_dimensions to i32

@@ -18,6 +18,7 @@ from .call_form import (
     MOST_AXES,
     MOST_BATCHED,
     PIECE,
+    WRITEABLE,
     Offsets,
     hash_text,
     of_form,
@@ -32,6 +33,7 @@ SYMBOLS = (
     "PyTuple_Size",
     "PyTuple_New",
     "PyTuple_SetItem",
+    "PyType_GenericAlloc",
     "PyObject_Hash",
     "PyObject_RichCompareBool",
     "PyObject_IsTrue",
@@ -61,6 +63,7 @@ _DECLARATIONS = """
 declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
+declare ptr @PyType_GenericAlloc(ptr, i64)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare i64 @PyObject_Hash(ptr)
 declare i32 @PyObject_RichCompareBool(ptr, ptr, i32)
@@ -95,32 +98,54 @@ none:
 
 
 def _tuple_text(offsets: Offsets) -> str:
-    """A tuple of the results for one state. Making the tuple may run other code of Python's, making arrays does not."""
+    """A tuple of the results for one state: numbers, and arrays that share the memory in which all of them are.
+
+    Making tuples and arrays may run other code of Python's, as the collector does: the caller holds the form.
+    """
     return f"""
 define internal ptr @tuple(ptr %form, ptr %record, ptr %inputs) {{
 entry:
 {of_form("one")}
 {of_form("parts", "i64")}
 {of_form("pieces")}
-{of_form("room")}
+{of_form("shape")}
 {of_form("dtype")}
 {of_form("number", "i32")}
 {of_form("words", "i64")}
 {of_form("kind")}
 {of_form("make")}
 {of_record("new")}
+{of_record("based")}
 {of_record("scalar")}
 {of_record("ndarray")}
   %both = alloca [2 x ptr], align 16
-  %tuple = call ptr @PyTuple_New(i64 %form_parts)
+  %is_plain = icmp eq ptr %form_kind, null
+  %is_made = icmp ne ptr %form_make, null
+  %begins_plain = or i1 %is_plain, %is_made
+  br i1 %begins_plain, label %plain, label %of_kind
+plain:
+  %plain_tuple = call ptr @PyTuple_New(i64 %form_parts)
+  br label %begun
+of_kind:
+  %kind_tuple = call ptr @PyType_GenericAlloc(ptr %form_kind, i64 %form_parts)
+  br label %begun
+begun:
+  %tuple = phi ptr [%plain_tuple, %plain], [%kind_tuple, %of_kind]
   %no_tuple = icmp eq ptr %tuple, null
-  br i1 %no_tuple, label %give, label %compute
+  br i1 %no_tuple, label %give, label %reserve
+reserve:
+  %whole = call ptr %record_new(ptr %record_ndarray, i32 1, ptr %form_shape, i32 %form_number,
+                                ptr null, ptr null, i32 0, i32 0, ptr null)
+  %no_whole = icmp eq ptr %whole, null
+  br i1 %no_whole, label %fail, label %compute
 compute:
-  call void %form_one(ptr %inputs, ptr %form_room)
+  %data_at = getelementptr i8, ptr %whole, i64 {offsets.data}
+  %data = load ptr, ptr %data_at
+  call void %form_one(ptr %inputs, ptr %data)
   br label %each
 each:
   %k = phi i64 [0, %compute], [%k1, %put]
-  %from = phi ptr [%form_room, %compute], [%after, %put]
+  %from = phi ptr [%data, %compute], [%after, %put]
   %more = icmp slt i64 %k, %form_parts
   br i1 %more, label %make, label %all
 make:
@@ -135,43 +160,37 @@ make:
   br i1 %is_number, label %number, label %array
 number:
   %made_number = call ptr %record_scalar(ptr %from, ptr %form_dtype, ptr null)
-  br label %made
+  %no_number = icmp eq ptr %made_number, null
+  br i1 %no_number, label %lose, label %put
 array:
   %axes = trunc i64 %piece_dimensions to i32
   %made_array = call ptr %record_new(ptr %record_ndarray, i32 %axes, ptr %piece_shape, i32 %form_number,
-                                     ptr null, ptr null, i32 0, i32 0, ptr null)
+                                     ptr null, ptr %from, i32 0, i32 {WRITEABLE}, ptr null)
   %no_array = icmp eq ptr %made_array, null
-  br i1 %no_array, label %fail, label %fill
-fill:
-  %data_at = getelementptr i8, ptr %made_array, i64 {offsets.data}
-  %data = load ptr, ptr %data_at
-  br label %each_unit
-each_unit:
-  %u = phi i64 [0, %fill], [%u1, %copy]
-  %more_units = icmp slt i64 %u, %units
-  br i1 %more_units, label %copy, label %made
-copy:
-  %source = getelementptr i32, ptr %from, i64 %u
-  %unit = load i32, ptr %source
-  %target = getelementptr i32, ptr %data, i64 %u
-  store i32 %unit, ptr %target
-  %u1 = add i64 %u, 1
-  br label %each_unit
-made:
-  %item = phi ptr [%made_number, %number], [%made_array, %each_unit]
-  %failed = icmp eq ptr %item, null
-  br i1 %failed, label %fail, label %put
+  br i1 %no_array, label %lose, label %share
+share:
+  call void @Py_IncRef(ptr %whole)
+  %unshared = call i32 %record_based(ptr %made_array, ptr %whole)
+  %is_shared = icmp eq i32 %unshared, 0
+  br i1 %is_shared, label %put, label %drop
+drop:
+  call void @Py_DecRef(ptr %made_array)
+  br label %lose
 put:
+  %item = phi ptr [%made_number, %number], [%made_array, %share]
   %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %k, ptr %item)
   %k1 = add i64 %k, 1
   br label %each
+lose:
+  call void @Py_DecRef(ptr %whole)
+  br label %fail
 fail:
   call void @Py_DecRef(ptr %tuple)
   ret ptr null
 all:
-  %is_plain = icmp eq ptr %form_kind, null
-  br i1 %is_plain, label %give, label %name
-name:
+  call void @Py_DecRef(ptr %whole)
+  br i1 %is_made, label %hand_on, label %give
+hand_on:
   %second = getelementptr ptr, ptr %both, i64 1
   store ptr %form_kind, ptr %both
   store ptr %tuple, ptr %second
