@@ -24,7 +24,7 @@ from .compiled import Vectors, record
 @pytest.fixture(autouse=True, params=[1, 15])
 def cut(request, monkeypatch) -> int:
     """All programs are cut, after so many operations each."""
-    monkeypatch.setattr(batch_loop, "LENGTH", request.param)
+    monkeypatch.setattr(batch_loop.Printer, "segment", request.param)
     for printer in (batch_loop.Printer, SideBySide):
         monkeypatch.setattr(printer, "longest", 0)
     return request.param

@@ -21,7 +21,7 @@ from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
 from .block_places import BlockPlaces
 from .block_texts import BlockTexts
-from .long_code import CROSSING, LENGTH, Segments
+from .long_code import CROSSING, Segments
 from .streaming_stores import (
     aside,
     entered,
@@ -49,6 +49,8 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
+    segment = 400
+    """Nodes of a segment: with fewer, more values wait in memory; with more, LLVM takes longer."""
     longest = 15_000
     """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
     per_result = 10
@@ -344,7 +346,7 @@ class Printer:
 
     def mark(self, i: int) -> None:
         """Where a segment may end: after every so many nodes, and the last."""
-        if (i + 1) % LENGTH == 0 or i + 1 == len(self.program.nodes):
+        if (i + 1) % self.segment == 0 or i + 1 == len(self.program.nodes):
             self.marks.append(len(self.body.lines))
 
     @property

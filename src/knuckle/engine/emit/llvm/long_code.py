@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Set
 from dataclasses import dataclass, field
 
-LENGTH = 200
-"""Operations of a segment."""
 CROSSING = "crossing"
 """The room of the values that segments leave for others."""
 

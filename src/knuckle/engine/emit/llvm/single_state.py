@@ -42,7 +42,7 @@ class SideBySide(Printer):
     """Prints for single numbers, with `wide` vectors for the angles."""
 
     wide: Lanes
-    longest, per_result = 3_000, 0  # single numbers wait in memory for nothing
+    segment, longest, per_result = 200, 3_000, 0  # single numbers wait in memory for nothing
 
     def beside(self, wide: Lanes) -> None:
         """Begins, with these vectors."""
