@@ -9,8 +9,8 @@ import pytest
 
 import knuckle as kn
 from knuckle.integrators.registry import INTEGRATORS
-from knuckle.joints import Composite, Prismatic, Revolute
-from knuckle.model import solid_box
+from knuckle.joints import Composite, Free, Prismatic, Revolute, Translational
+from knuckle.model import Box, Sphere, solid_box
 from knuckle.simulation.gradients.governed_steps import constrained_laws
 
 from . import rollout_mechanisms
@@ -32,7 +32,19 @@ def arm() -> kn.Model:
     return rollout_mechanisms.arm(stiffness=0.4)
 
 
-def differences(model: kn.Model, q: Array, v: Array, tau: Array, dt: float, **options: Any) -> tuple[Array, Array]:
+def thing(joint: Any, shape: Any, **surface: float) -> kn.Model:
+    """A body over a floor."""
+    b = kn.Builder("thing", base="world")
+    b.surface("floor", friction=0.5, **surface)
+    b.ground(surface="floor")
+    inertia = solid_box(1.0, (0.4, 0.3, 0.2))
+    b.body("thing", joint=joint, inertia=inertia, collisions=shape, surface="floor", joint_name="thing_joint")
+    return b.build()
+
+
+def differences(
+    model: kn.Model, q: Array, v: Array, tau: Array, dt: float, E: float = E, **options: Any
+) -> tuple[Array, Array]:
     """A and B of a step by differences with an error of the fourth order, all of them in one rollout."""
     n = model.nv
     changes = np.multiply.outer(np.array([-2, -1, 1, 2]) * E, np.eye(3 * n))
@@ -121,12 +133,60 @@ def test_loops_along_what_they_allow(stabilization: Any) -> None:
     assert np.allclose(A @ change(at), change(after), rtol=1e-7, atol=1e-7)
 
 
+def beside(model: kn.Model, q: Any, v: Any, dt: float, tol: float = 1e-8, **options: Any) -> Any:
+    """A and B of a step with contacts, against differences of steps."""
+    tau = np.zeros(model.nv)
+    found = linearize(model, q, v, tau, dt, **options)
+    expected = differences(model, np.array(q), np.array(v), tau, dt, E=1e-5, **options)
+    for x, y in zip(found, expected, strict=True):
+        assert np.allclose(x, y, rtol=tol, atol=tol * max(dt, np.abs(y).max()))
+    return found
+
+
+@pytest.mark.parametrize(("v", "rank"), [([1.0, 0.3, -0.1], 2), ([1e-3, 0.0, -0.1], 0), ([1.0, 0.3, 3.0], 3)])
+def test_a_puck_slides_sticks_and_leaves(v: list[float], rank: int) -> None:
+    """A push moves what leaves every way, what slides along the ground, and what sticks not at all."""
+    A, B = beside(thing(Translational(), Sphere(0.1)), [0.0, 0.0, 0.0999], v, 5e-3)
+    assert np.linalg.matrix_rank(A[3:, 3:], 1e-9) == np.linalg.matrix_rank(B[3:], 1e-9) == rank
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("shape", "v"), [(Sphere(0.1), [0.1, 2.0, 0.3, 0.4, 0.5, -0.2]), (Box((0.4, 0.3, 0.2)), [0, 0, 0, 0.8, 0, -0.2])]
+)
+def test_what_rolls_and_slides(shape: Any, v: list[float]) -> None:
+    beside(thing(Free(), shape), [1.0, 0, 0, 0, 0, 0, 0.0999], v, 5e-3, 1e-7)
+
+
+def test_contacts_count_where_nothing_is_said() -> None:
+    """A step with a ground is that of `rollout`; without contact, and for rates, there is a warning."""
+    model, q, v = thing(Translational(), Sphere(0.1)), [0.0, 0.0, 0.0999], [1.0, 0.3, -0.1]
+    found, named = linearize(model, q, v, dt=1e-3), linearize(model, q, v, dt=1e-3, integrator="contact")
+    free = linearize(model, q, v, dt=1e-3, contacts=False)
+    assert (found.A == named.A).all()
+    assert not np.allclose(found.A, free.A)
+    for options in ({}, {"dt": 1e-3, "integrator": "euler"}):
+        with pytest.warns(RuntimeWarning, match="pass through the ground"):
+            linearize(model, q, v, **options)
+    heights = np.array(q) + np.array([0.0, 0.0, 1.0]) * np.array([[0.0], [0.5]])
+    assert linearize(model, heights, v, dt=1e-3).A.shape == (2, 6, 6)
+    assert linearize(model, heights[:0], v, dt=1e-3).B.shape == (0, 6, 3)
+
+
+def test_steps_with_soft_contacts() -> None:
+    model, soft = thing(Translational(), Sphere(0.1), stiffness=1e4, damping=30.0), kn.contact.CompliantContacts()
+    beside(model, [0.0, 0.0, 0.09], [1.0, 0.3, -0.1], 1e-4, 1e-6, contacts=soft)
+
+
 def test_mistakes_are_named() -> None:
     model = arm()
     with pytest.raises(TypeError, match="takes an integrator with dt only"):
         linearize(model, [0, 0], [0, 0], integrator="euler")
-    with pytest.raises(TypeError, match="linearize knows none"):
-        linearize(model, [0, 0], [0, 0], dt=0.01, integrator="contact")
+    with pytest.raises(ValueError, match="rates know none"):
+        linearize(model, [0, 0], [0, 0], contacts=True)
+    on_floor = thing(Translational(), Sphere(0.1))
+    with pytest.raises(TypeError, match="without contacts"):
+        linearize(on_floor, [0, 0, 1], [0, 0, 0], dt=0.01, prescribed=["thing_joint"])
     with pytest.raises(ValueError, match=r"v has shape \(3,\)"):
         linearize(model, [0, 0], [0, 0, 0])
 

@@ -15,20 +15,24 @@ from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.differentiate.derivative_rules import chained
 from knuckle.engine.differentiate.derivative_texts import Call, Jacobian, OfUser
 from knuckle.engine.kernels.specialization import Specialization
-from knuckle.functions.configuration import difference, difference_rate
+from knuckle.functions.configuration import difference_rate
 from knuckle.integrators.base import Integrator
+from knuckle.integrators.contact_choice import SILENCE, must_be_a_choice
 from knuckle.integrators.default_steps import default_steps
 from knuckle.integrators.loop_stabilization import Stabilization, must_be_closed, stabilization_of
 from knuckle.integrators.methods.semi_implicit_euler import SemiImplicitEuler
-from knuckle.integrators.registry import integrator_of
 from knuckle.integrators.starting_state import must_be_unit
 from knuckle.model import Model
+from knuckle.model.contact import CompliantContacts
+from knuckle.model.contact.contact_candidates import may_touch_ground
 from knuckle.scalar import ONE, ZERO
 from knuckle.simulation.rollout.rollout_inputs import finite
-from knuckle.simulation.steps.step_text import APPLIED, WRENCHES, StepText
+from knuckle.simulation.steps.step_text import StepText
 from knuckle.spatial import Matrix, Vector
+from knuckle.warning import warn
 
 from .governed_steps import GovernedStep, constrained_laws, prescribed_law
+from .linear_rows import OneStep, applied, by_rows, displacement
 
 if TYPE_CHECKING:
     from knuckle.constraints import Constraint
@@ -56,6 +60,7 @@ def linearize(
     dt: float | None = None,
     *,
     integrator: str | Integrator | None = None,
+    contacts: bool | CompliantContacts | None = None,
     f_ext: ArrayLike | None = None,
     t: float = 0.0,
     prescribed: Iterable[str] = (),
@@ -67,8 +72,9 @@ def linearize(
     Without `dt` it is ẋ = A x + B u, where x = (δq, δv) is the change beside the motion that begins in the state, and
     u = δτ. With `dt` it is x' = A x + B u of one step, as `rollout` takes it: u is held while it lasts. Everything that
     acts counts: damping, springs, friction (smooth, as `forward_dynamics` has it; in steps as modes that stay), force
-    elements, couplings, external forces. Closed loops are those of the tree's variables: changes that open them are
-    taken back by `stabilization` at the end of a step, and the acceleration is consistent with the loops.
+    elements, couplings, external forces; in steps contacts too, as open, sticking or sliding as they are. Closed loops
+    are those of the tree's variables: changes that open them are taken back by `stabilization` at the end of a step,
+    and the acceleration is consistent with the loops.
 
     Args:
         model: the mechanism.
@@ -78,6 +84,7 @@ def linearize(
         dt: the length of a step in seconds, or None for rates.
         integrator: what steps, by its name or itself; if not given, what `rollout` would take. One that looks back
             begins anew with this step.
+        contacts: whether contacts are solved, or soft ones, as for `rollout`. Rates know none.
         f_ext: a wrench on each body in its own coordinates (..., nb, 6), which stays the same.
         t: the time, where joints move by a law of it.
         prescribed: names of joints whose acceleration is given (`hybrid_dynamics`): `tau` has it in place of their
@@ -98,14 +105,18 @@ def linearize(
     if f_ext is not None:
         shape = model.nb, model.algebra.dimension
         arrays["f_ext"] = numbers("f_ext", unpacked(f_ext), shape), shape
-    closing, method = stabilization_of(stabilization), _method(model, arrays["q"][0], dt, integrator)
+    closing, method = stabilization_of(stabilization), _method(model, arrays["q"][0], dt, integrator, contacts)
     must_be_unit(model, arrays["q"][0])
     must_be_closed(model, arrays["q"][0], arrays["v"][0], closing, t)
     if dt is not None:
         arrays["dt"] = np.array([finite("dt", dt)]), (1,)
     named, listed = tuple((prescribed,) if isinstance(prescribed, str) else prescribed), tuple(constraints)
+    is_solved = method.solves_contacts and method.soft_contacts is None
     if not named and not listed:
-        return _linearized(model, arrays, StepText("step", method, stabilization=closing))
+        text = StepText("step", method, stabilization=closing)
+        return Linearization(*by_rows(model, arrays, text)) if is_solved else _linearized(model, arrays, text)
+    if method.solves_contacts:
+        raise TypeError("linearize takes prescribed joints or constraints without contacts: contacts=False says so")
     if dt is not None and not method.is_explicit:
         raise TypeError(f"{type(method).__name__} takes no prescribed joints or constraints: take an explicit one")
     if named and listed:
@@ -145,20 +156,37 @@ def _constrained(
     return found
 
 
-def _method(model: Model, q: Array, dt: float | None, integrator: str | Integrator | None) -> Integrator:
+def _method(
+    model: Model,
+    q: Array,
+    dt: float | None,
+    integrator: str | Integrator | None,
+    contacts: bool | CompliantContacts | None,
+) -> Integrator:
     if dt is None:
         if integrator is not None:
             raise TypeError("linearize takes an integrator with dt only: without it, it gives rates")
-        return SemiImplicitEuler()  # its system alone is used
-    if integrator is not None and (method := integrator_of(integrator)).solves_contacts:
-        raise TypeError(
-            f"{type(method).__name__} solves contacts, and linearize knows none: take another integrator, or "
-            "kn.rollout_gradient of one step, which differentiates them"
-        )
-    method = default_steps(model, abs(dt), q, integrator=integrator, contacts=False, one_state=False).integrator
+        return _of_rates(model, contacts)
+    method = default_steps(model, abs(dt), q, integrator=integrator, contacts=contacts, one_state=False).integrator
     if method.takes_numbers:
-        raise TypeError(f"{type(method).__name__} takes numbers only, and has no derivatives: take another integrator")
+        raise TypeError(
+            f"{type(method).__name__} takes numbers only, and has no derivatives: take another integrator"
+            + (", fewer shapes (kn.model.edit.keep_collisions), or contacts=False" if method.solves_contacts else "")
+        )
     return method
+
+
+def _of_rates(model: Model, contacts: bool | CompliantContacts | None) -> Integrator:
+    """An integrator whose system has the rates."""
+    if contacts or isinstance(contacts, CompliantContacts):
+        raise ValueError("contacts need steps, which dt is for: rates know none")
+    must_be_a_choice(contacts)
+    if contacts is None and may_touch_ground(model):
+        warn(
+            f"rates know no contact: bodies of {model.name} pass through the ground. With dt contacts are solved; "
+            f"{SILENCE}"
+        )
+    return SemiImplicitEuler()
 
 
 @dataclass(frozen=True)
@@ -189,11 +217,11 @@ class LinearStep:
 
     def __call__(self, model: Model, **arrays: Any) -> tuple[Matrix, Matrix]:
         nq, nv = model.nq, model.nv
-        call = Call.of(OfUser(tuple(arrays), ("q",), _OneStep(self.step)), model, arrays)
+        call = Call.of(OfUser(tuple(arrays), ("q",), OneStep(self.step)), model, arrays)
         sweep, _ = call.sweep()
         rows = sweep.pushed(call.seeds(("q", "v", "tau")))
         there = sweep.outputs[:nq]
-        both = Call.of(OfUser(("q0", "q1"), (), _displacement), model, {"q0": Vector(there), "q1": Vector(there)})
+        both = Call.of(OfUser(("q0", "q1"), (), displacement), model, {"q0": Vector(there), "q1": Vector(there)})
         beside = chained(both.sweep()[0].pushed({nq + i: {i: ONE} for i in range(nq)}), rows[:nq])
         return _together([*beside, *rows[nq : nq + nv]], nv)
 
@@ -206,35 +234,11 @@ class _Acceleration:
     __name__ = "linearize"
 
     def __call__(self, model: Model, q: Any, v: Any, **values: Any) -> Any:
-        return self.step.system(model, _applied(values)).acceleration(values["t"], q, v)
-
-
-@dataclass(frozen=True)
-class _OneStep:
-    """A text (model, q, v, tau, t, dt, f_ext) → q', v' of a step that begins anew."""
-
-    step: StepText
-    __name__ = "linearize"
-
-    def __call__(self, model: Model, **values: Any) -> tuple[Any, Any]:
-        arguments = {**values, **_applied(values)}
-        _, _, *memory = dataclasses.replace(self.step, method="start")(model, **arguments)
-        known = {f"memory{k}": x for k, x in enumerate(memory)}
-        q, v, *_ = dataclasses.replace(self.step, memory=len(memory))(model, **arguments, **known)
-        return q, v
-
-
-def _applied(values: Mapping[str, Any]) -> dict[str, Any]:
-    f_ext = values.get("f_ext")
-    return {APPLIED: values["tau"]} | ({} if f_ext is None else {WRENCHES: f_ext})
+        return self.step.system(model, applied(values)).acceleration(values["t"], q, v)
 
 
 def _apart(model: Model, u: Any, v: Any) -> Any:
     return difference_rate(model, u, v) - difference_rate(model, -u, v)
-
-
-def _displacement(model: Model, q0: Any, q1: Any) -> Any:
-    return difference(model, q0, q1)
 
 
 def _slopes(text: Any, model: Model, arrays: Mapping[str, Any], wrt: tuple[str, ...]) -> list[dict[int, Any]]:

@@ -58,8 +58,8 @@ dimensions, shape: the number of axes of the result for one state (0: a number),
     results: those of all their numbers in a row.
 parts, pieces: the number of results, where `PIECE`s of them are; 0 for one that is no tuple.
 words: the words of 32 bits of a number.
-kind, make: of results that are no plain tuple, the class of named tuples that they are; or the names in a dictionary, and
-    a callable that takes them and a tuple and makes it. 0 for a tuple.
+kind, make: of results that are no plain tuple, the class of named tuples that they are; or the names in a dictionary,
+    and a callable that takes them and a tuple and makes it. 0 for a tuple.
 split: a callable that makes the results of a batch of the array of all their numbers; 0 if that is the result.
 guard: a callable that says whether the code is still right, or 0.
 owner: the object that keeps the form alive.
