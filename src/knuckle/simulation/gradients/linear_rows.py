@@ -34,7 +34,7 @@ WEIGHT = "weight"
 
 
 @dataclass(frozen=True)
-class OneStep:
+class SingleStep:
     """A text (model, q, v, tau, t, dt, f_ext) → q', v' of a step that begins anew, and what is remembered of it."""
 
     step: StepText
@@ -56,7 +56,7 @@ class WeightedStep:
 
     def __call__(self, model: Model, weight: Any, **arrays: Any) -> tuple[Any, ...]:
         nq, nv = model.nq, model.nv
-        call = Call.of(OfUser(tuple(arrays), (), OneStep(self.step)), model, arrays)
+        call = Call.of(OfUser(tuple(arrays), (), SingleStep(self.step)), model, arrays)
         sweep, _ = call.sweep()
         there = sweep.outputs[:nq]
         both = Call.of(OfUser(("q0", "q1"), (), displacement), model, {"q0": Vector(there), "q1": Vector(there)})

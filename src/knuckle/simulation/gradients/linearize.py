@@ -32,7 +32,7 @@ from knuckle.spatial import Matrix, Vector
 from knuckle.warning import warn
 
 from .governed_steps import GovernedStep, constrained_laws, prescribed_law
-from .linear_rows import OneStep, applied, by_rows, displacement
+from .linear_rows import SingleStep, applied, by_rows, displacement
 
 if TYPE_CHECKING:
     from knuckle.constraints import Constraint
@@ -217,7 +217,7 @@ class LinearStep:
 
     def __call__(self, model: Model, **arrays: Any) -> tuple[Matrix, Matrix]:
         nq, nv = model.nq, model.nv
-        call = Call.of(OfUser(tuple(arrays), ("q",), OneStep(self.step)), model, arrays)
+        call = Call.of(OfUser(tuple(arrays), ("q",), SingleStep(self.step)), model, arrays)
         sweep, _ = call.sweep()
         rows = sweep.pushed(call.seeds(("q", "v", "tau")))
         there = sweep.outputs[:nq]
