@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -400,3 +401,33 @@ def test_links_of_a_urdf_touch_the_ground_and_not_each_other_unless_that_is_said
     both = edit.with_self_contact(robot)
     assert pairs(both) == ground | {("l0", "l2")}
     assert edit.with_self_contact(both, False) == robot
+
+
+def test_coefficients_of_a_surface_change() -> None:
+    """Of one surface, where the larger friction holds, and of the contact of two."""
+    model = edit.with_ground(kn.robots.load("quadruped"), friction=0.8)
+    assert edit.with_surface(model, "ground", friction=0.8) == model
+    icy = edit.with_surface(model, "ground", against="default", friction=0.1)
+    assert icy.contact.between("default", "ground").friction == 0.1
+    assert icy.contact.between("ground", "ground").friction == 0.8
+    rough = edit.with_surface(icy, "default", friction=2.0, restitution=0.3)
+    assert rough.contact.surface("default").friction == 2.0
+    assert rough.contact.between("ground", "default") == icy.contact.between("ground", "default")
+    assert edit.with_surface(model, "default", torsional=0.01).contact.surface("").torsional == 0.01
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"name": "ice"}, "no surface is called 'ice'; there are: default, ground"),
+        ({"name": "ground", "against": "ice"}, "no surface is called 'ice'"),
+        ({"name": "ground", "colour": 1.0}, "a surface has no 'colour'; it has friction"),
+        ({"name": "ground", "friction": -0.1}, "friction is a number from 0 on, not -0.1"),
+        ({"name": "ground", "friction": "0.1"}, "friction is a number from 0 on, not '0.1'"),
+        ({"name": "ground", "restitution": 1.5}, "restitution is a number from 0 to 1"),
+    ],
+)
+def test_coefficients_that_cannot_be(arguments: dict[str, object], said: str) -> None:
+    model = edit.with_ground(kn.robots.load("quadruped"), friction=0.8)
+    with pytest.raises((ValueError, TypeError), match=re.escape(said)):
+        edit.with_surface(model, **arguments)  # type: ignore[arg-type]

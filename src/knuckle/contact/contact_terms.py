@@ -13,6 +13,7 @@ from knuckle.algorithms.kinematics.body_motions import positions, velocities
 from knuckle.engine.calls.function import Array, function
 from knuckle.model import Model
 from knuckle.public_names import public_in
+from knuckle.scalar import ZERO, constant
 from knuckle.spatial import Matrix, Transform, Vector
 
 from .contact_pairs import ContactPair, contact_pairs
@@ -83,4 +84,4 @@ def gap_rates(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 def frame_axes(pair: ContactPair, place: TouchPoint) -> Any:
     """The directions of the rows of a contact: its normal and, where there is friction, two across it."""
     axes = axes_at(place.normal)
-    return axes if pair.surface.friction > 0 else axes[:1]
+    return axes[:1] if constant(pair.surface.friction) is ZERO else axes

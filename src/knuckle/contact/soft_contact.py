@@ -74,7 +74,7 @@ def soft_surface(contacts: CompliantContacts, model: Model, pair: ContactPair) -
                 f"one of the surfaces, or their pair, {name}=… in {unit}"
             )
     assert surface.stiffness is not None
-    if surface.stiffness == 0:
+    if constant(surface.stiffness) is ZERO:
         bodies = " and ".join(map(repr, pair.names(model)))
         raise ModelError(f"soft contact of {bodies}: the stiffness of {surface.name!r} is 0, and must be above 0")
     mu = 0.0 if contacts.friction is None else surface.friction

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from knuckle.scalar import ZERO, constant, kind_of, maximum
 
 DEFAULT = "default"
 """The surface of shapes that name none."""
@@ -16,7 +19,8 @@ class Surface:
 
     `friction` is Coulomb's coefficient μ. `torsional` and `rolling` are the largest moments about the normal and across
     it, over the normal force, in metres. `restitution` is the part of the approaching velocity that comes back.
-    `stiffness` (N/m) and `damping` (N s/m) are those of soft contact; None where the surface is rigid.
+    `stiffness` (N/m) and `damping` (N s/m) are those of soft contact; None where the surface is rigid. All of them may
+    be scalars of other kinds, as arguments of a kernel are.
     """
 
     name: str = DEFAULT
@@ -32,28 +36,40 @@ class Surface:
             value = getattr(self, field.name)
             if value is None and field.default is None:
                 continue
+            if _is_other_scalar(value):
+                continue
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
                 raise ValueError(f"surface {self.name!r}: {field.name} is a number from 0 on, not {value!r}")
             object.__setattr__(self, field.name, float(value))
-        if self.restitution > 1:
+        if not _is_other_scalar(self.restitution) and self.restitution > 1:
             raise ValueError(f"surface {self.name!r}: restitution is a number from 0 to 1, not {self.restitution!r}")
 
     def against(self, other: Surface) -> Surface:
         """The contact of two surfaces: of each coefficient the larger, and stiffnesses and dampings in series."""
-        larger = {x: max(getattr(self, x), getattr(other, x)) for x in ("friction", "torsional", "rolling")}
+        larger = {x: maximum(getattr(self, x), getattr(other, x)) for x in ("friction", "torsional", "rolling")}
         return Surface(
             f"{self.name} on {other.name}",
             **larger,
-            restitution=max(self.restitution, other.restitution),
+            restitution=maximum(self.restitution, other.restitution),
             stiffness=_in_series(self.stiffness, other.stiffness),
             damping=_in_series(self.damping, other.damping),
         )
 
 
-def _in_series(a: float | None, b: float | None) -> float | None:
+def _is_other_scalar(x: Any) -> bool:
+    """Whether x computes like a number and is none, as a symbol."""
+    if isinstance(x, (bool, int, float, str)) or x is None:
+        return False
+    try:
+        return kind_of(x) is not kind_of(1.0)
+    except TypeError:
+        return False
+
+
+def _in_series(a: Any, b: Any) -> Any:
     if a is None or b is None:
         return b if a is None else a
-    return a * b / (a + b) if a + b else 0.0
+    return 0.0 if constant(a + b) is ZERO else a * b / (a + b)
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ Array = np.ndarray[Any, Any]
 DT = 0.005
 
 
-def thing(joint: Any, shape: Any, friction: float = 0.5, restitution: float = 0.0) -> kn.Model:
+def thing(joint: Any, shape: Any, friction: float = 0.5, restitution: float = 0.0, **surface: float) -> kn.Model:
     b = kn.Builder("thing", base="world")
-    b.surface("floor", friction=friction, restitution=restitution)
+    b.surface("floor", friction=friction, restitution=restitution, **surface)
     b.ground(surface="floor")
     b.body("thing", joint=joint, inertia=solid_box(1.0, (0.4, 0.3, 0.2)), collisions=shape, surface="floor")
     return b.build()
@@ -82,6 +82,60 @@ def test_forces_on_a_sliding_puck() -> None:
     along = DT**2 * (N - np.arange(N))
     assert found["v0"][0] == pytest.approx(N * DT, rel=1e-9)
     np.testing.assert_allclose(found["tau"], np.stack([along, 0 * along, mu * along], -1), rtol=1e-8, atol=1e-12)
+
+
+def by_surface(model: kn.Model, q: Any, v: Any, value: float, name: str, **options: Any) -> tuple[Array, Array]:
+    """The derivative by a coefficient of the floor, and by differences."""
+
+    def changed(model: kn.Model, value: Any) -> kn.Model:
+        return kn.model.edit.with_surface(model, "floor", **{name: value})
+
+    def at(x: Any) -> Any:
+        return kn.rollout_gradient(
+            model, None, q, v, final_loss=end, wrt="value", model_fn=changed, parameters={"value": x}, **options
+        )
+
+    e = 1e-4 * value * np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    losses = [at(np.array(value + float(x))).loss for x in e[:, 0]]
+    return at(np.array(value))["value"], np.array([1, -8, 8, -1]) @ losses / (12 * 1e-4 * value)
+
+
+def test_friction_of_a_sliding_puck() -> None:
+    """v = v₀ − μ g t on a floor whose friction is an argument."""
+    q, v = [0.0, 0.0, 0.1], [2.0, 0.0, 0.0]
+
+    @kn.kernel
+    def speed(model: kn.Model, v: Any) -> Any:
+        return v[0]
+
+    def rubbing(model: kn.Model, mu: Any) -> kn.Model:
+        return kn.model.edit.with_surface(model, "floor", friction=mu[0])
+
+    found = kn.rollout_gradient(
+        thing(*PUCK), None, q, v, None, DT, steps=40, final_loss=speed, wrt="mu", integrator="contact",
+        model_fn=rubbing, parameters={"mu": np.array([[0.1], [0.3]])},
+    )  # fmt: skip
+    np.testing.assert_allclose(found.loss, 2.0 - np.array([0.1, 0.3]) * 9.81 * 40 * DT, rtol=1e-9)
+    np.testing.assert_allclose(found["mu"], -9.81 * 40 * DT, rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("model", "q", "v", "value", "name", "options"),
+    [
+        (thing(*PUCK, restitution=0.5), [0.0, 0.0, 0.15], [1.0, 0.2, 0.0], 0.6, "restitution", {"dt": 1e-3}),
+        (thing(*BALL), [1.0, 0, 0, 0, 0, 0, 0.1], [0.5, 2.0, 0.1, 1.0, 0.2, -0.1], 0.3, "friction", {"dt": 1e-3}),
+        (thing(*PUCK, stiffness=1e4, damping=30.0), [0.0, 0.0, 0.0999], [1.0, 0, 0], 2e4, "stiffness", {"dt": 1e-3}),
+        (thing(*PUCK, stiffness=1e4, damping=30.0), [0.0, 0.0, 0.0999], [1.0, 0, 0], 0.4, "friction",
+         {"dt": 1e-4, "contacts": kn.contact.CompliantContacts()}),
+    ],
+    ids=["restitution", "rolling ball", "springs of surfaces", "soft contact"],
+)  # fmt: skip
+def test_coefficients_of_surfaces(model: kn.Model, q: Any, v: Any, value: float, name: str, options: Any) -> None:
+    own = {} if "contacts" in options else {"integrator": "contact"}
+    found, expected = by_surface(model, q, v, value, name, steps=160, **options, **own)
+    assert found == pytest.approx(expected, rel=1e-6)
+    assert abs(found) > 1e-7
 
 
 @pytest.mark.slow

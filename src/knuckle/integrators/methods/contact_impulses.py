@@ -161,10 +161,10 @@ def _touching(model: Model, X0: Any, pair: ContactPair, place: TouchPoint) -> Co
     return Contact(tuple(rows), law, place.gap, *rebound_of(pair.surface))
 
 
-def rebound_of(surface: Surface) -> tuple[Any, float | None, float]:
+def rebound_of(surface: Surface) -> tuple[Any, Any, Any]:
     """e, stiffness and damping of a contact: a surface with a stiffness has the rebound of its spring."""
     e = ZERO if surface.stiffness is not None else constant(surface.restitution)
-    return e, surface.stiffness, surface.damping or 0.0
+    return e, surface.stiffness, 0.0 if surface.damping is None else surface.damping
 
 
 class RowAxes(NamedTuple):

@@ -10,6 +10,7 @@ from .edits import (
     with_joint,
     with_rotor_inertia,
     with_self_contact,
+    with_surface,
 )
 from .graft import attach, merge, submodel
 from .renaming import rename
@@ -31,4 +32,5 @@ __all__ = [
     "with_joint",
     "with_rotor_inertia",
     "with_self_contact",
+    "with_surface",
 ]

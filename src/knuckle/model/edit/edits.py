@@ -16,7 +16,7 @@ from knuckle.model.joint_position import neutral_position
 from knuckle.model.model import Model
 from knuckle.model.parts import ROOT, Body, Frame, Geometry, TreeJoint
 from knuckle.model.placement import Placement
-from knuckle.model.surfaces import DEFAULT
+from knuckle.model.surfaces import DEFAULT, SurfacePair
 
 from .places import Place, placed_frames, placed_loops, transform_in
 
@@ -125,6 +125,30 @@ def with_ground(
         model.base, visuals=(*model.base.visuals, seen), collisions=(*model.base.collisions, plane)
     )
     return model.replace(base=base, contact=rules)
+
+
+def with_surface(model: Model, name: str, *, against: str | None = None, **values: Any) -> Model:
+    """The model with other coefficients of a surface, or of the contact of two, called as in `Surface`.
+
+    Without `against` the surface says these itself; of two surfaces the larger coefficients of friction hold. With it
+    they hold where the two touch, whatever the surfaces say. Values may be scalars of any kind, as in a `model_fn`.
+    """
+    rules = model.contact
+    named = {surface.name for surface in rules.surfaces} | {DEFAULT}
+    for one in (name,) if against is None else (name, against):
+        if one not in named:
+            raise ModelError(f"no surface is called {one!r}; there are: {', '.join(sorted(named))}", element=one)
+    known = [x.name for x in dataclasses.fields(rules.surface(DEFAULT))[1:]]
+    if wrong := [key for key in values if key not in known]:
+        raise TypeError(f"a surface has no {wrong[0]!r}; it has {', '.join(known)}")
+    if against is None:
+        surfaces = {surface.name: surface for surface in rules.surfaces}
+        surfaces[name] = dataclasses.replace(rules.surface(name), **values)
+        return model.replace(contact=dataclasses.replace(rules, surfaces=tuple(surfaces.values())))
+    contact = dataclasses.replace(rules.between(name, against), **values)
+    others = tuple(pair for pair in rules.pairs if pair.names != frozenset((name, against)))
+    pairs = (*others, SurfacePair(name, against, contact))
+    return model.replace(contact=dataclasses.replace(rules, pairs=pairs))
 
 
 def with_self_contact(model: Model, on: bool = True) -> Model:
