@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import knuckle as kn
+from knuckle.engine.calls import state_blocks
 from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm import streaming_stores
@@ -14,12 +16,14 @@ from knuckle.engine.emit.llvm.batch_loop import Printer
 from knuckle.engine.emit.llvm.linear_loops import sparse_tiles
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
+from knuckle.engine.targets.cpu import CPU
 from knuckle.engine.trace import Program, SparseProduct
 from knuckle.engine.trace.inline import without_sparse_products
 from knuckle.engine.trace.product_block import column_panels
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix
 from knuckle.spatial.linear.sparse_rows import SparseRow, product, symmetric_product, transposed
+from knuckle.testing import auto_tree
 
 from .compiled import C, Vectors, record
 
@@ -212,3 +216,20 @@ def test_products_written_out():
     assert not written.blocks
     x = np.random.default_rng(5).normal(size=a + b).tolist()
     np.testing.assert_allclose(written.evaluate(x), program.evaluate(x), rtol=1e-13, atol=1e-13)
+
+
+@pytest.mark.parametrize(("straight", "n", "states"), [(0, 13, state_blocks.MANY), (0, 14, 20), (1_000_000, 15, 20)])
+def test_results_in_blocks_of_states(straight: int, n: int, states: int, monkeypatch):
+    """With products as they are, and written out; of few states and of many."""
+    printed, print_blocks = list[Program](), CPU.lane_blocks
+    monkeypatch.setattr(CPU, "lane_blocks", lambda self, p, *args: printed.append(p) or print_blocks(self, p, *args))
+    monkeypatch.setattr(state_blocks, "STRAIGHT", straight)
+    model = auto_tree(n, 1, 0.3, 0.98)
+    q, v, tau = np.random.default_rng(0).normal(size=(3, states, n))
+    found = kn.forward_dynamics.jacobian(model, q, v, tau, wrt=("q", "v"), layout="blocks")
+    assert [any(isinstance(block, SparseProduct) for block in p.blocks) for p in printed] == [straight == 0]
+    expected = kn.forward_dynamics.jacobian(model, q, v, tau, wrt=("q", "v"))
+    for name in ("q", "v"):
+        np.testing.assert_allclose(
+            found.dense(name), expected[name], rtol=1e-9, atol=1e-9 * np.abs(expected[name]).max()
+        )

@@ -27,6 +27,9 @@ MANY = 1024
 """States from which on a result counts as large: it is written past the caches, where they are."""
 LINE = 64
 """Bytes of a line of a cache."""
+STRAIGHT = 30_000
+"""Operations up to which products of matrices are written out, so that each value goes out as it is computed; longer
+code takes longer to fetch than its loops to run."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ def _code(specialization: Specialization, shapes: Mapping[str, Shape], dtype: st
 
     def make(traced: Traced | None) -> tuple[dict[str, Any], bytes]:
         assert traced is not None
-        program = in_good_order(without_sparse_products(traced[0]))  # straight code gives each value away at once
+        is_short = traced[0].count().total <= STRAIGHT
+        program = in_good_order(without_sparse_products(traced[0]) if is_short else traced[0])
         code = target.lane_blocks(program, dtype, kind == "large blocks")
         if code is None:
             raise TypeError(f"{type(target).__name__} has no results in blocks")
