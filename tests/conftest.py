@@ -12,8 +12,7 @@ from .seeds import Together, sample
 from .shares import Seconds, evenly, seconds_per_case
 
 OPTIMIZED = ("engine", "bound", "test_rollout.py")
-"""Whose subject is compiled code: it is optimized as for users, and so it is for tests that are marked `optimized`. In
-`make test-all` all code is."""
+"""Whose subject is compiled code: it is optimized as for users. In `make test-all` all code is."""
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -85,6 +84,5 @@ def pytest_collection_finish() -> None:
 @pytest.fixture(autouse=True)
 def _quickly_compiled(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """In `make test` LLVM leaves code as it is printed, which takes a quarter of the time."""
-    is_subject = {*OPTIMIZED}.intersection(request.path.parts) or request.node.get_closest_marker("optimized")
-    if request.config.option.markexpr and not is_subject:
+    if request.config.option.markexpr and not {*OPTIMIZED}.intersection(request.path.parts):
         monkeypatch.setattr(machine_code, "LEVEL", 0)

@@ -81,7 +81,6 @@ def test_velocities_stay_allowed(bar: Moving):
     assert np.abs(kn.loops.error_rate(bar.model, path.q, path.v)).max() < 1e-13
 
 
-@pytest.mark.optimized
 @pytest.mark.parametrize("way", [*WAYS, None])
 def test_rollouts_are_simulations(bar: Moving, way: Any):
     """Many at once, with a torque of their own each: to the last bit those of single simulations."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields, replace
+from numbers import Real
 from typing import Any
 
 from knuckle.scalar import ZERO, constant, kind_of, maximum
@@ -34,13 +35,8 @@ class Surface:
     def __post_init__(self) -> None:
         for field in fields(self)[1:]:
             value = getattr(self, field.name)
-            if value is None and field.default is None:
-                continue
-            if _is_other_scalar(value):
-                continue
-            if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-                raise ValueError(f"surface {self.name!r}: {field.name} is a number from 0 on, not {value!r}")
-            object.__setattr__(self, field.name, float(value))
+            if value is not None or field.default is not None:
+                object.__setattr__(self, field.name, _checked(self.name, field.name, value))
         if not _is_other_scalar(self.restitution) and self.restitution > 1:
             raise ValueError(f"surface {self.name!r}: restitution is a number from 0 to 1, not {self.restitution!r}")
 
@@ -56,12 +52,24 @@ class Surface:
         )
 
 
+def _checked(name: str, what: str, x: Any) -> Any:
+    """A coefficient of a surface; an error where it cannot be one."""
+    if _is_other_scalar(x):
+        return x
+    if isinstance(x, bool) or not _is_number(x) or not 0 <= x < math.inf:
+        raise ValueError(f"surface {name!r}: {what} is a number from 0 on, not {x!r}")
+    return float(x)
+
+
+def _is_number(x: Any) -> bool:
+    """Whether x is one number, of NumPy's too."""
+    return isinstance(x, Real) or getattr(x, "shape", None) == ()
+
+
 def _is_other_scalar(x: Any) -> bool:
     """Whether x computes like a number and is none, as a symbol."""
-    if isinstance(x, (bool, int, float, str)) or x is None:
-        return False
     try:
-        return kind_of(x) is not kind_of(1.0)
+        return not _is_number(x) and bool(kind_of(x))
     except TypeError:
         return False
 

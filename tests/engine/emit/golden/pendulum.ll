@@ -2,6 +2,7 @@ declare <2 x double> @llvm.sqrt.v2f64(<2 x double>)
 declare <2 x double> @llvm.fabs.v2f64(<2 x double>)
 declare <2 x double> @llvm.floor.v2f64(<2 x double>)
 declare <2 x double> @llvm.fma.v2f64(<2 x double>, <2 x double>, <2 x double>)
+declare <2 x double> @llvm.fmuladd.v2f64(<2 x double>, <2 x double>, <2 x double>)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 declare double @atan2(double, double)
 declare double @exp(double)
@@ -187,62 +188,60 @@ main:
   %x4 = load <2 x double>, ptr %x3
   %x5 = getelementptr <2 x double>, ptr %gathered, i64 2
   %x6 = load <2 x double>, ptr %x5
-  %x7 = fmul contract <2 x double> <double 0x3FE0000000000000, double 0x3FE0000000000000>, %x6
-  %x8 = fmul contract <2 x double> <double 0x3FC0000000000000, double 0x3FC0000000000000>, %x4
-  %x9 = fadd contract <2 x double> %x7, %x8
-  %x10 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x2, <2 x double> <double 0x3FE45F306DC9C883, double 0x3FE45F306DC9C883>, <2 x double> <double 0x4338000000000000, double 0x4338000000000000>)
-  %x11 = fsub <2 x double> %x10, <double 0x4338000000000000, double 0x4338000000000000>
-  %x12 = bitcast <2 x double> %x10 to <2 x i64>
-  %x13 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0xBFF921FB54442D18, double 0xBFF921FB54442D18>, <2 x double> %x2)
-  %x14 = fmul <2 x double> %x11, <double 0x3C91A62633145C07, double 0x3C91A62633145C07>
-  %x15 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0xBC91A62633145C07, double 0xBC91A62633145C07>, <2 x double> %x14)
-  %x16 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %x2)
-  %x17 = fcmp ole <2 x double> %x16, <double 0x4300000000000000, double 0x4300000000000000>
-  %x18 = fsub <2 x double> %x13, %x14
-  %x19 = select <2 x i1> %x17, <2 x double> %x18, <2 x double> <double 0x7FF8000000000000, double 0x7FF8000000000000>
-  %x20 = fsub <2 x double> %x13, %x19
-  %x21 = fsub <2 x double> %x20, %x14
-  %x22 = fadd <2 x double> %x21, %x15
-  %x23 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x11, <2 x double> <double 0x391F1976B7ED8FBC, double 0x391F1976B7ED8FBC>, <2 x double> %x22)
-  %x24 = fmul <2 x double> %x19, %x19
-  %x25 = fmul <2 x double> %x19, %x24
-  %x26 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0x3DE5D8FBA8F5B715, double 0x3DE5D8FBA8F5B715>, <2 x double> %x24, <2 x double> <double 0xBE5AE5E5A441A836, double 0xBE5AE5E5A441A836>)
-  %x27 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x26, <2 x double> %x24, <2 x double> <double 0x3EC71DE3567737F6, double 0x3EC71DE3567737F6>)
-  %x28 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x27, <2 x double> %x24, <2 x double> <double 0xBF2A01A019BFD843, double 0xBF2A01A019BFD843>)
-  %x29 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x28, <2 x double> %x24, <2 x double> <double 0x3F8111111110F7CD, double 0x3F8111111110F7CD>)
-  %x30 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x29, <2 x double> %x24, <2 x double> <double 0xBFC5555555555548, double 0xBFC5555555555548>)
-  %x31 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x25, <2 x double> %x30, <2 x double> %x23)
-  %x32 = fadd <2 x double> %x19, %x31
-  %x33 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x24, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>)
-  %x34 = fsub <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>, %x33
-  %x35 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x24, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> %x34)
-  %x36 = fmul <2 x double> %x24, %x24
-  %x37 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0xBDA8FA47FF22D234, double 0xBDA8FA47FF22D234>, <2 x double> %x24, <2 x double> <double 0x3E21EE9D783A87B1, double 0x3E21EE9D783A87B1>)
-  %x38 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x37, <2 x double> %x24, <2 x double> <double 0xBE927E4F7EA7E0D9, double 0xBE927E4F7EA7E0D9>)
-  %x39 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x38, <2 x double> %x24, <2 x double> <double 0x3EFA01A019C83F00, double 0x3EFA01A019C83F00>)
-  %x40 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x39, <2 x double> %x24, <2 x double> <double 0xBF56C16C16C14F8E, double 0xBF56C16C16C14F8E>)
-  %x41 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x40, <2 x double> %x24, <2 x double> <double 0x3FA555555555554B, double 0x3FA555555555554B>)
-  %x42 = fneg <2 x double> %x23
-  %x43 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x19, <2 x double> %x42, <2 x double> %x35)
-  %x44 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x36, <2 x double> %x41, <2 x double> %x43)
-  %x45 = fadd <2 x double> %x33, %x44
-  %x46 = and <2 x i64> %x12, <i64 1, i64 1>
-  %x47 = icmp ne <2 x i64> %x46, <i64 0, i64 0>
-  %x48 = select <2 x i1> %x47, <2 x double> %x45, <2 x double> %x32
-  %x49 = select <2 x i1> %x47, <2 x double> %x32, <2 x double> %x45
-  %x50 = add <2 x i64> %x12, <i64 1, i64 1>
-  %x51 = and <2 x i64> %x12, <i64 2, i64 2>
-  %x52 = icmp ne <2 x i64> %x51, <i64 0, i64 0>
-  %x53 = fneg <2 x double> %x48
-  %x54 = select <2 x i1> %x52, <2 x double> %x53, <2 x double> %x48
-  %x55 = and <2 x i64> %x50, <i64 2, i64 2>
-  %x56 = icmp ne <2 x i64> %x55, <i64 0, i64 0>
-  %x57 = fneg <2 x double> %x49
-  %x58 = select <2 x i1> %x56, <2 x double> %x57, <2 x double> %x49
-  %x59 = fmul contract <2 x double> <double 0x4023800000000000, double 0x4023800000000000>, %x54
-  %x60 = fadd contract <2 x double> %x9, %x59
-  %x61 = getelementptr <2 x double>, ptr %results, i64 0
-  store <2 x double> %x60, ptr %x61
+  %x7 = fmul <2 x double> <double 0x3FC0000000000000, double 0x3FC0000000000000>, %x4
+  %x8 = call <2 x double> @llvm.fmuladd.v2f64(<2 x double> <double 0x3FE0000000000000, double 0x3FE0000000000000>, <2 x double> %x6, <2 x double> %x7)
+  %x9 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x2, <2 x double> <double 0x3FE45F306DC9C883, double 0x3FE45F306DC9C883>, <2 x double> <double 0x4338000000000000, double 0x4338000000000000>)
+  %x10 = fsub <2 x double> %x9, <double 0x4338000000000000, double 0x4338000000000000>
+  %x11 = bitcast <2 x double> %x9 to <2 x i64>
+  %x12 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x10, <2 x double> <double 0xBFF921FB54442D18, double 0xBFF921FB54442D18>, <2 x double> %x2)
+  %x13 = fmul <2 x double> %x10, <double 0x3C91A62633145C07, double 0x3C91A62633145C07>
+  %x14 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x10, <2 x double> <double 0xBC91A62633145C07, double 0xBC91A62633145C07>, <2 x double> %x13)
+  %x15 = call <2 x double> @llvm.fabs.v2f64(<2 x double> %x2)
+  %x16 = fcmp ole <2 x double> %x15, <double 0x4300000000000000, double 0x4300000000000000>
+  %x17 = fsub <2 x double> %x12, %x13
+  %x18 = select <2 x i1> %x16, <2 x double> %x17, <2 x double> <double 0x7FF8000000000000, double 0x7FF8000000000000>
+  %x19 = fsub <2 x double> %x12, %x18
+  %x20 = fsub <2 x double> %x19, %x13
+  %x21 = fadd <2 x double> %x20, %x14
+  %x22 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x10, <2 x double> <double 0x391F1976B7ED8FBC, double 0x391F1976B7ED8FBC>, <2 x double> %x21)
+  %x23 = fmul <2 x double> %x18, %x18
+  %x24 = fmul <2 x double> %x18, %x23
+  %x25 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0x3DE5D8FBA8F5B715, double 0x3DE5D8FBA8F5B715>, <2 x double> %x23, <2 x double> <double 0xBE5AE5E5A441A836, double 0xBE5AE5E5A441A836>)
+  %x26 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x25, <2 x double> %x23, <2 x double> <double 0x3EC71DE3567737F6, double 0x3EC71DE3567737F6>)
+  %x27 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x26, <2 x double> %x23, <2 x double> <double 0xBF2A01A019BFD843, double 0xBF2A01A019BFD843>)
+  %x28 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x27, <2 x double> %x23, <2 x double> <double 0x3F8111111110F7CD, double 0x3F8111111110F7CD>)
+  %x29 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x28, <2 x double> %x23, <2 x double> <double 0xBFC5555555555548, double 0xBFC5555555555548>)
+  %x30 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x24, <2 x double> %x29, <2 x double> %x22)
+  %x31 = fadd <2 x double> %x18, %x30
+  %x32 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x23, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>)
+  %x33 = fsub <2 x double> <double 0x3FF0000000000000, double 0x3FF0000000000000>, %x32
+  %x34 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x23, <2 x double> <double 0xBFE0000000000000, double 0xBFE0000000000000>, <2 x double> %x33)
+  %x35 = fmul <2 x double> %x23, %x23
+  %x36 = call <2 x double> @llvm.fma.v2f64(<2 x double> <double 0xBDA8FA47FF22D234, double 0xBDA8FA47FF22D234>, <2 x double> %x23, <2 x double> <double 0x3E21EE9D783A87B1, double 0x3E21EE9D783A87B1>)
+  %x37 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x36, <2 x double> %x23, <2 x double> <double 0xBE927E4F7EA7E0D9, double 0xBE927E4F7EA7E0D9>)
+  %x38 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x37, <2 x double> %x23, <2 x double> <double 0x3EFA01A019C83F00, double 0x3EFA01A019C83F00>)
+  %x39 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x38, <2 x double> %x23, <2 x double> <double 0xBF56C16C16C14F8E, double 0xBF56C16C16C14F8E>)
+  %x40 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x39, <2 x double> %x23, <2 x double> <double 0x3FA555555555554B, double 0x3FA555555555554B>)
+  %x41 = fneg <2 x double> %x22
+  %x42 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x18, <2 x double> %x41, <2 x double> %x34)
+  %x43 = call <2 x double> @llvm.fma.v2f64(<2 x double> %x35, <2 x double> %x40, <2 x double> %x42)
+  %x44 = fadd <2 x double> %x32, %x43
+  %x45 = and <2 x i64> %x11, <i64 1, i64 1>
+  %x46 = icmp ne <2 x i64> %x45, <i64 0, i64 0>
+  %x47 = select <2 x i1> %x46, <2 x double> %x44, <2 x double> %x31
+  %x48 = select <2 x i1> %x46, <2 x double> %x31, <2 x double> %x44
+  %x49 = add <2 x i64> %x11, <i64 1, i64 1>
+  %x50 = and <2 x i64> %x11, <i64 2, i64 2>
+  %x51 = icmp ne <2 x i64> %x50, <i64 0, i64 0>
+  %x52 = fneg <2 x double> %x47
+  %x53 = select <2 x i1> %x51, <2 x double> %x52, <2 x double> %x47
+  %x54 = and <2 x i64> %x49, <i64 2, i64 2>
+  %x55 = icmp ne <2 x i64> %x54, <i64 0, i64 0>
+  %x56 = fneg <2 x double> %x48
+  %x57 = select <2 x i1> %x55, <2 x double> %x56, <2 x double> %x48
+  %x58 = call <2 x double> @llvm.fmuladd.v2f64(<2 x double> <double 0x4023800000000000, double 0x4023800000000000>, <2 x double> %x53, <2 x double> %x8)
+  %x59 = getelementptr <2 x double>, ptr %results, i64 0
+  store <2 x double> %x58, ptr %x59
   br label %computed
 computed:
   %out_x0 = add i64 %b, 1

@@ -23,6 +23,11 @@ class BasicBlock:
         return f"%x{self._fresh}"
 
     def arithmetic(self, op: str, a: str, b: str) -> str:
+        """An operation that is rounded by itself."""
+        return self.put(f"{op} {self.lanes.vector} {a}, {b}")
+
+    def contracted(self, op: str, a: str, b: str) -> str:
+        """An operation that LLVM may fuse with others."""
         return self.put(f"{op} contract {self.lanes.vector} {a}, {b}")
 
     def intrinsic(self, name: str, *args: str) -> str:

@@ -6,8 +6,9 @@ Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all sta
 last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
 are stored once. Long rows have a second way out, for batches that no cache holds (`stream`).
 
-Multiplication and addition may be contracted to fused ones. No other liberty is given: with full fast-math the range
-reduction of sine and cosine would be simplified away.
+A product that only one sum takes is fused with it, where the processor has such an instruction (`fused_products`). The
+program decides that and not LLVM, so that all code of a program has the same digits. No other liberty is given: with
+full fast-math the range reduction of sine and cosine would be simplified away.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from knuckle.engine.emit.fused_products import fused_products
 from knuckle.engine.trace import Block, Called, Laid, Node, Program, Repeated
 from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
 
@@ -68,6 +70,10 @@ class Printer:
         self.results: dict[int, list[int]] = {}
         """Where the results go that are stored as soon as they are known, by node"""
         self.blocks_at = BlockPlaces(program)
+        self.fused = fused_products(program)
+        """The products that sums are fused with, by sum"""
+        self.inside_sums = set(self.fused.values())
+        """These products, which are not computed by themselves"""
         self.in_place: set[int] = set()
         """Results that blocks leave where they are to be"""
         self.within_results: list[str] = []
@@ -91,6 +97,21 @@ class Printer:
             self._note_sum(name, node)
             return name
         return self.function(node.op, args)
+
+    def numbered(self, i: int) -> str:
+        """Prints node i, unless it is part of a sum; returns its name."""
+        if i in self.inside_sums:
+            return ""
+        if (product := self.fused.get(i)) is None:
+            return self.node(self.program.nodes[i])
+        op, a, b, _ = self.program.nodes[i]
+        other = self.names[b if product == a else a]
+        x, y = (self.names[k] for k in self.program.nodes[product].operands)
+        if op == "sub" and product == a:
+            other = self.neg(other)
+        elif op == "sub":
+            x = self.neg(x)
+        return self.body.intrinsic("fmuladd", x, y, other)
 
     def function(self, op: str, args: list[str]) -> str:
         """Prints an operation that is no arithmetic."""
@@ -290,8 +311,8 @@ class Printer:
     def nodes(self) -> None:
         """Prints all nodes, in order."""
         left_lying = self._left_lying() | self.begin_blocks()
-        for i, node in enumerate(self.program.nodes):
-            self.names.append("" if i in left_lying else self.node(node))
+        for i in range(len(self.program.nodes)):
+            self.names.append("" if i in left_lying else self.numbered(i))
             self.give(i)
             self.mark(i)
 
@@ -469,6 +490,7 @@ def declarations(lanes: Lanes) -> str:
     )
     return f"""{one}
 declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
+declare {V} @llvm.fmuladd.{suffix}({V}, {V}, {V})
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 {library}"""
 

@@ -38,7 +38,7 @@ class PatternPrinter(Printer):
             if op == "constant":
                 self.names.append(args[0])
             elif op in BINARY:
-                self.names.append(self.body.arithmetic(BINARY[op], *args))
+                self.names.append(self.body.contracted(BINARY[op], *args))
             else:
                 self.names.append(self.function(op, args))
         for place, k in enumerate(pattern.kept):

@@ -118,13 +118,13 @@ class SideBySide(Printer):
         """All nodes: first those that angles are made of, then their sines and cosines, and the others."""
         angles, unread = self.early_angles(), self.begin_blocks()
         for i in self.cone(angles):
-            self.names[i] = self.node(self.program.nodes[i])
+            self.names[i] = self.numbered(i)
             self.give(i)
         for k in range(0, len(angles), self.wide.width):
             self.turn([self.names[i] for i in angles[k : k + self.wide.width]])
-        for i, node in enumerate(self.program.nodes):
+        for i in range(len(self.program.nodes)):
             if not self.names[i] and i not in unread:
-                self.names[i] = self.node(node)
+                self.names[i] = self.numbered(i)
                 self.give(i)
             self.mark(i)
         self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
