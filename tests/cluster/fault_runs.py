@@ -169,7 +169,7 @@ def workers_killed(folder: Path, expected: Any, rounds: int, rng: random.Random)
     try:
         ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")
         for k in range(rounds):
-            attacker = Attacker(lambda: kill_one("ray::SweepWorker", rng), rng, 3, (0.5, 3.0))
+            attacker = Attacker(lambda: kill_one("ray::SweepWorker", rng), rng, 3, (0.1, 0.8))
             attacker.start()
             quietly(lambda k=k: computed(folder / f"actors{k}", address=cluster.address))
             count.add(folder / f"actors{k}", expected, attacker.stop())
