@@ -13,7 +13,6 @@ import threading
 import weakref
 from collections.abc import Callable
 from operator import attrgetter
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ import pytest
 import knuckle as kn
 from knuckle.engine.calls.arguments import ARGUMENTS
 from knuckle.engine.calls.function import Function
-from knuckle.engine.kernels.kernel_registry import CALLS, kernels
+from knuckle.engine.kernels.kernel_registry import CALLS
 from knuckle.model import Builder, Model
 from knuckle.public_names import PUBLIC, everything
 from knuckle.spatial import Matrix
@@ -30,36 +29,18 @@ from knuckle.spatial import Matrix
 from ...seeds import Together, quick
 from .mechanisms import arm, chain, closed, geared, states, tree
 
-pytestmark = pytest.mark.skipif(
-    sys.implementation.name != "cpython"
-    or sys.platform != "linux"
-    or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    reason="another interpreter",
-)
+pytestmark = [
+    pytest.mark.usefixtures("native"),
+    pytest.mark.skipif(
+        sys.implementation.name != "cpython"
+        or sys.platform != "linux"
+        or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
+        reason="another interpreter",
+    ),
+]
 
 SUBJECTS = {"tree": tree(), "closed": closed(), "geared": geared(2.0)}
 FUNCTIONS = {name: f for name, f in everything(kn).items() if isinstance(f, Function) and f is not kn.step}
-
-
-@pytest.fixture(scope="module")
-def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kernels")
-
-
-@pytest.fixture(autouse=True)
-def _native(monkeypatch: pytest.MonkeyPatch, _plain: None, _kept: Path) -> None:
-    monkeypatch.setattr(kernels, "policy", "auto")
-    monkeypatch.setenv("KNUCKLE_CACHE_DIR", str(_kept))
-
-
-@pytest.fixture
-def no_python(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """From when it is called, no function of the library can be called by way of Python."""
-
-    def refuse(*args: Any, **kwargs: Any) -> Any:
-        raise AssertionError("the call came to Python")
-
-    return lambda: monkeypatch.setattr(Function, "_evaluated", refuse)
 
 
 def general(function: Function[..., Any], model: Model, *args: Any, **kwargs: Any) -> Any:
@@ -497,38 +478,3 @@ def test_kernels_of_users_go_straight(no_python: Callable[[], None]) -> None:
     no_python()
     assert same(pushed(model, s.q, s.v, 3.0, kd=0.5), expected)
     assert type(expected[1]) is np.float64
-
-
-def test_results_of_one_state_lie_side_by_side(no_python: Callable[[], None]) -> None:
-    """Named tuples, tuples and dictionaries: arrays of one memory, new in each call, which ends with them."""
-
-    @kn.kernel
-    def several(model: kn.Model, q: Any, v: Any) -> Any:
-        return kn.mass_matrix(model, q), v @ v, 2.0 * v
-
-    @kn.kernel
-    def named(model: kn.Model, q: Any, v: Any) -> Any:
-        return {"H": kn.mass_matrix(model, q), "v": 2.0 * v}
-
-    model = SUBJECTS["tree"]
-    x = states(model)
-    calls = [
-        (kn.derivatives.inverse_dynamics, {"q": x.q, "v": x.v, "a": x.a}, "InverseDynamicsDerivatives"),
-        (several, {"q": x.q, "v": x.v}, "tuple"),
-        (named, {"q": x.q, "v": x.v}, "dict"),
-    ]
-    for function, given, _ in calls:
-        prepare(function, model, **given)
-    no_python()
-    for function, given, kind in calls:
-        one, other = function(model, **given), function(model, **given)
-        arrays = [y for y in (one.values() if isinstance(one, dict) else one) if isinstance(y, np.ndarray)]
-        again = [y for y in (other.values() if isinstance(other, dict) else other) if isinstance(y, np.ndarray)]
-        assert type(one).__name__ == kind
-        assert len({id(y.base) for y in arrays}) == 1
-        assert all(y.flags.writeable and y.flags.c_contiguous for y in arrays)
-        arrays[0][...] = 12345.0
-        assert all((y != 12345.0).all() for y in (*arrays[1:], *again))
-        base = weakref.ref(arrays[0].base)
-        del one, arrays
-        assert base() is None

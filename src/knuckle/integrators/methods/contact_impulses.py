@@ -244,7 +244,8 @@ def must_be_few(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None)
         advice = "kn.simulate solves any number of them, and kn.rollout does where it can: with kernels or arrays for "
         advice += "forces, without closed loops, followers, joint_limits, model_fn and save_contacts. Else take"
         take = advice if pairs is None else "Take"
-        raise ModelError(f"{why}. {take} bodies out of contact, or give them fewer shapes")
+        less = "bodies out of contact, give them fewer shapes (kn.model.edit.keep_collisions), or say contacts=False"
+        raise ModelError(f"{why}. {take} {less}")
 
 
 def why_too_many(model: Model, joint_limits: bool, pairs: tuple[int, ...] | None) -> str:
