@@ -33,14 +33,15 @@ def test_no_references_are_lost() -> None:
     gc.collect()
     after = [sys.getrefcount(x) for x in watched]
     assert max(abs(a - b) for a, b in zip(after, before, strict=True)) < 50  # one per call would be 500 and more
-    assert sys.getrefcount(call(s.q, s.v, s.a)) == sys.getrefcount(np.zeros(3))
+    assert sys.getrefcount(call(s.q, s.v, s.a)) == sys.getrefcount(np.zeros(3)) + 1  # it is kept, to be given again
 
 
 def test_no_references_are_lost_in_native_calls() -> None:
     model, s = arm(), states(arm())
     fast = kn.bind(model)
     call, single = fast.inverse_dynamics, fast.kinetic_energy
-    call(s.q, s.v, s.a), single(s.q, s.v)
+    for _ in range(2):
+        call(s.q, s.v, s.a), single(s.q, s.v)
     watched = (s.q, s.v, s.a, s.q.dtype, np.ndarray, call, single, model)
     before = [sys.getrefcount(x) for x in watched]
     for _ in range(500):

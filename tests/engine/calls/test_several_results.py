@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 
 import knuckle as kn
+from knuckle.engine.emit.llvm.python_calls.call_form import KEPT
 from knuckle.engine.kernels.kernel_registry import CALLS
-from knuckle.engine.native.python_abi import python_abi
 
+from .interpreters import on_cpython
 from .mechanisms import states, tree
 
-pytestmark = [
-    pytest.mark.usefixtures("native"),
-    pytest.mark.skipif(python_abi() is None, reason="another interpreter"),
-]
+pytestmark = [pytest.mark.usefixtures("native"), on_cpython]
 
 
 def test_they_lie_side_by_side(no_python: Callable[[], None]) -> None:
-    """Named tuples, tuples and dictionaries: arrays of one memory, new in each call, which ends with them."""
+    """Named tuples, tuples and dictionaries: arrays of one memory, which ends with them and what is kept of them."""
 
     @kn.kernel
     def several(model: kn.Model, q: Any, v: Any) -> Any:
@@ -54,4 +52,6 @@ def test_they_lie_side_by_side(no_python: Callable[[], None]) -> None:
         assert all((y != 12345.0).all() for y in (*arrays[1:], *again))
         base = weakref.ref(arrays[0].base)
         del one, arrays
+        many = [function(model, **given) for _ in range(KEPT + 1)]
         assert base() is None
+        assert len(many) > KEPT

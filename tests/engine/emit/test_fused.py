@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -62,6 +63,14 @@ def test_digits_do_not_depend_on_how_code_is_made(states: Any, monkeypatch: pyte
         results.append(single(program, states))
     for found in results[1:]:
         np.testing.assert_array_equal(found, results[0])
+
+
+@pytest.mark.skipif(not machine_code.host().near, reason="another system")
+def test_digits_do_not_depend_on_where_constants_lie(states: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    program, host = record(sums, x=(4,)), machine_code.host()
+    near = single(program, states)
+    monkeypatch.setattr(machine_code, "host", lambda: replace(host, near=False))
+    assert np.array_equal(single(program, states), near)
 
 
 def test_a_product_that_others_take_is_rounded() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -109,10 +110,10 @@ def test_the_name_says_what_it_was_made_from():
     host = native.host()
     parts: list[Any] = [disk_cache.library_hash(), host, "f", ("q", 3)]
     names = {disk_cache.key(*parts)}
-    other = native.Host("another", host.features, host.vector_bits, host.llvm)
+    other = replace(host, cpu="another")
     for k, changed in enumerate(["x", other, "g", ("q", 4)]):
         names.add(disk_cache.key(*parts[:k], changed, *parts[k + 1 :]))
-    newer = native.Host(host.cpu, host.features, host.vector_bits, "99.0.0")
+    newer = replace(host, llvm="99.0.0")
     names.add(disk_cache.key(parts[0], newer, *parts[2:]))
     assert len(names) == 6
     assert all(disk_cache.NAME.fullmatch(name) for name in names)

@@ -24,6 +24,7 @@ from knuckle.engine.emit.llvm.python_calls.call_form import (
     EQUAL,
     FLOAT,
     FORM,
+    KEPT,
     MOST_ARGUMENTS,
     MOST_AXES,
     MOST_BATCHED,
@@ -43,6 +44,8 @@ FEW_STATES, MOST_WORK = 256, 3_000_000
 about a tenth of a millisecond. Larger batches go through Python, which shares them among threads."""
 MOST_BYTES = 1 << 20
 """Bytes of such a result."""
+KEPT_BYTES = 1 << 16
+"""Bytes of a result for one state that may be kept, to be given again when nobody has it any more."""
 _WORD = (1 << 64) - 1
 _POSITIONAL, _ONE, _BATCH = map(FORM.index, ("positional", "one", "batch"))
 _BY_VALUE = (str, float, int)
@@ -94,7 +97,8 @@ class Form:
         slots = [word for x in expected for word in _slot(x)]
         values = [x.value for x in expected if isinstance(x, Option) and x.value is not weakly]
         table, named = (ctypes.c_int64 * len(slots))(*slots), (ctypes.c_int64 * max(1, len(names)))(*map(id, names))
-        self._kept: list[Any] = [names, values, table, named, dtype, guard]
+        self._given: list[Any] = [None] * KEPT
+        self._kept: list[Any] = [names, values, table, named, dtype, guard, self._given]
         if weakly is not None:
             end = partial(self._words.__setitem__, _POSITIONAL, -1)  # names of this module may be gone by then
             self._kept.append(weakref.ref(weakly, lambda _, end=end: end()))
@@ -123,10 +127,14 @@ class Form:
         if self._words[_ONE] == one and self._words[_BATCH] == batch:
             return
         self._kept.append(keep)
+        self._set(kept=0)
+        self._given[:] = [None] * KEPT
         if isinstance(layout, Several):
             self._make_tuples(layout)
         most = most_states(work, layout.size * self._dtype.itemsize)
         self._set(dimensions=len(layout.shape), shape=self._lengths(layout.shape), most=most)
+        if 0 < layout.size * self._dtype.itemsize <= KEPT_BYTES and _may_be_given_again(layout):
+            self._set(kept=id(self._given), oldest=0)
         self._set(one=one, batch=batch)
 
     def _make_tuples(self, layout: Several) -> None:
@@ -134,10 +142,11 @@ class Form:
         pieces = (ctypes.c_int64 * len(words))(*words)
         self._set(pieces=ctypes.addressof(pieces), words=self._dtype.itemsize // 4)
         split = partial(_split, layout)
-        kind: Any = layout.named_tuple if layout.names is None else layout.names
-        self._kept += [pieces, kind, split]
-        if kind is not None:
-            self._set(kind=id(kind), make=0 if layout.names is None else id(_dictionary))
+        self._kept += [pieces, layout, split]
+        if layout.names is not None:
+            self._set(labels=id(layout.names))
+        elif layout.named_tuple is not None:
+            self._set(kind=id(layout.named_tuple))
         self._set(split=id(split), parts=len(layout.parts))
 
     def _lengths(self, shape: Shape) -> int:
@@ -151,8 +160,13 @@ def most_states(work: int, size: int) -> int:
     return min(max(FEW_STATES, MOST_WORK // work) if work else FEW_STATES, MOST_BYTES // max(1, size))
 
 
-def _dictionary(names: tuple[Any, ...], values: tuple[Any, ...]) -> dict[Any, Any]:
-    return dict(zip(names, values, strict=True))
+def _may_be_given_again(layout: Layout) -> bool:
+    """Whether results are arrays and plain tuples of them: they have nothing that could be left from last time."""
+    if isinstance(layout, Single):
+        return len(layout.shape) > 0
+    kind: Any = tuple if layout.named_tuple is None else layout.named_tuple
+    is_plain = kind.__dictoffset__ == 0 and kind.__weakrefoffset__ == 0 and not hasattr(kind, "__del__")
+    return is_plain and all(len(part.shape) > 0 for part in layout.parts)
 
 
 def _split(layout: Several, flat: np.ndarray[Any, Any]) -> Any:
@@ -292,6 +306,16 @@ class _Trial(NamedTuple):
     array: Any
 
 
+def _are_given_again(call: Callable[..., Any], *args: Any) -> bool:
+    """Whether a result is given again when nobody has it, and only then."""
+    first, second = call(*args), call(*args)
+    places, has_two = (id(first), id(second)), first is not second
+    part = first[0][:1]
+    del first, second
+    third = call(*args)
+    return has_two and id(third) == places[1] and third[0].base is not part.base
+
+
 def works(abi: PythonABI) -> bool:
     """Whether trial calls give what they should, and pass on what they should."""
     passed_on, double, option = object(), np.dtype(np.float64), "an option"
@@ -310,14 +334,16 @@ def works(abi: PythonABI) -> bool:
     mixed.lead_to(Single(()), one=abi.loaded.address("trial_number"))
     both = Form([*pair, Option(True)], [], double)
     both.lead_to(Several((Single(()), Single((1, 1)))), one=abi.loaded.address("trial"))
+    two = Form([*pair, Option("two")], [], double)
+    two.lead_to(Several((Single((1,)), Single((1, 1)))), one=abi.loaded.address("trial"))
     with_names = Form([*pair, Option(False)], [], double)
     with_names.lead_to(Several((Single(()), Single((1,))), None, _Trial._make), one=abi.loaded.address("trial"))
-    for form in (arrays, number, named, mixed, both, with_names):
+    for form in (arrays, number, named, mixed, both, two, with_names):
         call.add(form)
     before = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
     result, single, batch = call.call(x, y), call.call(x, y, None), call.call(many, y)
     after = sys.getrefcount(x), sys.getrefcount(y), sys.getrefcount(arrays)
-    if (*after, sys.getrefcount(result)) != (*before, 2):
+    if after != before or not _are_given_again(call.call, x, y, "two"):
         return False
     others: list[tuple[Any, ...]] = [
         (x, y, y), (x,), (), ([1.0, 2.0], y), (x, y[:1]), (x, np.arange(4.0)[::2]), (many, y.reshape(1, 2)),

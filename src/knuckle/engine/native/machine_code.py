@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import sys
 import threading
 from collections.abc import Callable, Generator
@@ -14,6 +15,8 @@ from typing import Any
 
 import llvmlite.binding  # pyright: ignore[reportMissingTypeStubs]
 
+from .object_file import stands_alone
+
 llvm: Any = llvmlite.binding  # which has no types
 
 _LOCK = threading.RLock()
@@ -22,6 +25,9 @@ work, nor a lock of llvmlite's that nobody is left to open: llvmlite is called u
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_LOCK.acquire, after_in_parent=_LOCK.release, after_in_child=_LOCK.release)
+
+_OUTSIDE = re.compile(r"^declare [^@]*(@(?!llvm\.(?!mem))[^(]*\()", re.MULTILINE)
+"""Functions from outside that a text declares: of C, or to copy memory."""
 
 LEVEL, LEVEL_OF_LONG, LONG = 2, 1, 1_500_000
 """How hard LLVM works on code, from 0 (a quarter of the time, for slower code) to 3; and on texts of so many characters
@@ -60,6 +66,8 @@ class Host:
     features: str
     vector_bits: int
     llvm: str
+    near: bool
+    """Whether code may have its constants near it, where it reaches for nothing else (`object_file`)"""
 
     def lanes(self, dtype: str) -> int:
         """How many numbers of this type one vector holds."""
@@ -73,27 +81,41 @@ def host() -> Host:
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
         features, cpu = llvm.get_host_cpu_features(), llvm.get_host_cpu_name()
+        triple = llvm.get_default_triple()
     bits = 512 if features.get("avx512f") else 256 if features.get("avx") else 128
     version = ".".join(map(str, llvm.llvm_version_info))
-    return Host(cpu, features.flatten(), bits, version)
+    near = triple.startswith("x86_64-") and sys.platform == "linux"
+    return Host(cpu, features.flatten(), bits, version, near)
 
 
-def _machine(level: int) -> Any:
+def _machine(level: int, *, near: bool) -> Any:
+    """What compiles code whose constants lie near it, or may lie anywhere."""
     h = host()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=level, jit=True)
+    where = {"codemodel": "small", "reloc": "pic"} if near else {}
+    return target.create_target_machine(cpu=h.cpu, features=h.features, opt=level, jit=True, **where)
 
 
 def compile_text(text: str, *, simplify: bool = False) -> bytes:
     """Object code of LLVM text. Where it is simplified already, only instructions are chosen here."""
+    level = LEVEL if len(text) < LONG else min(LEVEL, LEVEL_OF_LONG)
     with _llvm():
-        return _compiled(text, LEVEL if len(text) < LONG else min(LEVEL, LEVEL_OF_LONG), simplify)
+        if host().near and not _calls_others(text):
+            code = _compiled(text, level, simplify, near=True)
+            if stands_alone(code):
+                return code
+        return _compiled(text, level, simplify, near=False)
 
 
-def _compiled(text: str, level: int, simplify: bool) -> bytes:
+def _calls_others(text: str) -> bool:
+    """Whether a text calls functions of C, or copies memory."""
+    return any(text.count(name) > 1 for name in _OUTSIDE.findall(text))
+
+
+def _compiled(text: str, level: int, simplify: bool, near: bool) -> bytes:
     module = machine = None
     try:
-        machine = _machine(level)
+        machine = _machine(level, near=near)
         module = llvm.parse_assembly(text)
         module.triple = machine.triple
         if simplify:
@@ -148,7 +170,9 @@ class Loaded:
 
 
 def _loaded(code: bytes) -> Any:
-    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2))
+    near = stands_alone(code)
+    together = {"use_lmm": True} if near else {}  # the manager that puts all of it in one block of memory
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(2, near=near), **together)
     engine.add_object_file(llvm.ObjectFileRef.from_data(code))
     engine.finalize_object()
     return engine

@@ -106,31 +106,41 @@ def _numpy_functions() -> dict[int, int] | None:
     return {place: table[place] or 0 for place in (_SCALAR, _NEW, _BASED)}
 
 
+def _at(kind: Any, place: int) -> Any:
+    """What is in memory."""
+    return kind.from_address(place).value or 0
+
+
 def _is_laid_out(offsets: Offsets) -> bool:
-    """Whether arrays, floats and lists have their fields where we shall look for them."""
+    """Whether arrays, floats, lists and tuples have their fields where we shall look for them."""
     number, three = 1 / 3, [None] * 3
-    if ctypes.c_double.from_address(id(number) + offsets.data).value != number:
+    both, references = (number, three), _at(ctypes.c_uint32, id(three))
+    if (
+        _at(ctypes.c_double, id(number) + offsets.data) != number
+        or _at(ctypes.c_ssize_t, id(three) + offsets.length) != 3
+        or _at(ctypes.c_void_p, _at(ctypes.c_void_p, id(three) + offsets.items)) != id(None)
+        or _at(ctypes.c_void_p, id(both) + offsets.tuple) != id(number)
+        or references != 2  # the name and the tuple
+        or np.ndarray.__basicsize__ < offsets.weak + 8
+        or np.ndarray.__weakrefoffset__ != offsets.weak
+    ):
         return False
-    if ctypes.c_ssize_t.from_address(id(three) + offsets.length).value != 3:
-        return False
-    if np.ndarray.__basicsize__ < offsets.flags + 4:
-        return False
-    for array in (np.arange(6.0).reshape(2, 3), np.arange(4, dtype=np.float32)[::2], np.zeros((2, 1, 5)).T):
-        place = id(array)
+    examples = np.arange(6.0).reshape(2, 3), np.arange(4, dtype=np.float32)[::2], np.zeros((2, 1, 5)).T, np.ones(3)
+    return all(_array_is_laid_out(array, offsets) for array in examples)
 
-        def at(kind: Any, offset: int, start: int = place) -> int:
-            return kind.from_address(start + offset).value or 0
 
-        fields = (
-            at(ctypes.c_void_p, offsets.type), at(ctypes.c_void_p, offsets.data), at(ctypes.c_int, offsets.axes),
-            at(ctypes.c_void_p, offsets.dtype), at(ctypes.c_int, offsets.flags) & _FLAGS,
-        )  # fmt: skip
-        if fields != (id(np.ndarray), array.ctypes.data, array.ndim, id(array.dtype), array.flags.num & _FLAGS):
-            return False
-        lengths = at(ctypes.c_void_p, offsets.lengths)
-        if not lengths or tuple((ctypes.c_ssize_t * array.ndim).from_address(lengths)) != array.shape:
-            return False
-    return True
+def _array_is_laid_out(array: np.ndarray[Any, Any], offsets: Offsets) -> bool:
+    pointer, place = ctypes.c_void_p, id(array)
+    found = (
+        _at(pointer, place + offsets.type), _at(pointer, place + offsets.data), _at(ctypes.c_int, place + offsets.axes),
+        _at(pointer, place + offsets.base), _at(pointer, place + offsets.dtype),
+        _at(ctypes.c_int, place + offsets.flags) & _FLAGS,
+    )  # fmt: skip
+    base = 0 if array.base is None else id(array.base)
+    if found != (id(np.ndarray), array.ctypes.data, array.ndim, base, id(array.dtype), array.flags.num & _FLAGS):
+        return False
+    lengths = _at(pointer, place + offsets.lengths)
+    return bool(lengths) and tuple((ctypes.c_ssize_t * array.ndim).from_address(lengths)) == array.shape
 
 
 def _loaded(offsets: Offsets) -> machine_code.Loaded:

@@ -39,7 +39,9 @@ FORM = (
     "pieces",
     "words",
     "kind",
-    "make",
+    "labels",
+    "kept",
+    "oldest",
     "split",
     "guard",
     "owner",
@@ -58,8 +60,10 @@ dimensions, shape: the number of axes of the result for one state (0: a number),
     results: those of all their numbers in a row.
 parts, pieces: the number of results, where `PIECE`s of them are; 0 for one that is no tuple.
 words: the words of 32 bits of a number.
-kind, make: of results that are no plain tuple, the class of named tuples that they are; or the names in a dictionary,
-    and a callable that takes them and a tuple and makes it. 0 for a tuple.
+kind: the class of named tuples that several results are, or 0.
+labels: the names of several results in a dictionary, a tuple, or 0.
+kept, oldest: a list of `KEPT` arrays or tuples that were given for one state, or None, which may be given again; 0 if
+    such must always be new; and the place of the one that is there for longest.
 split: a callable that makes the results of a batch of the array of all their numbers; 0 if that is the result.
 guard: a callable that says whether the code is still right, or 0.
 owner: the object that keeps the form alive.
@@ -89,24 +93,35 @@ SOUND = 0x0101
 """NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED."""
 WRITEABLE = 0x0400
 """NPY_ARRAY_WRITEABLE."""
+WHOLE = SOUND | WRITEABLE
+"""What results are: in order in memory, aligned, writeable."""
+KEPT = 4
+"""How many results for one state a form keeps, a power of two: what a loop holds at a time, and one more."""
 
 
 @dataclass(frozen=True)
 class Offsets:
-    """Where the fields of an array object, the value of a float and the length of a list are, in bytes."""
+    """Where the fields of an array object, the value of a float, the length and the table of the items of a list, and
+    the items of a tuple are, in bytes. The number of references comes first in all of them."""
 
     type: int
     length: int
     data: int
     axes: int
     lengths: int
+    base: int
     dtype: int
     flags: int
+    weak: int
+    items: int
+    tuple: int
 
     @classmethod
     def after(cls, header: int) -> Offsets:
         """The fields in the order of NumPy's C interface, after the header that every object has."""
-        return cls(header - 8, header, header, header + 8, header + 16, header + 40, header + 48)
+        data, axes, lengths, _, base, dtype, flags, weak = range(header, header + 64, 8)
+        items = tuple.__basicsize__
+        return cls(header - 8, header, data, axes, lengths, base, dtype, flags, weak, header + 8, items)
 
 
 def word(words: tuple[str, ...], owner: str, name: str, kind: str) -> str:

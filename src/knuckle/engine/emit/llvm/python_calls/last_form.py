@@ -8,29 +8,48 @@ from .call_form import ARRAY, FLOAT, SLOT, SOUND, Offsets, of_form, of_record, o
 def last_form_text(offsets: Offsets) -> str:
     """The short way, for results of one state by the form of the last call: nothing ends the form before it has them.
 
-    It compares what `takes` does, of arrays of one state and of the very same objects.
+    It compares what `takes` does, of arrays of one state and of the very same objects and names.
     """
     return f"""
 try_last:
 {of_record("last").replace("%record_last =", "%last =")}
   %is_new = icmp eq ptr %last, null
-  %has_names = icmp ne ptr %names, null
-  %is_long = or i1 %is_new, %has_names
-  br i1 %is_long, label %count_names, label %compare_last
+  %is_nameless = icmp eq ptr %names, null
+  br i1 %is_new, label %count_names, label %compare_last
 compare_last:
 {_of_last("positional", "i64")}
 {_of_last("named", "i64")}
+{_of_last("names")}
 {_of_last("slots")}
 {_of_last("dtype")}
 {of_record("ndarray").replace("%record_ndarray", "%array_type")}
+  %last_count = add i64 %last_positional, %last_named
+  %last_same_count = icmp eq i64 %last_positional, %n
+  br i1 %last_same_count, label %names_of_last, label %count_names
+names_of_last:
+  br i1 %is_nameless, label %nameless_last, label %named_last
+nameless_last:
   %last_is_nameless = icmp eq i64 %last_named, 0
-  %last_count = icmp eq i64 %last_positional, %n
-  %last_begins = and i1 %last_is_nameless, %last_count
-  br i1 %last_begins, label %each_last, label %count_names
+  br i1 %last_is_nameless, label %each_last, label %count_names
+named_last:
+  %last_names_size = call i64 @PyTuple_Size(ptr %names)
+  %last_same_names = icmp eq i64 %last_names_size, %last_named
+  br i1 %last_same_names, label %each_last_name, label %count_names
+each_last_name:
+  %last_j = phi i64 [0, %named_last], [%last_j1, %look_last_name]
+  %last_more_names = icmp slt i64 %last_j, %last_named
+  br i1 %last_more_names, label %look_last_name, label %each_last
+look_last_name:
+  %last_name = call ptr @PyTuple_GetItem(ptr %names, i64 %last_j)
+  %last_name_at = getelementptr ptr, ptr %last_names, i64 %last_j
+  %last_expected_name = load ptr, ptr %last_name_at
+  %last_same_name = icmp eq ptr %last_name, %last_expected_name
+  %last_j1 = add i64 %last_j, 1
+  br i1 %last_same_name, label %each_last_name, label %count_names
 each_last:
-  %last_k = phi i64 [0, %compare_last], [%last_k1, %next_last]
-  %last_more = icmp slt i64 %last_k, %n
-  br i1 %last_more, label %look_last, label %is_array
+  %last_k = phi i64 [0, %nameless_last], [0, %each_last_name], [%last_k1, %next_last]
+  %last_more = icmp slt i64 %last_k, %last_count
+  br i1 %last_more, label %look_last, label %is_right
 look_last:
   %last_arg_at = getelementptr ptr, ptr %args, i64 %last_k
   %last_arg = load ptr, ptr %last_arg_at
@@ -89,42 +108,19 @@ take_last:
 next_last:
   %last_k1 = add i64 %last_k, 1
   br label %each_last
-is_array:
+is_right:
 {_of_last("guard")}
 {_of_last("one")}
-{_of_last("parts", "i64")}
-{_of_last("dimensions", "i64")}
-{_of_last("shape")}
-{_of_last("number", "i32")}
+{_of_last("owner")}
   %has_guard = icmp ne ptr %last_guard, null
   %has_no_code = icmp eq ptr %last_one, null
-  %has_parts = icmp ne i64 %last_parts, 0
-  %has_no_axes = icmp eq i64 %last_dimensions, 0
-  %bad1 = or i1 %has_guard, %has_no_axes
-  %bad = or i1 %bad1, %has_no_code
-  br i1 %bad, label %count_names, label %is_tuple_last
-is_tuple_last:
-  br i1 %has_parts, label %tuple_last, label %new_array
-tuple_last:
-{_of_last("owner")}
-  call void @Py_IncRef(ptr %last_owner)
-  %last_tuple = call ptr @tuple(ptr %last, ptr %record, ptr %inputs)
-  call void @Py_DecRef(ptr %last_owner)
-  ret ptr %last_tuple
-new_array:
-{of_record("new").replace("%record_new", "%record_new_last")}
-  %last_axes = trunc i64 %last_dimensions to i32
-  %last_array = call ptr %record_new_last(ptr %array_type, i32 %last_axes, ptr %last_shape, i32 %last_number,
-                                          ptr null, ptr null, i32 0, i32 0, ptr null)
-  %no_last_array = icmp eq ptr %last_array, null
-  br i1 %no_last_array, label %give_last, label %fill_last
-fill_last:
-  %last_out_at = getelementptr i8, ptr %last_array, i64 {offsets.data}
-  %last_out = load ptr, ptr %last_out_at
-  call void %last_one(ptr %inputs, ptr %last_out)
-  br label %give_last
+  %bad = or i1 %has_guard, %has_no_code
+  br i1 %bad, label %count_names, label %give_last
 give_last:
-  ret ptr %last_array"""
+  call void @Py_IncRef(ptr %last_owner)
+  %last_result = call ptr @one_result(ptr %last, ptr %record, ptr %inputs)
+  call void @Py_DecRef(ptr %last_owner)
+  ret ptr %last_result"""
 
 
 def _of_last(name: str, kind: str = "ptr") -> str:

@@ -17,16 +17,14 @@ from .call_form import (
     MOST_ARGUMENTS,
     MOST_AXES,
     MOST_BATCHED,
-    PIECE,
-    WRITEABLE,
     Offsets,
     hash_text,
     of_form,
-    of_piece,
     of_record,
     takes_text,
 )
 from .last_form import last_form_text
+from .one_state_result import one_state_result_text
 
 SYMBOLS = (
     "PyTuple_GetItem",
@@ -34,6 +32,8 @@ SYMBOLS = (
     "PyTuple_New",
     "PyTuple_SetItem",
     "PyType_GenericAlloc",
+    "PyDict_New",
+    "PyDict_SetItem",
     "PyObject_Hash",
     "PyObject_RichCompareBool",
     "PyObject_IsTrue",
@@ -52,7 +52,7 @@ def entry_to_llvm(offsets: Offsets) -> str:
             hash_text(offsets),
             takes_text(offsets),
             _run_text(),
-            _tuple_text(offsets),
+            one_state_result_text(offsets),
             _enter(offsets),
             _TRIALS,
         ]
@@ -64,6 +64,8 @@ declare ptr @PyTuple_GetItem(ptr, i64)
 declare i64 @PyTuple_Size(ptr)
 declare ptr @PyTuple_New(i64)
 declare ptr @PyType_GenericAlloc(ptr, i64)
+declare ptr @PyDict_New()
+declare i32 @PyDict_SetItem(ptr, ptr, ptr)
 declare i32 @PyTuple_SetItem(ptr, i64, ptr)
 declare i64 @PyObject_Hash(ptr)
 declare i32 @PyObject_RichCompareBool(ptr, ptr, i32)
@@ -97,111 +99,6 @@ none:
 {calls}}}"""
 
 
-def _tuple_text(offsets: Offsets) -> str:
-    """A tuple of the results for one state: numbers, and arrays that share the memory in which all of them are.
-
-    Making tuples and arrays may run other code of Python's, as the collector does: the caller holds the form.
-    """
-    return f"""
-define internal ptr @tuple(ptr %form, ptr %record, ptr %inputs) {{
-entry:
-{of_form("one")}
-{of_form("parts", "i64")}
-{of_form("pieces")}
-{of_form("shape")}
-{of_form("dtype")}
-{of_form("number", "i32")}
-{of_form("words", "i64")}
-{of_form("kind")}
-{of_form("make")}
-{of_record("new")}
-{of_record("based")}
-{of_record("scalar")}
-{of_record("ndarray")}
-  %both = alloca [2 x ptr], align 16
-  %is_plain = icmp eq ptr %form_kind, null
-  %is_made = icmp ne ptr %form_make, null
-  %begins_plain = or i1 %is_plain, %is_made
-  br i1 %begins_plain, label %plain, label %of_kind
-plain:
-  %plain_tuple = call ptr @PyTuple_New(i64 %form_parts)
-  br label %begun
-of_kind:
-  %kind_tuple = call ptr @PyType_GenericAlloc(ptr %form_kind, i64 %form_parts)
-  br label %begun
-begun:
-  %tuple = phi ptr [%plain_tuple, %plain], [%kind_tuple, %of_kind]
-  %no_tuple = icmp eq ptr %tuple, null
-  br i1 %no_tuple, label %give, label %reserve
-reserve:
-  %whole = call ptr %record_new(ptr %record_ndarray, i32 1, ptr %form_shape, i32 %form_number,
-                                ptr null, ptr null, i32 0, i32 0, ptr null)
-  %no_whole = icmp eq ptr %whole, null
-  br i1 %no_whole, label %fail, label %compute
-compute:
-  %data_at = getelementptr i8, ptr %whole, i64 {offsets.data}
-  %data = load ptr, ptr %data_at
-  call void %form_one(ptr %inputs, ptr %data)
-  br label %each
-each:
-  %k = phi i64 [0, %compute], [%k1, %put]
-  %from = phi ptr [%data, %compute], [%after, %put]
-  %more = icmp slt i64 %k, %form_parts
-  br i1 %more, label %make, label %all
-make:
-  %piece_index = mul i64 %k, {len(PIECE)}
-  %piece = getelementptr i64, ptr %form_pieces, i64 %piece_index
-{of_piece("dimensions")}
-{of_piece("shape", "ptr")}
-{of_piece("size")}
-  %units = mul i64 %piece_size, %form_words
-  %after = getelementptr i32, ptr %from, i64 %units
-  %is_number = icmp eq i64 %piece_dimensions, 0
-  br i1 %is_number, label %number, label %array
-number:
-  %made_number = call ptr %record_scalar(ptr %from, ptr %form_dtype, ptr null)
-  %no_number = icmp eq ptr %made_number, null
-  br i1 %no_number, label %lose, label %put
-array:
-  %axes = trunc i64 %piece_dimensions to i32
-  %made_array = call ptr %record_new(ptr %record_ndarray, i32 %axes, ptr %piece_shape, i32 %form_number,
-                                     ptr null, ptr %from, i32 0, i32 {WRITEABLE}, ptr null)
-  %no_array = icmp eq ptr %made_array, null
-  br i1 %no_array, label %lose, label %share
-share:
-  call void @Py_IncRef(ptr %whole)
-  %unshared = call i32 %record_based(ptr %made_array, ptr %whole)
-  %is_shared = icmp eq i32 %unshared, 0
-  br i1 %is_shared, label %put, label %drop
-drop:
-  call void @Py_DecRef(ptr %made_array)
-  br label %lose
-put:
-  %item = phi ptr [%made_number, %number], [%made_array, %share]
-  %status = call i32 @PyTuple_SetItem(ptr %tuple, i64 %k, ptr %item)
-  %k1 = add i64 %k, 1
-  br label %each
-lose:
-  call void @Py_DecRef(ptr %whole)
-  br label %fail
-fail:
-  call void @Py_DecRef(ptr %tuple)
-  ret ptr null
-all:
-  call void @Py_DecRef(ptr %whole)
-  br i1 %is_made, label %hand_on, label %give
-hand_on:
-  %second = getelementptr ptr, ptr %both, i64 1
-  store ptr %form_kind, ptr %both
-  store ptr %tuple, ptr %second
-  %named = call ptr @PyObject_Vectorcall(ptr %form_make, ptr %both, i64 2, ptr null)
-  call void @Py_DecRef(ptr %tuple)
-  ret ptr %named
-give:
-  ret ptr %tuple
-}}"""
-
-
 def _enter(offsets: Offsets) -> str:
     return f"""
 define ptr @enter(ptr %self, ptr %args, i64 %n, ptr %names) {{
@@ -209,7 +106,6 @@ entry:
   %inputs = alloca [{MOST_ARGUMENTS} x ptr], align 16
   %strides = alloca [{MOST_ARGUMENTS} x i64], align 16
   %lengths = alloca [{2 * MOST_AXES} x i64], align 16
-  %single = alloca [2 x i64], align 16
   %batch = alloca [2 x i64], align 16
   %whole = alloca ptr, align 16
   %first = call ptr @PyTuple_GetItem(ptr %self, i64 0)
@@ -227,7 +123,6 @@ entry:
   br i1 %may, label %try_last, label %elsewhere
 {last_form_text(offsets)}
 count_names:
-  %is_nameless = icmp eq ptr %names, null
   br i1 %is_nameless, label %find, label %with_names
 with_names:
   %named_count = call i64 @PyTuple_Size(ptr %names)
@@ -285,7 +180,6 @@ choose:
 {of_form("dimensions", "i64")}
 {of_form("shape")}
 {of_form("one")}
-{of_form("dtype")}
   %batch_axes = load i64, ptr %batch
   %is_batch = icmp ne i64 %batch_axes, 0
   br i1 %is_batch, label %states_of_batch, label %one_state
@@ -294,24 +188,9 @@ one_state:
   %has_one = icmp ne ptr %form_one, null
   br i1 %has_one, label %one_result, label %leave
 one_result:
-{of_form("parts", "i64")}
-  %is_tuple = icmp ne i64 %form_parts, 0
-  br i1 %is_tuple, label %give_tuple, label %one_thing
-give_tuple:
-  %tuple = call ptr @tuple(ptr %form, ptr %record, ptr %inputs)
+  %made = call ptr @one_result(ptr %form, ptr %record, ptr %inputs)
   call void @Py_DecRef(ptr %form_owner)
-  ret ptr %tuple
-one_thing:
-  %is_number = icmp eq i64 %form_dimensions, 0
-  br i1 %is_number, label %give_number, label %one_array
-give_number:
-  call void %form_one(ptr %inputs, ptr %single)
-{of_record("scalar")}
-  %number = call ptr %record_scalar(ptr %single, ptr %form_dtype, ptr null)
-  call void @Py_DecRef(ptr %form_owner)
-  ret ptr %number
-one_array:
-  br label %create
+  ret ptr %made
 
 states_of_batch:
 {of_form("batch")}
@@ -357,28 +236,21 @@ copy:
   br label %each_length
 
 create:
-  %shape = phi ptr [%form_shape, %one_array], [%lengths, %each_length]
-  %total = phi i64 [1, %one_array], [%states, %each_length]
   %all_axes = add i64 %batch_axes, %form_dimensions
   %axes_narrow = trunc i64 %all_axes to i32
 {of_form("number", "i32")}
 {of_record("new")}
 {of_record("ndarray")}
-  %result = call ptr %record_new(ptr %record_ndarray, i32 %axes_narrow, ptr %shape, i32 %form_number,
+  %result = call ptr %record_new(ptr %record_ndarray, i32 %axes_narrow, ptr %lengths, i32 %form_number,
                                  ptr null, ptr null, i32 0, i32 0, ptr null)
   %no_memory = icmp eq ptr %result, null
   br i1 %no_memory, label %fail, label %fill
 fill:
   %out_at = getelementptr i8, ptr %result, i64 {offsets.data}
   %out = load ptr, ptr %out_at
-  br i1 %is_batch, label %fill_batch, label %fill_one
-fill_one:
-  call void %form_one(ptr %inputs, ptr %out)
-  br label %give
-fill_batch:
 {of_form("batch").replace("%form_batch", "%kernel")}
 {of_form("arguments", "i64")}
-  call void @run(ptr %kernel, i64 %form_arguments, ptr %inputs, ptr %strides, i64 %total, ptr %out)
+  call void @run(ptr %kernel, i64 %form_arguments, ptr %inputs, ptr %strides, i64 %states, ptr %out)
 {of_form("split")}
   %is_whole = icmp eq ptr %form_split, null
   br i1 %is_whole, label %give, label %give_parts
