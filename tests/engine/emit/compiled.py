@@ -11,6 +11,7 @@ import numpy as np
 
 from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes, to_c, to_llvm
+from knuckle.engine.emit.llvm.lane_blocks import places_of, to_lane_blocks
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program, trace
 
@@ -44,6 +45,30 @@ class Vectors:
         self._entry(0, states, *places, out.ctypes.data)
         assert np.all(out[states] == 12345.0), "written beyond the last state"
         return out[:states]
+
+
+class LaneBlocks:
+    """The LLVM code of a program whose results stay in blocks of states."""
+
+    def __init__(self, program: Program, lanes: Lanes, is_large: bool) -> None:
+        self.lanes, self.places = lanes, places_of(program)
+        self.text = to_lane_blocks(program, lanes, is_large=is_large)
+        loaded = machine_code.Loaded(machine_code.compile_text(self.text))
+        self._entry = machine_code.entry(loaded, "kernel", len(program.arguments))
+
+    def __call__(self, *arrays: Any) -> Array:
+        """The outputs (states, n), each read where it lies."""
+        given, count = [np.ascontiguousarray(x, DTYPES[self.lanes.dtype]) for x in arrays], max(self.places) + 1
+        states, width = len(given[0]), self.lanes.width
+        size = -(-states // width) * width * count
+        room = np.full(size + 64, 12345.0, DTYPES[self.lanes.dtype])
+        first = (-room.ctypes.data % 64) // self.lanes.bytes
+        inputs = [y for x in given for y in (x.ctypes.data, x.shape[1])]
+        self._entry(0, states, *inputs, room[first:].ctypes.data)
+        assert np.all(room[:first] == 12345.0), "written before the first block"
+        assert np.all(room[first + size :] == 12345.0), "written beyond the last block"
+        values = room[first : first + size].reshape(-1, count, width)
+        return np.moveaxis(values, 1, 2).reshape(-1, count)[:states, self.places]
 
 
 class C:

@@ -1,6 +1,7 @@
 """Products of matrices with known zeros, in tiles: the same numbers as by dense ones, in every form of code."""
 
 import ctypes
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm import streaming_stores
 from knuckle.engine.emit.llvm.batch_loop import Printer
+from knuckle.engine.emit.llvm.lane_blocks import places_of
 from knuckle.engine.emit.llvm.linear_loops import sparse_tiles
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
@@ -25,7 +27,7 @@ from knuckle.spatial import Matrix
 from knuckle.spatial.linear.sparse_rows import SparseRow, product, symmetric_product, transposed
 from knuckle.testing import auto_tree
 
-from .compiled import C, Vectors, record
+from .compiled import C, LaneBlocks, Vectors, record
 
 N = 26
 
@@ -133,6 +135,35 @@ def test_large_results_go_out_while_the_next_are_computed(longest: int, line: in
             np.testing.assert_allclose(out[start:states], expected(0, x, y)[start:], rtol=1e-12)
             assert np.all(out[:start] == 12345.0)
             assert np.all(out[states:] == 12345.0)
+
+
+@pytest.mark.parametrize("lanes", [Lanes("f64", 8), Lanes("f64", 4), Lanes("f32", 16)], ids=str)
+@pytest.mark.parametrize("is_large", [False, True])
+@pytest.mark.parametrize("longest", [0, pytest.param(1_000_000, marks=pytest.mark.slow)])
+def test_blocks_of_states(longest: int, is_large: bool, lanes: Lanes, monkeypatch: pytest.MonkeyPatch):
+    """Products go where their results belong, past the caches; what something is added to makes room for the sum."""
+    monkeypatch.setattr(Printer, "longest", longest)
+    program, *sizes = program_of(0)
+    blocks = LaneBlocks(program, lanes, is_large)
+    goes_out = is_large and lanes.width * lanes.bytes == 64
+    assert ("%sums = alloca" in blocks.text) == goes_out
+    for states in (1, 21):
+        x, y = arguments(0, states, (sizes[0], sizes[1]))
+        tolerance = 1e-12 if lanes.dtype == "f64" else 3e-5
+        np.testing.assert_allclose(blocks(x, y), expected(0, x, y), rtol=tolerance)
+
+
+@pytest.mark.parametrize("left_out", [1, 60])
+@pytest.mark.parametrize("is_large", [False, True])
+def test_blocks_of_some_entries(is_large: bool, left_out: int, monkeypatch: pytest.MonkeyPatch):
+    """Entries that nobody asks for have no place among the results."""
+    monkeypatch.setattr(Printer, "longest", 0)
+    program, *sizes = program_of(0)
+    some = replace(program, outputs=program.outputs[left_out:])
+    x, y = arguments(0, 9, (sizes[0], sizes[1]))
+    found = LaneBlocks(some, Lanes("f64", 8), is_large)(x, y)
+    np.testing.assert_allclose(found, expected(0, x, y)[:, left_out:], rtol=1e-12)
+    assert sorted(set(places_of(some))) == list(range(len(set(some.outputs))))
 
 
 def test_segments(monkeypatch: pytest.MonkeyPatch):

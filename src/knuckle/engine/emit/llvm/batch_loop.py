@@ -385,15 +385,13 @@ class Printer:
         return "\n  ".join([*lines, "br label %computed\ncomputed:"])
 
     def text(self, name: str) -> str:
-        places = self.places()
-        if self.in_place and streams(self.lanes, len(self.program.outputs)):
-            self.blocks.between = f"{name}_stream"
+        places = self.places(name)
         self.results = {i: [place] for i, place in places.items() if i not in self.in_place}
         self.nodes()
         return self._around(self.inside(name), places, name)
 
-    def places(self) -> dict[int, int]:
-        """The vector of each result. Those of a block lie as it gives them, and are in place."""
+    def places(self, name: str) -> dict[int, int]:
+        """The vector of each result. Those of a block lie as it gives them, and are in place; it writes meanwhile."""
         places, size = dict[int, int](), 0
         for node, parts in self.blocks_at.results().items():
             room = self.blocks_at.given[node]
@@ -404,6 +402,8 @@ class Printer:
         self.in_place = set(places)
         others = dict.fromkeys(i for i in self.program.outputs if i not in places)
         self.vectors = size + len(others)
+        if places and streams(self.lanes, len(self.program.outputs)):
+            self.blocks.between = f"{name}_stream"
         return places | {i: size + k for k, i in enumerate(others)}
 
     def gathered(self, apart: str | None) -> tuple[str, list[str]]:

@@ -21,6 +21,9 @@ class BlockTexts:
     between: str | None = None
     """A function of what is pending, and of how much of it to do, that long blocks call now and then"""
 
+    going_out: frozenset[Block] = frozenset()
+    """Products that are written past the caches, as nobody reads them"""
+
     def __init__(self, lanes: Lanes) -> None:
         self.lanes = lanes
         self._names: dict[tuple[Block, Places], str] = {}

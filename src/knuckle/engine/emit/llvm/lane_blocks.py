@@ -4,15 +4,16 @@ The result is an array [block of states][value][state in the block]. Values that
 once. Turning long results over, so that those of a state lie side by side, takes longer than many of them to compute.
 
 Where a result is large and a vector fills a line of a cache, each value goes out past the caches as soon as it is
-known. Else values wait for those of their block, and then all go out in a row, past the caches if these do not hold the
-result (`streaming_stores`).
+known, a product of matrices as it is made. Else values wait for those of their block, and then all go out in a row,
+past the caches if these do not hold the result (`streaming_stores`).
 """
 
 from __future__ import annotations
 
-from knuckle.engine.trace import Program
+from knuckle.engine.trace import Node, Program
 
 from .batch_loop import Printer
+from .block_places import BlockPlaces
 from .streaming_stores import BYTES, LINE
 from .vector_lanes import Lanes
 
@@ -23,14 +24,27 @@ class BlocksPrinter(Printer):
     def __init__(self, program: Program, lanes: Lanes, is_large: bool) -> None:
         super().__init__(program, lanes)
         self._is_direct = is_large and lanes.width * lanes.bytes == LINE
+        self._buffer = "there" if self._is_direct else "results"
 
     def store(self, place: int, x: str) -> None:
         """A result, where it belongs, or with the others of its block."""
-        room, how = ("there", f", align {LINE}, !nontemporal !0") if self._is_direct else ("results", "")
-        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(room, place)}{how}")
+        how = f", align {LINE}, !nontemporal !0" if self._is_direct else ""
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(self._buffer, place)}{how}")
 
-    def places(self) -> dict[int, int]:
-        return {i: place for place, i in enumerate(dict.fromkeys(self.program.outputs))}
+    def places(self, name: str) -> dict[int, int]:
+        places, whole = value_places(self.program), _whole(self.program, self.blocks_at)
+        given = {i for parts in self.blocks_at.results().values() for i in parts}
+        for node, parts in whole.items():
+            room = self.blocks_at.given[node]
+            self.rooms[room] = ""
+            start = f"getelementptr {self.lanes.vector}, ptr %{self._buffer}, i64 {places[parts[0]]}"
+            self.within_results.append(f"%{room} = {start}")
+            self.in_place.update(i for i in parts if i in given)
+        if self._is_direct:
+            blocks = self.program.blocks
+            others = {blocks[node.a] for node in self.blocks_at.given if node not in whole}
+            self.blocks.going_out = frozenset(blocks[node.a] for node in whole) - others
+        return places
 
     def _around(self, inside: str, places: dict[int, int], name: str) -> str:
         lanes, V = self.lanes, self.lanes.vector
@@ -61,7 +75,7 @@ main:
   %block = sdiv i64 %b, {lanes.width}
   %values = mul i64 %block, {len(places)}
   %there = getelementptr {V}, ptr %out, i64 %values
-  {inside}
+  {(newline + "  ").join([*self.within_results, inside])}
 {self._copied(len(places))}
 latch:
   %next = add i64 %b, {lanes.width}
@@ -94,9 +108,35 @@ plain:
   br label %latch"""
 
 
+def _whole(program: Program, at: BlockPlaces) -> dict[Node, list[int]]:
+    """The calls of blocks whose room is all results, and these in the order in which they lie.
+
+    Where something that is no result lies, a result that is computed later takes its place.
+    """
+    parts = at.results()
+    others = dict.fromkeys(i for i in program.outputs if not any(i in some for some in parts.values()))
+    found: dict[Node, list[int]] = {}
+    for node, some in parts.items():
+        lying, call = {program.nodes[i].b: i for i in some}, program.nodes.index(node)
+        empty = [k for k in range(at.rooms[at.given[node]]) if k not in lying]
+        later = [i for i in others if i > call][: len(empty)]
+        if len(later) == len(empty):
+            lying |= dict(zip(empty, later, strict=True))
+            found[node] = [lying[k] for k in sorted(lying)]
+            others = {i: None for i in others if i not in later}
+    return found
+
+
+def value_places(program: Program) -> dict[int, int]:
+    """Where each value lies among those that differ: what blocks give as they give it, then the others."""
+    whole = _whole(program, BlockPlaces(program)).values()
+    in_order = (*(i for some in whole for i in some), *program.outputs)
+    return {i: place for place, i in enumerate(dict.fromkeys(in_order))}
+
+
 def places_of(program: Program) -> list[int]:
-    """The number of each result among those that differ."""
-    places = {i: place for place, i in enumerate(dict.fromkeys(program.outputs))}
+    """The place of each result among the values that differ."""
+    places = value_places(program)
     return [places[i] for i in program.outputs]
 
 

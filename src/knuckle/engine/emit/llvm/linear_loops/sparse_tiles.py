@@ -12,6 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from knuckle.engine.emit.llvm.block_texts import BlockTexts
+from knuckle.engine.emit.llvm.streaming_stores import LINE as LINE_BYTES
 from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.emit.llvm.vector_moves import Lines
 from knuckle.engine.trace import SparseProduct
@@ -42,6 +43,8 @@ def sparse_to_llvm(block: SparseProduct, blocks: BlockTexts, name: str) -> str:
     """The function of `SparseProduct`: a call for every tile."""
     T = blocks.lanes.vector if blocks.wide is None else blocks.lanes.scalar
     out, work = Lines("  ", "%p"), 0
+    if block in blocks.going_out:
+        out.add(f"%sums = alloca [{COLUMNS * max(map(len, block.tiles))} x {T}], align 64")
     for panel, sums in zip(block.panels, block.sums, strict=True):
         for tile in block.tiles:
             if rows := {i: sums[i] for i in tile if i in sums}:
@@ -61,7 +64,8 @@ def sparse_to_llvm(block: SparseProduct, blocks: BlockTexts, name: str) -> str:
 
 class TileShape(NamedTuple):
     """A tile of many states: places of its rows in a column of A and in the product, how many columns it has, how far
-    it is to the next column of A and to the next row of B, and whether it adds to what is there."""
+    it is to the next column of A and to the next row of B, whether it adds to what is there, and where sums go: past
+    the caches at last, or where they are read again."""
 
     matrix: tuple[int, ...]
     given: tuple[int, ...]
@@ -69,6 +73,7 @@ class TileShape(NamedTuple):
     next_a: int
     next_b: int
     is_more: bool
+    goes_out: bool
 
 
 def _of_states(
@@ -76,12 +81,15 @@ def _of_states(
 ) -> Iterator[TileCall]:
     start = next(iter(rows.values())).place
     matrix, given = tuple(tile.index(i) for i in rows), tuple(row.place - start for row in rows.values())
+    runs, goes_out = list(_runs(block, panel.width, tile, rows)), block in blocks.going_out
     for first, end in spans(panel.width, COLUMNS):
-        for number, (a, b, count) in enumerate(_runs(block, panel.width, tile, rows)):
-            shape = TileShape(matrix, given, end - first, len(tile), panel.width, number > 0)
-            function = blocks.shared(shape, partial(_tile_of_states, shape, blocks.lanes))
+        for number, (a, b, count) in enumerate(runs, 1):
+            is_last = goes_out and number == len(runs)
+            shape = TileShape(matrix, given, end - first, len(tile), panel.width, number > 1, is_last)
+            function = blocks.shared((shape, goes_out), partial(_tile_of_states, shape, goes_out, blocks.lanes))
             work = count * len(rows) * shape.columns
-            yield TileCall(function, a, b + first, start + first, f", i64 {count}", work)
+            more = f", i64 {count}, ptr %sums" if goes_out else f", i64 {count}"
+            yield TileCall(function, a, b + first, start + first, more, work)
 
 
 def _runs(
@@ -97,15 +105,16 @@ def _runs(
             first = k
 
 
-def _tile_of_states(shape: TileShape, lanes: Lanes, name: str) -> str:
-    """A function that goes along so many columns of A, each with all sums of the tile."""
+def _tile_of_states(shape: TileShape, sums_apart: bool, lanes: Lanes, name: str) -> str:
+    """A function that goes along so many columns of A, each with all sums of the tile; these may be kept apart."""
     V, out = lanes.vector, Lines("  ", "%x")
 
     def at(array: str, place: int) -> str:
         return out.put(f"getelementptr {V}, ptr %{array}, i64 {place}")
 
     places = [place + c for place in shape.given for c in range(shape.columns)]
-    before = [out.put(f"load {V}, ptr {at('given', x)}") if shape.is_more else "zeroinitializer" for x in places]
+    kept = [("sums", k) for k in range(len(places))] if sums_apart else [("given", place) for place in places]
+    before = [out.put(f"load {V}, ptr {at(*x)}") if shape.is_more else "zeroinitializer" for x in kept]
     out.add("br label %along")
     out.block("along")
     for what, kind, first in (("k", "i64", "0"), ("a", "ptr", "%matrix"), ("b", "ptr", "%right")):
@@ -123,9 +132,10 @@ def _tile_of_states(shape: TileShape, lanes: Lanes, name: str) -> str:
     out.add("%goes_on = icmp slt i64 %k1, %count")
     out.add("br i1 %goes_on, label %along, label %done")
     out.block("done")
-    for k, place in enumerate(places):
-        out.add(f"store {V} %more{k}, ptr {at('given', place)}")
-    return array_function(name, out, "matrix", "right", more=", i64 %count")
+    how = f", align {LINE_BYTES}, !nontemporal !0" if shape.goes_out else ""
+    for k, place in enumerate([("given", place) for place in places] if shape.goes_out else kept):
+        out.add(f"store {V} %more{k}, ptr {at(*place)}{how}")
+    return array_function(name, out, "matrix", "right", more=", i64 %count" + ", ptr %sums" * sums_apart)
 
 
 Terms = tuple[tuple[int, tuple[tuple[int, int], ...]], ...]
