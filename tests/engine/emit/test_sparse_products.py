@@ -12,10 +12,9 @@ import knuckle as kn
 from knuckle.engine.calls import state_blocks
 from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.emit.llvm import streaming_stores
+from knuckle.engine.emit.llvm import batch_loop, streaming_stores
 from knuckle.engine.emit.llvm.batch_loop import Printer
 from knuckle.engine.emit.llvm.lane_blocks import places_of
-from knuckle.engine.emit.llvm.linear_loops import sparse_tiles
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
 from knuckle.engine.targets.cpu import CPU
@@ -115,10 +114,10 @@ def test_batches(seed: int, width: int):
     np.testing.assert_allclose(program.evaluate([*x[0], *y[0]]), expected(seed, x, y)[0], rtol=1e-12)
 
 
-@pytest.mark.parametrize(("longest", "line"), [(0, 64), (1_000_000, 640), (1_000_000, 1_000_000)])
-def test_large_results_go_out_while_the_next_are_computed(longest: int, line: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("longest", "lines"), [(0, 400), (1_000_000, 40), (1_000_000, 1)])
+def test_large_results_go_out_while_the_next_are_computed(longest: int, lines: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(streaming_stores, "BYTES", 0)
-    monkeypatch.setattr(sparse_tiles, "LINE", line)
+    monkeypatch.setattr(batch_loop, "lines_of", lambda *_: lines)
     monkeypatch.setattr(Printer, "longest", longest)
     program, *sizes = program_of(0)
     text, size = to_llvm(program, Lanes("f64", 8)), len(program.outputs)

@@ -8,6 +8,7 @@ import pytest
 
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm import streaming_stores
+from knuckle.engine.emit.llvm.batch_loop import Printer
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 
@@ -60,8 +61,15 @@ SIZES = [128, 135, 147, *range(256, 273), 300, 511]
 @pytest.mark.sampled
 @pytest.mark.parametrize(("dtype", "width"), [("f64", 4), ("f64", 8), ("f32", 8), ("f32", 16)])
 @pytest.mark.parametrize("size", SIZES)
-def test_rows_of_every_length(size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch):
-    """Whole blocks, blocks that are not whole, pieces of a batch, and arrays that begin within a line."""
+@pytest.mark.parametrize("is_long", [False, True])
+def test_rows_of_every_length(is_long: bool, size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch):
+    """Whole blocks, blocks that are not whole, pieces of a batch, and arrays that begin within a line.
+
+    Results of long code are written between the segments of the next states.
+    """
+    monkeypatch.setattr(Printer, "longest", 0 if is_long else 1_000_000)
+    monkeypatch.setattr(Printer, "segment", 5)
+    assert ("%both = alloca" in to_llvm(program(size), Lanes(dtype, width))) == is_long
     entry = compiled(size, dtype, width, monkeypatch)
     block = 64 // np.gcd(64, size * np.dtype(DTYPES[dtype]).itemsize) * width
     x = np.random.default_rng(size).integers(-99, 99, (2 * block + 3, 7)).astype(DTYPES[dtype])

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Container, Iterator
 
 from knuckle.engine.emit.sincos import TWO_OVER_PI
+from knuckle.scalar.operations import FUNCTIONS
 
 from .vector_lanes import Lanes
 
@@ -93,3 +95,20 @@ def tail_of_sum(body: BasicBlock, total: str, x: str, c: str) -> str:
     V = body.lanes.vector
     taken = body.put(f"fsub {V} {total}, {x}")
     return body.put(f"fsub {V} {c}, {taken}")
+
+
+def declarations(printed: Container[str], *each: Lanes) -> str:
+    """What code with vectors of these widths calls. Functions that are `printed` are not called by name."""
+    return "\n".join(dict.fromkeys(line for lanes in each for line in _declared(lanes, printed)))
+
+
+def _declared(lanes: Lanes, printed: Container[str]) -> Iterator[str]:
+    V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
+    for name in ("sqrt", "fabs", "floor"):
+        yield f"declare {V} @llvm.{name}.{suffix}({V})"
+    for name in ("fma", "fmuladd"):
+        yield f"declare {V} @llvm.{name}.{suffix}({V}, {V}, {V})"
+    yield "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+    for f in FUNCTIONS:
+        if f.name not in printed:
+            yield f"declare {T} @{f.library}{lanes.library_suffix}({', '.join([T] * f.arity)})"

@@ -13,21 +13,22 @@ full fast-math the range reduction of sine and cosine would be simplified away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from knuckle.engine.emit.fused_products import fused_products
 from knuckle.engine.trace import Block, Called, Laid, Node, Program, Repeated
-from knuckle.scalar.operations import FUNCTIONS, OPERATIONS
+from knuckle.scalar.operations import OPERATIONS
 
-from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
+from .basic_block import BasicBlock, declarations, sine_and_cosine, tail_of_sum
 from .block_places import BlockPlaces
-from .block_texts import BlockTexts
+from .block_texts import Between, BlockTexts
 from .long_code import CROSSING, Segments
 from .streaming_stores import (
     aside,
     entered,
     flushed,
+    lines_of,
     padded,
     phase,
     runs,
@@ -53,8 +54,8 @@ class Printer:
 
     segment = 400
     """Nodes of a segment: with fewer, more values wait in memory; with more, LLVM takes longer."""
-    longest = 15_000
-    """Operations that stay in one piece: with fewer, segments only save LLVM's time, and cost a tenth of the speed."""
+    longest = 5_000
+    """Operations that stay in one piece. Segments save LLVM's time, and large results go out between them."""
     per_result = 10
     """As how many operations a result counts: it is stored anyhow, and segments cost less where there are many."""
 
@@ -78,6 +79,8 @@ class Printer:
         """Results that blocks leave where they are to be"""
         self.within_results: list[str] = []
         """Lines that say where these are"""
+        self.between: Between | None = None
+        """What is called between segments"""
         self.vectors = 0
         """How many vectors the results are, with what lies between them"""
 
@@ -381,8 +384,17 @@ class Printer:
             segments = Segments(lines, self.marks, self.lanes.vector, f"{name}_segment", self.rooms.keys() - {"turned"})
             self._room(CROSSING, segments.room)
             self.blocks.add(segments.texts())
-            lines = segments.around()
+            lines = [*self._writing(segments.calls()), *segments.left()]
         return "\n  ".join([*lines, "br label %computed\ncomputed:"])
+
+    def _writing(self, calls: list[str]) -> Iterator[str]:
+        """Calls of segments, and between them the results of the last states are written."""
+        done = 0
+        for call in calls:
+            yield call
+            if self.between:
+                lines, done = self.between.due(done + self.segment)
+                yield from lines
 
     def text(self, name: str) -> str:
         places = self.places(name)
@@ -402,8 +414,10 @@ class Printer:
         self.in_place = set(places)
         others = dict.fromkeys(i for i in self.program.outputs if i not in places)
         self.vectors = size + len(others)
-        if places and streams(self.lanes, len(self.program.outputs)):
-            self.blocks.between = f"{name}_stream"
+        if (places or self._is_long) and streams(self.lanes, len(self.program.outputs)):
+            lines = lines_of(self.lanes, len(self.program.outputs))
+            self.between = Between(f"{name}_stream", max(1, self.program.work // lines))
+            self.blocks.between = self.between if places else None
         return places | {i: size + k for k, i in enumerate(others)}
 
     def gathered(self, apart: str | None) -> tuple[str, list[str]]:
@@ -425,7 +439,7 @@ class Printer:
         """The loop over the batch, with what is moved in and out."""
         lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
         sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
-        is_streamed, is_later = streams(lanes, n_out), self.blocks.between is not None
+        is_streamed, is_later = streams(lanes, n_out), self.between is not None
         apart = "%apart" if is_streamed else None
         arguments, before = self.gathered(apart)
         tables, after = list[str](), list[str]()
@@ -476,23 +490,7 @@ done:{flushed(name) if is_later else ""}{newline + "  fence seq_cst" if is_strea
 
     def declarations(self) -> str:
         """What the code calls."""
-        return declarations(self.lanes)
-
-
-def declarations(lanes: Lanes) -> str:
-    """What code with these vectors calls."""
-    V, T, suffix = lanes.vector, lanes.scalar, lanes.suffix()
-    one = "\n".join(f"declare {V} @llvm.{name}.{suffix}({V})" for name in ("sqrt", "fabs", "floor"))
-    library = "\n".join(
-        f"declare {T} @{f.library}{lanes.library_suffix}({', '.join([T] * f.arity)})"
-        for f in FUNCTIONS
-        if f.name not in Printer.OTHERS
-    )
-    return f"""{one}
-declare {V} @llvm.fma.{suffix}({V}, {V}, {V})
-declare {V} @llvm.fmuladd.{suffix}({V}, {V}, {V})
-declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
-{library}"""
+        return declarations(self.OTHERS, self.lanes)
 
 
 def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
+from typing import NamedTuple
 
 from knuckle.engine.trace import Block
 
@@ -12,14 +13,28 @@ Places = tuple[tuple[int, int] | None, ...]
 """Of each input of a block, where it lies already: the number of a buffer, and its place there; None elsewhere."""
 
 
+class Between(NamedTuple):
+    """A function of what is pending, and of how much of it to do, that long code calls now and then: after so many
+    operations once."""
+
+    function: str
+    work: int
+
+    def due(self, done: int) -> tuple[list[str], int]:
+        """The call after operations that were done, if there are enough of them; and what is left of these."""
+        if done < self.work:
+            return [], done
+        return [f"call void @{self.function}(ptr %pending, i64 {done // self.work})"], done % self.work
+
+
 class BlockTexts:
     """The functions that blocks have become, by block."""
 
     wide: Lanes | None = None
     """Where code is for one state: the vectors that it may compute several of its numbers in."""
 
-    between: str | None = None
-    """A function of what is pending, and of how much of it to do, that long blocks call now and then"""
+    between: Between | None = None
+    """What long blocks call now and then"""
 
     going_out: frozenset[Block] = frozenset()
     """Products that are written past the caches, as nobody reads them"""

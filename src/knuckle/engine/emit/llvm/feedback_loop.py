@@ -21,8 +21,9 @@ from dataclasses import dataclass
 
 from knuckle.engine.trace import Program
 
+from .basic_block import declarations
 from .batch_loop import Printer
-from .single_state import OneStateBlocks, SideBySide, declarations_of
+from .single_state import OneStateBlocks, SideBySide
 from .vector_lanes import Lanes
 from .vector_moves import moves
 
@@ -225,4 +226,4 @@ class SingleLoopPrinter(SideBySide, LoopPrinter):
         self.beside(wide)
 
     def declarations(self) -> str:
-        return declarations_of(self.lanes, self.wide)
+        return declarations(self.OTHERS, self.lanes, self.wide)

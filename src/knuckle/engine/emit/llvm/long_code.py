@@ -57,13 +57,16 @@ class Segments:
         """How many values wait at a time."""
         return 1 + max(self._slots.values(), default=0)
 
-    def around(self) -> list[str]:
-        """The lines of the function around them: a call of each, and what was left."""
-        calls = [
+    def calls(self) -> list[str]:
+        """The lines of the function around them that call each."""
+        return [
             f"call void @{self._name}_{k}({', '.join(f'ptr %{place}' for place in segment.places)})"
             for k, segment in enumerate(self._segments[:-1])
         ]
-        return [*calls, *self._segments[-1].lines]
+
+    def left(self) -> list[str]:
+        """The lines that were left."""
+        return self._segments[-1].lines
 
     def texts(self) -> list[str]:
         """The functions."""

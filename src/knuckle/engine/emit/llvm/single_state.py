@@ -20,8 +20,8 @@ from collections.abc import Iterable, Sequence
 
 from knuckle.engine.trace import Block, Called, Node, Program, Repeated
 
-from .basic_block import BasicBlock, sine_and_cosine, tail_of_sum
-from .batch_loop import Printer, declarations
+from .basic_block import BasicBlock, declarations, sine_and_cosine, tail_of_sum
+from .batch_loop import Printer
 from .block import BlockPrinter
 from .block_texts import BlockTexts, Places
 from .vector_lanes import Lanes
@@ -222,7 +222,7 @@ entry:{self.allocated()}
 """
 
     def declarations(self) -> str:
-        return declarations_of(self.lanes, self.wide)
+        return declarations(self.OTHERS, self.lanes, self.wide)
 
 
 def _runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
@@ -235,12 +235,6 @@ def _runs(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
         else:
             found.append((number, place, 1))
     return found
-
-
-def declarations_of(*each: Lanes) -> str:
-    """What code with vectors of several widths calls."""
-    texts = [declarations(lanes) for lanes in each]
-    return "\n".join(dict.fromkeys(line for text in texts for line in text.splitlines()))
 
 
 def kernel_to_one_state(address: int, arguments: int, rest: Sequence[int], name: str = "one_state") -> str:

@@ -8,8 +8,8 @@ follows it, and a block of W · `apart` rows is made of whole lines only.
 
 Where a matrix has zeros by its structure, as the mass matrix of a tree has, lines of zeros are written as they are.
 
-Memory takes lines more slowly than they are made. Code with long blocks therefore leaves its results where they are,
-and writes them line by line between the tiles of the next vector's blocks, whose results go elsewhere meanwhile.
+Memory takes lines more slowly than they are made. Long code therefore leaves its results where they are, and writes
+them line by line between the segments and the tiles of the next vector, whose results go elsewhere meanwhile.
 """
 
 from __future__ import annotations
@@ -40,6 +40,11 @@ START, NOTHING = -1 << 20, 1 << 40
 def streams(lanes: Lanes, size: int) -> bool:
     """Whether rows of this many entries are worth a second way out."""
     return lanes.width * lanes.bytes % PIECE == 0 and size >= ENTRIES
+
+
+def lines_of(lanes: Lanes, size: int) -> int:
+    """How many lines such rows have, of which all rows of a vector are written together."""
+    return -(-size * lanes.bytes // LINE)
 
 
 def runs(zeros: Sequence[bool]) -> list[int]:

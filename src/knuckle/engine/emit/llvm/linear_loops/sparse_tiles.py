@@ -12,7 +12,7 @@ from functools import partial
 from typing import NamedTuple
 
 from knuckle.engine.emit.llvm.block_texts import BlockTexts
-from knuckle.engine.emit.llvm.streaming_stores import LINE as LINE_BYTES
+from knuckle.engine.emit.llvm.streaming_stores import LINE
 from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.emit.llvm.vector_moves import Lines
 from knuckle.engine.trace import SparseProduct
@@ -23,13 +23,10 @@ from .product_loops import array_function
 COLUMNS = 4
 """Columns of a tile of many states: with more, the sums need more registers than there are."""
 
-LINE = 64
-"""Products in a time in which memory takes a line of the pending results of many states."""
-
 
 class TileCall(NamedTuple):
     """A tile: its function, where it begins in A, in B and in the product, what else the function is told, and how many
-    products it has."""
+    operations it has."""
 
     function: str
     a: int
@@ -55,10 +52,10 @@ def sparse_to_llvm(block: SparseProduct, blocks: BlockTexts, name: str) -> str:
                     places = ("matrix", call.a), ("right", call.b), ("given", call.given)
                     x = [out.put(f"getelementptr {T}, ptr %{array}, i64 {place}") for array, place in places]
                     out.add(f"call void @{call.function}(ptr {x[0]}, ptr {x[1]}, ptr {x[2]}{call.more})")
-                    work += call.work
-                    if blocks.between and work >= LINE:
-                        out.add(f"call void @{blocks.between}(ptr %pending, i64 {work // LINE})")
-                        work %= LINE
+                    if blocks.between:
+                        lines, work = blocks.between.due(work + call.work)
+                        for line in lines:
+                            out.add(line)
     return array_function(name, out, "matrix", "right", more=", ptr %pending" if blocks.between else "")
 
 
@@ -87,7 +84,7 @@ def _of_states(
             is_last = goes_out and number == len(runs)
             shape = TileShape(matrix, given, end - first, len(tile), panel.width, number > 1, is_last)
             function = blocks.shared((shape, goes_out), partial(_tile_of_states, shape, goes_out, blocks.lanes))
-            work = count * len(rows) * shape.columns
+            work = 2 * count * len(rows) * shape.columns
             more = f", i64 {count}, ptr %sums" if goes_out else f", i64 {count}"
             yield TileCall(function, a, b + first, start + first, more, work)
 
@@ -132,7 +129,7 @@ def _tile_of_states(shape: TileShape, sums_apart: bool, lanes: Lanes, name: str)
     out.add("%goes_on = icmp slt i64 %k1, %count")
     out.add("br i1 %goes_on, label %along, label %done")
     out.block("done")
-    how = f", align {LINE_BYTES}, !nontemporal !0" if shape.goes_out else ""
+    how = f", align {LINE}, !nontemporal !0" if shape.goes_out else ""
     for k, place in enumerate([("given", place) for place in places] if shape.goes_out else kept):
         out.add(f"store {V} %more{k}, ptr {at(*place)}{how}")
     return array_function(name, out, "matrix", "right", more=", i64 %count" + ", ptr %sums" * sums_apart)
