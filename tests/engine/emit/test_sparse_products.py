@@ -152,6 +152,28 @@ def test_blocks_of_states(longest: int, is_large: bool, lanes: Lanes, monkeypatc
         np.testing.assert_allclose(blocks(x, y), expected(0, x, y), rtol=tolerance)
 
 
+def test_blocks_of_what_another_product_takes(monkeypatch: pytest.MonkeyPatch):
+    """What is read again stays where it was, though a result that is made of it is known before."""
+    monkeypatch.setattr(Printer, "longest", 0)
+    A, B = [list(range(i + 1)) for i in range(N)], [list(range(2 * N))] * N
+
+    def text(x: Any, y: Any) -> Matrix:
+        a = read([*x], A)
+        first = product(a, read([*y], B))
+        with_sum = [{k: z + x[0] for k, z in row.items()} if i == 2 else row for i, row in enumerate(first)]
+        return Matrix([*as_matrix(with_sum, 2 * N).rows, *as_matrix(product(a, first), 2 * N).rows], 2 * N)
+
+    sizes = [sum(map(len, rows)) for rows in (A, B)]
+    program = record(text, 0.01, x=(sizes[0],), y=(sizes[1],))
+    x, y = arguments(0, 9, (sizes[0], sizes[1]))
+    first = dense(x, A, N) @ dense(y, B, 2 * N)
+    second = dense(x, A, N) @ first
+    first[:, 2] += x[:, :1]
+    for is_large in (False, True):
+        found = LaneBlocks(program, Lanes("f64", 8), is_large)(x, y)
+        np.testing.assert_allclose(found, np.concatenate([first, second], 1).reshape(9, -1), rtol=1e-12)
+
+
 @pytest.mark.parametrize("left_out", [1, 60])
 @pytest.mark.parametrize("is_large", [False, True])
 def test_blocks_of_some_entries(is_large: bool, left_out: int, monkeypatch: pytest.MonkeyPatch):

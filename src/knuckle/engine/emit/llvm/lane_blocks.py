@@ -109,18 +109,20 @@ plain:
 
 
 def _whole(program: Program, at: BlockPlaces) -> dict[Node, list[int]]:
-    """The calls of blocks whose room is all results, and these in the order in which they lie.
+    """The calls of blocks whose room is all results, which no block takes, and these in the order in which they lie.
 
     Where something that is no result lies, a result that is computed later takes its place.
     """
-    parts = at.results()
-    others = dict.fromkeys(i for i in program.outputs if not any(i in some for some in parts.values()))
+    nodes, results = program.nodes, at.results()
+    taken = {nodes[k].a for node in nodes if node.op == "call" for k in node.operands if nodes[k].op == "part"}
+    given = {i for parts in results.values() for i in parts}
+    others = dict.fromkeys(i for i in program.outputs if i not in given)
     found: dict[Node, list[int]] = {}
-    for node, some in parts.items():
-        lying, call = {program.nodes[i].b: i for i in some}, program.nodes.index(node)
+    for node, parts in results.items():
+        lying, call = {nodes[i].b: i for i in parts}, nodes.index(node)
         empty = [k for k in range(at.rooms[at.given[node]]) if k not in lying]
         later = [i for i in others if i > call][: len(empty)]
-        if len(later) == len(empty):
+        if len(later) == len(empty) and call not in taken:
             lying |= dict(zip(empty, later, strict=True))
             found[node] = [lying[k] for k in sorted(lying)]
             others = {i: None for i in others if i not in later}
