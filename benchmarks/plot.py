@@ -34,7 +34,7 @@ def plot(results: dict[str, Any], path: Path) -> None:
         axes.yaxis.set_major_formatter("{x:g}")
         axes.grid(True, which="major", alpha=0.4)
         axes.grid(True, which="minor", alpha=0.12)
-    cost.set_ylim(3.0, 1000.0)
+    cost.set_ylim(1.0, 1000.0)
     cost.legend(frameon=False, loc="upper right")
     first.legend(frameon=False, loc="upper left")
     machine = results["machine"]
