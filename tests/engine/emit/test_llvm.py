@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 
 import knuckle as kn
-from knuckle.engine.emit import Lanes
+from knuckle.engine.emit import Lanes, to_llvm
+from knuckle.engine.emit.llvm.feedback_loop import Feedback, to_loop
 from knuckle.engine.emit.llvm.lane_blocks import to_lane_blocks
+from knuckle.engine.emit.llvm.vector_lanes import PAGE
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 from knuckle.scalar import cos, sin
@@ -176,3 +178,12 @@ def test_blocks_of_narrow_vectors(width: int) -> None:
     )
     found = np.moveaxis(out.reshape(-1, 3, width), 1, 2).reshape(-1, 3)
     np.testing.assert_array_equal(found, np.stack([x[:, 0] * x[:, 1], x[:, 1] + 2, x[:, 0]], axis=1))
+
+
+def test_stacks_begin_where_pages_do():
+    """How fast code is must not depend on where the caller's stack ends."""
+    program, lanes = record(lambda x: [x[0] + x[1], x[1]], x=(2,)), Lanes("f64", 4)
+    loop = to_loop(program, lanes, Feedback(2, (), frozenset()))
+    for text in (to_llvm(program, lanes), to_lane_blocks(program, lanes), loop):
+        first = next(line for line in text.splitlines() if " = alloca " in line)
+        assert first.endswith(f"align {PAGE}")

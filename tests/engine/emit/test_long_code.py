@@ -78,3 +78,29 @@ def test_places_are_used_again():
         "%x1 = fadd V %x0, %x0", "%x2 = fadd V %x1, %x1", "%x3 = fadd V %x2, %x2", "%x4 = fadd V %x3, %x3",
     ]  # fmt: skip
     assert Segments(lines, [1, 2, 3, 4], "V", "s", frozenset()).room == 2
+
+
+def waiting(*lines: str) -> set[str]:
+    """What waits for other segments, of which each line is one."""
+    segments = Segments(list(lines), list(range(1, len(lines))), "V", "s", frozenset())
+    return set(re.findall(r"store V %(\w+)", "".join(segments.texts())))
+
+
+SUM = ("%a = fdiv V %x, %y", "%b = fdiv V %y, %x", "%total = fadd V %a, %b", "%twice = fmul V %total, %total")
+
+
+def test_an_operation_on_values_that_wait_is_done_again():
+    """Others need both after the sum, which is found there by one addition and need not wait itself."""
+    assert waiting(*SUM, "%last = fdiv V %a, %b", "%end = fdiv V %last, %x") == {"a", "b", "last"}
+
+
+def test_one_value_waits_rather_than_two():
+    """Nobody needs the two after the sum; and where it is needed late, it waits, and they do not wait for it."""
+    assert waiting(*SUM, "%other = fdiv V %twice, %x") == {"a", "b", "total", "twice"}
+    assert waiting(*SUM, "%last = fdiv V %a, %b", "%end = fdiv V %last, %total") == {"a", "b", "total", "last"}
+
+
+def test_an_operation_that_many_need_is_done_once():
+    """Elsewhere than where its operands are it takes three operations and not one."""
+    far = [f"%far{k} = fdiv V %total, %x" for k in range(4)]
+    assert "total" in waiting(*SUM, *far, "%last = fdiv V %a, %b", "%end = fdiv V %last, %x")

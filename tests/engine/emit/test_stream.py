@@ -67,6 +67,7 @@ def test_rows_of_every_length(is_long: bool, size: int, dtype: str, width: int, 
 
     Results of long code are written between the segments of the next states.
     """
+    monkeypatch.setattr(streaming_stores, "LATER", 0)
     monkeypatch.setattr(Printer, "longest", 0 if is_long else 1_000_000)
     monkeypatch.setattr(Printer, "segment", 5)
     assert ("%both = alloca" in to_llvm(program(size), Lanes(dtype, width))) == is_long
@@ -97,6 +98,12 @@ def test_short_rows_and_narrow_vectors_have_one_way(monkeypatch: pytest.MonkeyPa
         (300, "f64", 1),
     ):
         assert "!nontemporal" not in to_llvm(program(size), Lanes(dtype, width))
+
+
+def test_short_rows_of_long_code_are_written_at_once(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Printer, "longest", 0)
+    for size in (streaming_stores.LATER - 1, streaming_stores.LATER):
+        assert ("%both = alloca" in to_llvm(program(size), Lanes("f64", 8))) == (size >= streaming_stores.LATER)
 
 
 def test_a_nan_stays_in_its_row(monkeypatch: pytest.MonkeyPatch):

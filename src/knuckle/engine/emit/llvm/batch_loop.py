@@ -37,8 +37,9 @@ from .streaming_stores import (
     streams,
     table,
     tables_at,
+    waits,
 )
-from .vector_lanes import Lanes
+from .vector_lanes import PAGE, Lanes
 from .vector_moves import moves
 
 ZERO = Node("constant", 0.0)
@@ -52,8 +53,9 @@ BINARY = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 class Printer:
     """Prints the nodes of a program in order."""
 
-    segment = 400
-    """Nodes of a segment: with fewer, more values wait in memory; with more, LLVM takes longer."""
+    segment = 200
+    """Nodes of a segment: with fewer, more values wait in memory; with more, more are moved about, and LLVM takes
+    longer."""
     longest = 5_000
     """Operations that stay in one piece. Segments save LLVM's time, and large results go out between them."""
     per_result = 10
@@ -414,7 +416,7 @@ class Printer:
         self.in_place = set(places)
         others = dict.fromkeys(i for i in self.program.outputs if i not in places)
         self.vectors = size + len(others)
-        if (places or self._is_long) and streams(self.lanes, len(self.program.outputs)):
+        if (places or self._is_long) and waits(self.lanes, len(self.program.outputs)):
             lines = lines_of(self.lanes, len(self.program.outputs))
             self.between = Between(f"{name}_stream", max(1, self.program.work // lines))
             self.blocks.between = self.between if places else None
@@ -463,7 +465,7 @@ class Printer:
         return f"""{newline.join([self.declarations(), *tables, *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
-  %gathered = alloca [{max(1, sum(sizes))} x {V}], align 64
+  %gathered = alloca [{max(1, sum(sizes))} x {V}], align {PAGE}
   %{"both" if is_later else "results"} = alloca [{vectors} x {V}], align 64{self.allocated()}
   %last = sub i64 %end, 1{begin}
   br label %begin

@@ -24,7 +24,7 @@ from knuckle.engine.trace import Program
 from .basic_block import declarations
 from .batch_loop import Printer
 from .single_state import OneStateBlocks, SideBySide
-from .vector_lanes import Lanes
+from .vector_lanes import PAGE, Lanes
 from .vector_moves import moves
 
 
@@ -101,7 +101,7 @@ class LoopPrinter(Printer):
 define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
     ptr noalias %state{given}) {{
 entry:
-  %gathered = alloca [{inputs} x {self.lanes.vector}], align 64{self.allocated()}
+  %gathered = alloca [{inputs} x {self.lanes.vector}], align {PAGE}{self.allocated()}
   %last = sub i64 %end, 1
   br label %begin
 begin:

@@ -15,7 +15,7 @@ from knuckle.engine.trace import Node, Program
 from .batch_loop import Printer
 from .block_places import BlockPlaces
 from .streaming_stores import BYTES, LINE
-from .vector_lanes import Lanes
+from .vector_lanes import PAGE, Lanes
 
 
 class BlocksPrinter(Printer):
@@ -57,7 +57,7 @@ class BlocksPrinter(Printer):
 !0 = !{{i32 1}}
 define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
 entry:
-  %gathered = alloca [{max(1, size)} x {V}], align 64{self.allocated()}
+  %gathered = alloca [{max(1, size)} x {V}], align {PAGE}{self.allocated()}
   %last = sub i64 %end, 1
   %states = sub i64 %end, %start
   %bytes = mul i64 %states, {len(places) * lanes.bytes}

@@ -2,8 +2,9 @@
 
 LLVM's time grows faster than the length of a basic block, and of a very long one it makes poor code: hundreds of values
 wait for their use, and are moved about. In segments they wait in memory. A value that a later segment uses is stored
-where it is computed and loaded where it is used; comparisons and addresses are computed again instead. Names stay what
-they are, for each function has its own.
+where it is computed and loaded where it is used; comparisons and addresses are computed again instead, and so is one
+operation on values that wait anyway, where it costs no more than to wait. Names stay what they are, for each function
+has its own.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ CROSSING = "crossing"
 _NAME = re.compile(r"%(\w+)")
 _AGAIN = frozenset(("fcmp", "icmp", "getelementptr", "or", "and"))
 """What is computed again rather than stored."""
+_ARITHMETIC = frozenset(("fadd", "fsub", "fmul", "fneg"))
+"""What may be computed again."""
+_STORE = 2
+"""As how many loads, or operations, a store counts."""
 
 
 @dataclass
@@ -28,8 +33,10 @@ class CodeLine:
     value: str
     uses: list[str]
     segment: int
-    is_again: bool
+    is_again: bool = False
     """Whether other segments compute it again"""
+    is_arithmetic: bool = False
+    """Whether they might"""
 
 
 @dataclass
@@ -49,6 +56,7 @@ class Segments:
         self._lines = list(_parsed(lines, marks, changing))
         self._count = len(marks)
         self._of = {line.value: line for line in self._lines if line.value}
+        self._choose_again()
         self._slots = self._places()
         self._segments = self._filled()
 
@@ -118,6 +126,25 @@ entry:
         segment.lines.append(f"{place} = getelementptr {self._vector}, ptr %{CROSSING}, i64 {self._slots[name]}")
         return place
 
+    def _choose_again(self) -> None:
+        """Marks operations that other segments do again: on values that wait as long anyway, if that costs no more."""
+        readers: dict[str, set[int]] = {}
+        for line in self._lines:
+            for name in self._read(line.uses, line.segment):
+                readers.setdefault(name, set()).add(line.segment)
+        needed = set[str]()
+        for line in reversed(self._lines):
+            if not line.is_arithmetic or line.value not in readers or line.value in needed:
+                continue
+            there, operands = readers[line.value], set(self._read(line.uses))
+            if any(max(readers.get(name, {-1})) < max(there) for name in operands):
+                continue
+            if sum(1 + sum(k not in readers[name] for name in operands) for k in there) <= _STORE + len(there):
+                line.is_again = True
+                needed |= operands
+                for name in operands:
+                    readers[name] |= there
+
     def _places(self) -> dict[str, int]:
         """Where each value waits that crosses into another segment; places are used again when all have read them."""
         last: dict[str, int] = {}
@@ -140,8 +167,8 @@ entry:
                 leaving.setdefault(last[line.value], []).append(slot)
         return slots
 
-    def _read(self, names: Iterable[str], segment: int) -> Iterable[str]:
-        """The values of other segments that these names come down to."""
+    def _read(self, names: Iterable[str], segment: int = -1) -> Iterable[str]:
+        """The values of other segments than this one that these names come down to."""
         for name in names:
             line = self._of.get(name)
             if line is None or line.segment == segment:
@@ -164,6 +191,6 @@ def _parsed(lines: list[str], marks: list[int], changing: Set[str]) -> Iterable[
             if operation == "getelementptr":
                 based_on[value] = names[0]
             is_again = operation in _AGAIN or (operation == "load" and based_on[names[0]] not in changing)
-            yield CodeLine(text, value, names, segment, is_again)
+            yield CodeLine(text, value, names, segment, is_again, operation in _ARITHMETIC)
         else:
-            yield CodeLine(text, "", names, segment, False)
+            yield CodeLine(text, "", names, segment)

@@ -8,8 +8,8 @@ follows it, and a block of W · `apart` rows is made of whole lines only.
 
 Where a matrix has zeros by its structure, as the mass matrix of a tree has, lines of zeros are written as they are.
 
-Memory takes lines more slowly than they are made. Long code therefore leaves its results where they are, and writes
-them line by line between the segments and the tiles of the next vector, whose results go elsewhere meanwhile.
+Memory takes lines more slowly than they are made. Long code therefore leaves long rows where they are, and writes them
+line by line between the segments and the tiles of the next vector, whose results go elsewhere meanwhile.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ PIECE = 32
 """Bytes that are written at a time: two pieces fill a line, and turn over faster than lines."""
 ENTRIES = 128
 """Entries of a row that is worth this; shorter ones are mostly ends."""
+LATER = 512
+"""Entries of a row that is worth being written later: of shorter ones the nearest cache still holds a vector."""
 PAD = 16
 """Entries by which tables are longer at both ends: those of a line at most."""
 BYTES = 1 << 22
@@ -40,6 +42,11 @@ START, NOTHING = -1 << 20, 1 << 40
 def streams(lanes: Lanes, size: int) -> bool:
     """Whether rows of this many entries are worth a second way out."""
     return lanes.width * lanes.bytes % PIECE == 0 and size >= ENTRIES
+
+
+def waits(lanes: Lanes, size: int) -> bool:
+    """Whether such rows are written while the next are computed."""
+    return streams(lanes, size) and size >= LATER
 
 
 def lines_of(lanes: Lanes, size: int) -> int:

@@ -10,6 +10,11 @@ from functools import cached_property
 from knuckle.engine.emit.sincos import DOUBLE, SINGLE, Pair
 from knuckle.engine.emit.single_precision import single
 
+PAGE = 4096
+"""Where the stack of long code begins: at a multiple of this, as its constants do. A load waits for a store before it to
+a place with the same last twelve bits, for long where stores go past the caches. Elsewhere it would be a matter of luck
+which constants lie so, of a new one in each process, and of up to half of the speed."""
+
 
 @dataclass(frozen=True)
 class Lanes:
