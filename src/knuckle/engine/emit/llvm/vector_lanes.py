@@ -11,9 +11,9 @@ from knuckle.engine.emit.sincos import DOUBLE, SINGLE, Pair
 from knuckle.engine.emit.single_precision import single
 
 PAGE = 4096
-"""Where the stack of long code begins: at a multiple of this, as its constants do. A load waits for a store before it to
-a place with the same last twelve bits, for long where stores go past the caches. Elsewhere it would be a matter of luck
-which constants lie so, of a new one in each process, and of up to half of the speed."""
+"""Where the stack of long code begins: at a multiple of this, as its constants do. A load waits for a store before it
+to a place of the same last twelve bits, and for long where stores go past the caches. Which constants lie so would else
+be a matter of luck, another one in each process, and of up to half of the speed."""
 
 
 @dataclass(frozen=True)
