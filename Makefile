@@ -68,6 +68,7 @@ pictures: $(VENV)/.installed-test $(VENV)/.installed-browser $(VENV)/.installed-
 
 bench: $(VENV)/.installed-test ## the benchmarks
 	@$(BIN)/python benchmarks/run.py
+	@$(BIN)/python benchmarks/derivatives.py --out benchmarks/results
 	@$(BIN)/python benchmarks/loops.py --out benchmarks/results
 
 clean: ## remove the .venv and everything built

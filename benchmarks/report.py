@@ -17,7 +17,6 @@ import table
 
 ROOT = Path(__file__).resolve().parents[1]
 RESULTS = ROOT / "benchmarks" / "results"
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 
 
 def pages(results: dict[str, Any]) -> dict[Path, str]:
@@ -26,9 +25,10 @@ def pages(results: dict[str, Any]) -> dict[Path, str]:
     return {ROOT / "README.md": short, ROOT / "docs" / "speed.md": table.everything(results).strip()}
 
 
-def filled(page: str, text: str) -> str:
-    """A page with the text between its markers."""
-    return re.sub(f"{BEGIN}.*?{END}", lambda _: f"{BEGIN}\n{text}\n{END}", page, count=1, flags=re.DOTALL)
+def filled(page: str, text: str, name: str = "results") -> str:
+    """A page with the text between the markers of this name."""
+    begin, end = (f"<!-- {name}: {where} -->" for where in ("begin", "end"))
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}\n{text}\n{end}", page, count=1, flags=re.DOTALL)
 
 
 def main() -> None:

@@ -45,9 +45,37 @@ def test_pages_show_the_committed_results(monkeypatch: pytest.MonkeyPatch):
     results = json.loads((BENCHMARKS / "results" / "speed.json").read_text("utf-8"))
     for path, text in report.pages(results).items():
         page = path.read_text("utf-8")
-        assert report.BEGIN in page, f"{path.name} has no place for the results"
-        assert report.filled(page, text) == page, f"{path.name} shows other results: python benchmarks/report.py"
+        assert text in page, f"{path.name} shows other results: python benchmarks/report.py"
+        assert report.filled(page, text) == page, f"{path.name} has no place for the results"
     assert (ROOT / "docs" / "speed.png").read_bytes() == (BENCHMARKS / "results" / "speed.png").read_bytes()
+
+
+def test_the_page_on_speed_shows_the_committed_derivatives(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(BENCHMARKS))
+    report: Any = importlib.import_module("report")
+    derivatives: Any = importlib.import_module("derivatives")
+    results = json.loads((BENCHMARKS / "results" / "derivatives.json").read_text("utf-8"))
+    page, text = (ROOT / "docs" / "speed.md").read_text("utf-8"), derivatives.tables(results)
+    assert text in page, "other results: python benchmarks/derivatives.py --out benchmarks/results"
+    assert report.filled(page, text, "derivatives") == page, "no place for the results"
+    changed = results | {"rounds": results["rounds"] + 1}
+    assert report.filled(page, derivatives.tables(changed), "derivatives") != page
+
+
+@pytest.mark.slow
+def test_derivatives_are_measured_beside_pinocchio(tmp_path: Path):
+    if importlib.util.find_spec("pinocchio") is None:
+        pytest.skip("pinocchio is not there to compare with")
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])}
+    command = [sys.executable, str(BENCHMARKS / "derivatives.py"), "--quick", "--out", str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "derivatives.json").read_text("utf-8"))
+    assert [row["function"] for row in results["matrices"]] == ["inverse dynamics", "forward dynamics"]
+    ways = "dense", "blocks", "one state", "Pinocchio", "first call"
+    assert all(row[way] > 0 for row in results["matrices"] for way in ways)
+    assert [row["product"].split()[0] for row in results["products"]] == ["vjp", "vjp", "hessian"]
+    assert "xArm7, inverse dynamics" in done.stdout
 
 
 @pytest.mark.slow
