@@ -11,7 +11,7 @@ import numpy as np
 
 from knuckle.engine.arrays.base import scalars_of, shape_of
 from knuckle.engine.emit import Lanes, to_c, to_llvm
-from knuckle.engine.emit.llvm.lane_blocks import places_of, to_lane_blocks
+from knuckle.engine.emit.llvm.batches.lane_blocks import places_of, to_lane_blocks
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program, trace
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from knuckle.engine.emit.llvm.batch_loop import BINARY, Printer
+from knuckle.engine.emit.llvm.node_printer import BINARY, Printer
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.native import machine_code

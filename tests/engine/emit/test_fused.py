@@ -13,7 +13,7 @@ import pytest
 
 from knuckle.engine.emit import Lanes
 from knuckle.engine.emit.fused_products import fused_products
-from knuckle.engine.emit.llvm.batch_loop import Printer
+from knuckle.engine.emit.llvm.node_printer import Printer
 from knuckle.engine.emit.llvm.single_state import SideBySide, to_one_state
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program

@@ -10,8 +10,8 @@ import pytest
 
 import knuckle as kn
 from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.emit.llvm import batch_loop
 from knuckle.engine.emit.llvm.long_code import Segments
+from knuckle.engine.emit.llvm.node_printer import Printer
 from knuckle.engine.emit.llvm.single_state import SideBySide
 from knuckle.scalar import less, maximum, select, sin, sqrt
 from knuckle.spatial import Vector
@@ -24,8 +24,8 @@ from .compiled import Vectors, record
 @pytest.fixture(autouse=True, params=[1, 15])
 def cut(request, monkeypatch) -> int:
     """All programs are cut, after so many operations each."""
-    monkeypatch.setattr(batch_loop.Printer, "segment", request.param)
-    for printer in (batch_loop.Printer, SideBySide):
+    monkeypatch.setattr(Printer, "segment", request.param)
+    for printer in (Printer, SideBySide):
         monkeypatch.setattr(printer, "longest", 0)
     return request.param
 

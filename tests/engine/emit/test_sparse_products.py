@@ -12,9 +12,10 @@ import knuckle as kn
 from knuckle.engine.calls import state_blocks
 from knuckle.engine.differentiate.sweep import Sweep
 from knuckle.engine.emit import Lanes, to_llvm
-from knuckle.engine.emit.llvm import batch_loop, streaming_stores
-from knuckle.engine.emit.llvm.batch_loop import Printer
-from knuckle.engine.emit.llvm.lane_blocks import places_of
+from knuckle.engine.emit.llvm import streaming_stores
+from knuckle.engine.emit.llvm.batches import batch_loop
+from knuckle.engine.emit.llvm.batches.lane_blocks import places_of
+from knuckle.engine.emit.llvm.node_printer import Printer
 from knuckle.engine.emit.llvm.single_state import to_one_state
 from knuckle.engine.native import machine_code
 from knuckle.engine.targets.cpu import CPU

@@ -8,7 +8,7 @@ import pytest
 
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm import streaming_stores
-from knuckle.engine.emit.llvm.batch_loop import Printer
+from knuckle.engine.emit.llvm.node_printer import Printer
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from knuckle.engine.arrays.base import Shape, common_batch
-from knuckle.engine.emit.llvm.lane_blocks import places_of
+from knuckle.engine.emit.llvm.batches.lane_blocks import places_of
 from knuckle.engine.kernels.fetch_or_compile import Native, Traced, fetch_or_compile
 from knuckle.engine.kernels.kernel_registry import DTYPES, kernels, laid_out
 from knuckle.engine.kernels.specialization import Specialization

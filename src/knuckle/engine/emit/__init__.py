@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from .llvm.batch_loop import Lanes, to_llvm
+from .llvm.batches.batch_loop import Lanes, to_llvm
 
 if TYPE_CHECKING:
     from .c_code import to_c

@@ -38,7 +38,7 @@ class CPU(Target):
         return Launched(native.entry(loaded, "kernel", arguments), loaded, loaded.address("kernel"))
 
     def lane_blocks(self, program: Program, dtype: str, is_large: bool) -> bytes:
-        from knuckle.engine.emit.llvm.lane_blocks import to_lane_blocks
+        from knuckle.engine.emit.llvm.batches.lane_blocks import to_lane_blocks
 
         return native.compile_text(to_lane_blocks(program, self.lanes(dtype), is_large=is_large))
 

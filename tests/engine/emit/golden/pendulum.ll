@@ -13,7 +13,7 @@ declare double @cosh(double)
 define void @pendulum(i64 %start, i64 %end, ptr noalias %in0, i64 %stride0, ptr noalias %in1, i64 %stride1, ptr noalias %in2, i64 %stride2, ptr noalias %out) {
 entry:
   %gathered = alloca [3 x <2 x double>], align 4096
-  %results = alloca [1 x <2 x double>], align 64
+  %results = alloca [16 x i8], align 64
   %last = sub i64 %end, 1
   br label %begin
 begin:

@@ -26,7 +26,6 @@ from knuckle.engine.trace import (
     SubstituteResponse,
 )
 
-from .batch_loop import Printer
 from .block_texts import BlockTexts, Places
 from .linear_loops.dense_loops import (
     eliminate_response_to_llvm,
@@ -37,6 +36,7 @@ from .linear_loops.dense_loops import (
 )
 from .linear_loops.product_loops import product_to_llvm
 from .linear_loops.sparse_tiles import sparse_to_llvm
+from .node_printer import Printer
 from .rolled_loops import row_loop, tables
 from .streaming_stores import table
 from .table_lookup import lookup_to_llvm

@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from knuckle.engine.trace import Program
 
 from .basic_block import declarations
-from .batch_loop import Printer
+from .node_printer import Printer
 from .single_state import OneStateBlocks, SideBySide
 from .vector_lanes import PAGE, Lanes
 from .vector_moves import moves
@@ -156,27 +156,26 @@ done:
         """The lines that move the state in or out, and the block they end in."""
         if not size:
             return [], before
-        return self._moved(tag, before, size, "%state", str(size), 0, gather=gather), f"{tag}_done"
+        return self._moved(tag, size, "%state", str(size), 0, gather=gather), f"{tag}_done"
 
     def _once(self, arguments: list[Argument], lines: list[str], label: str) -> tuple[list[str], str]:
         """More lines, that read arguments before the first step, and the block they end in."""
         for x in arguments:
             tag = f"in{x.number}"
-            lines += self._moved(tag, label, x.size, f"%{tag}", f"%stride{x.number}", x.first, gather=True)
+            lines += self._moved(tag, x.size, f"%{tag}", f"%stride{x.number}", x.first, gather=True)
             label = f"{tag}_done"
         return lines, label
 
     def _each(self, arguments: list[Argument]) -> list[str]:
         """The lines that read arguments at every step."""
-        lines, label = list[str](), "step"
+        lines = list[str]()
         for x in arguments:
             tag, k = f"now{x.number}", x.number
             lines += [
                 f"  %ahead{k} = mul i64 %s, %pace{k}",
                 f"  %here{k} = getelementptr {self.lanes.scalar}, ptr %in{k}, i64 %ahead{k}",
-                *self._moved(tag, label, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True),
+                *self._moved(tag, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True),
             ]
-            label = f"{tag}_done"
         return lines
 
     def _time(self, x: Argument) -> list[str]:
@@ -206,16 +205,14 @@ done:
                 lines += [
                     f"  %kept_ahead{p} = mul i64 %r, %gap{p}",
                     f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
-                    *self._moved(f"kept{p}", label, size, f"%kept_here{p}", f"%reach{p}", first, gather=False),
+                    *self._moved(f"kept{p}", size, f"%kept_here{p}", f"%reach{p}", first, gather=False),
                 ]
                 label = f"kept{p}_done"
             first += size
         return lines, label
 
-    def _moved(
-        self, tag: str, before: str, size: int, array: str, stride: str, first: int, *, gather: bool
-    ) -> list[str]:
-        return moves(self.lanes, tag, before, size, array, stride, "gathered", first, gather=gather, table=None)
+    def _moved(self, tag: str, size: int, array: str, stride: str, first: int, *, gather: bool) -> list[str]:
+        return moves(self.lanes, tag, size, array, stride, "gathered", first, gather=gather, table=None)
 
 
 class SingleLoopPrinter(SideBySide, LoopPrinter):

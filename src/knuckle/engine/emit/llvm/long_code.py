@@ -72,6 +72,10 @@ class Segments:
             for k, segment in enumerate(self._segments[:-1])
         ]
 
+    def places(self) -> list[list[str]]:
+        """The places outside that each refers to."""
+        return [list(segment.places) for segment in self._segments[:-1]]
+
     def left(self) -> list[str]:
         """The lines that were left."""
         return self._segments[-1].lines

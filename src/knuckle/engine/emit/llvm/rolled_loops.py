@@ -14,7 +14,7 @@ from __future__ import annotations
 from knuckle.engine.trace.regions import Pattern, Rolled
 
 from .basic_block import BasicBlock
-from .batch_loop import BINARY, Printer
+from .node_printer import BINARY, Printer
 from .streaming_stores import entered, phase, stream_to_llvm, streamed, streams, tables_at
 from .vector_lanes import Lanes
 from .vector_moves import moves
@@ -119,19 +119,18 @@ def rolled_to_llvm(program: Rolled, lanes: Lanes, name: str = "kernel") -> str:
     for k, size in enumerate(sizes):
         if size:
             before += moves(
-                lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "scratch", first,
+                lanes, f"in{k}", size, f"%in{k}", f"%stride{k}", "scratch", first,
                 gather=True, table=None, apart=apart,
             )  # fmt: skip
             label = f"in{k}_done"
         first += size
     after = list[str]()
     if n_out:
-        here = "plain" if is_streamed else "write"
         after = moves(
-            lanes, "out", here, n_out, "%out", str(n_out), "scratch", 0,
+            lanes, "out", n_out, "%out", str(n_out), "scratch", 0,
             gather=False, table="%places", apart=apart, zeros="%zero_runs" if is_streamed else None,
         )  # fmt: skip
-    way_out = streamed(lanes, n_out, name, "scratch") if is_streamed else ""
+    way_out = streamed(lanes, n_out, name, "scratch", "latch") if is_streamed else ""
     newline = "\n"
     return f"""{PatternPrinter(lanes, BasicBlock(lanes)).declarations()}
 {stream_to_llvm(lanes, name, n_out) if is_streamed else ""}
@@ -141,7 +140,7 @@ entry:
   %last = sub i64 %end, 1{tables_at("%results", "%zeros")}{entered(lanes, n_out) if is_streamed else ""}
   br label %begin
 begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]{phase() if is_streamed else ""}
+  %b = phi i64 [%start, %entry], [%next, %latch]{phase("[0, %entry]", "[%phase_next, %latch]") if is_streamed else ""}
 {newline.join(before)}
   br label %row
 {row_loop(program, lanes, label, "%count", "write")}

@@ -21,9 +21,9 @@ from collections.abc import Iterable, Sequence
 from knuckle.engine.trace import Block, Called, Node, Program, Repeated
 
 from .basic_block import BasicBlock, declarations, sine_and_cosine, tail_of_sum
-from .batch_loop import Printer
 from .block import BlockPrinter
 from .block_texts import BlockTexts, Places
+from .node_printer import Printer
 from .vector_lanes import Lanes
 
 
@@ -127,7 +127,9 @@ class SideBySide(Printer):
                 self.names[i] = self.numbered(i)
                 self.give(i)
             self.mark(i)
-        self.rooms["turned"] = f"%turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
+
+    def allocated(self) -> str:
+        return f"{super().allocated()}\n  %turned = alloca [{max(1, self.room)} x {self.wide.scalar}], align 64"
 
 
 class OneStateBlocks(BlockTexts):

@@ -102,24 +102,27 @@ def entered(lanes: Lanes, size: int) -> str:
   %leap = add i64 %others, 1"""
 
 
-def phase() -> str:
-    """For each vector: how far it is to the next. States beside these come first, until all between are done."""
-    return """
-  %phase = phi i64 [0, %entry], [%phase_next, %latch]
+def phase(first: str, again: str) -> str:
+    """For each vector: how far it is to the next. States beside these come first, until all between are done.
+
+    `first` and `again` are the values of the phase, and the blocks that they come from.
+    """
+    return f"""
+  %phase = phi i64 {first}, {again}
   %phase1 = add i64 %phase, 1
   %around = icmp eq i64 %phase1, %apart
   %phase_next = select i1 %around, i64 0, i64 %phase1
   %step = select i1 %around, i64 %leap, i64 1"""
 
 
-def aside(V: str, size: int) -> str:
+def aside(size: int) -> str:
     """For each vector: which half of `both` its results go to, as those before may still be pending in the other."""
     return f"""
   %side_at = getelementptr i64, ptr %pending, i64 {PENDING.index("side")}
   %side = load i64, ptr %side_at
   %other_side = sub i64 {size}, %side
   store i64 %other_side, ptr %side_at
-  %results = getelementptr {V}, ptr %both, i64 %side"""
+  %results = getelementptr i8, ptr %both, i64 %side"""
 
 
 def _noted(field: str, x: str | int, tag: str = "") -> str:
@@ -134,10 +137,10 @@ def flushed(name: str) -> str:
     return f"\n  call void @{name}_stream(ptr %pending, i64 {NOTHING})"
 
 
-def streamed(lanes: Lanes, size: int, name: str, buffer: str, is_later: bool = False) -> str:
+def streamed(lanes: Lanes, size: int, name: str, buffer: str, after: str, is_later: bool = False) -> str:
     """The way out for large results, if the whole block has states of its own; else on to the block `plain`.
 
-    Later is while the next states are computed, if what they leave lies elsewhere.
+    Later is while the next states are computed, if what they leave lies elsewhere. The block `after` comes next.
     """
     noted = _noted("results", f"%{buffer}") + _noted("row", "%out_row") + _noted("far", "%far") + _noted("entry", START)
     return f"""{flushed(name) if is_later else ""}
@@ -150,7 +153,7 @@ stream:
   %out_row_at = mul i64 %b, {size}
   %out_row = getelementptr {lanes.scalar}, ptr %out, i64 %out_row_at
   %far = mul i64 %apart, {size}{noted}{"" if is_later else flushed(name)}
-  br label %latch
+  br label %{after}
 plain:"""
 
 

@@ -47,7 +47,6 @@ class Lines:
 def moves(
     lanes: Lanes,
     tag: str,
-    before: str,
     size: int,
     array: str,
     stride: str,
@@ -63,8 +62,7 @@ def moves(
 
     Args:
         lanes: the vectors.
-        tag: what the names in these lines begin with.
-        before: the block in which the lines begin; they end in the block `tag`_done.
+        tag: what the names in these lines begin with. They end in the block `tag`_done.
         size: the entries of a row.
         array: the array; row %b is the first of the W, and those after %last are replaced by it.
         stride: how far apart the rows are.

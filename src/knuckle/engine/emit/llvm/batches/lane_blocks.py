@@ -10,102 +10,80 @@ past the caches if these do not hold the result (`streaming_stores`).
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from knuckle.engine.emit.llvm.block_places import BlockPlaces
+from knuckle.engine.emit.llvm.streaming_stores import BYTES, LINE
+from knuckle.engine.emit.llvm.vector_lanes import Lanes
 from knuckle.engine.trace import Node, Program
 
-from .batch_loop import Printer
-from .block_places import BlockPlaces
-from .streaming_stores import BYTES, LINE
-from .vector_lanes import PAGE, Lanes
+from .batch_loop import FENCE, BatchPrinter, WayOut
+from .vector_pairs import ResultPlaces
 
 
-class BlocksPrinter(Printer):
+class BlocksPrinter(BatchPrinter):
     """Prints a program whose results stay in blocks of states."""
 
     def __init__(self, program: Program, lanes: Lanes, is_large: bool) -> None:
         super().__init__(program, lanes)
         self._is_direct = is_large and lanes.width * lanes.bytes == LINE
-        self._buffer = "there" if self._is_direct else "results"
+        self.is_streamed = False
 
     def store(self, place: int, x: str) -> None:
         """A result, where it belongs, or with the others of its block."""
         how = f", align {LINE}, !nontemporal !0" if self._is_direct else ""
-        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot(self._buffer, place)}{how}")
+        self.body.lines.append(f"store {self.lanes.vector} {x}, ptr {self._slot('results', place)}{how}")
 
     def places(self, name: str) -> dict[int, int]:
         places, whole = value_places(self.program), _whole(self.program, self.blocks_at)
         given = {i for parts in self.blocks_at.results().values() for i in parts}
         for node, parts in whole.items():
-            room = self.blocks_at.given[node]
-            self.rooms[room] = ""
-            start = f"getelementptr {self.lanes.vector}, ptr %{self._buffer}, i64 {places[parts[0]]}"
-            self.within_results.append(f"%{room} = {start}")
+            self.within_results[self.blocks_at.given[node]] = places[parts[0]]
             self.in_place.update(i for i in parts if i in given)
+        self.vectors = len(places)
         if self._is_direct:
             blocks = self.program.blocks
             others = {blocks[node.a] for node in self.blocks_at.given if node not in whole}
             self.blocks.going_out = frozenset(blocks[node.a] for node in whole) - others
         return places
 
-    def _around(self, inside: str, places: dict[int, int], name: str) -> str:
-        lanes, V = self.lanes, self.lanes.vector
-        arguments, before = self.gathered(None)
-        if not self._is_direct:
-            self._room("results", len(places))
-        size = sum(size for _, size in self.program.arguments)
-        newline = "\n"
-        return f"""{newline.join([self.declarations(), *self.blocks.texts()])}
-!0 = !{{i32 1}}
-define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
-entry:
-  %gathered = alloca [{max(1, size)} x {V}], align {PAGE}{self.allocated()}
-  %last = sub i64 %end, 1
+    def result_places(self) -> ResultPlaces:
+        return replace(super().result_places(), is_output=self._is_direct)
+
+    def way_out(self, name: str, places: dict[int, int], after: str) -> WayOut:
+        """Values of a block, from where they waited."""
+        texts, lanes, V, count = ["!0 = !{i32 1}"], self.lanes, self.lanes.vector, len(places)
+        if self._is_direct:
+            return WayOut(texts, "", f"br label %{after}", FENCE)
+        entry = f"""
   %states = sub i64 %end, %start
-  %bytes = mul i64 %states, {len(places) * lanes.bytes}
+  %bytes = mul i64 %states, {count * lanes.bytes}
   %no_cache = icmp sge i64 %bytes, {BYTES}
   %begins = ptrtoint ptr %out to i64
   %beside = and i64 %begins, {lanes.width * lanes.bytes - 1}
   %on_line = icmp eq i64 %beside, 0
-  %is_streamed = and i1 %no_cache, %on_line
-  br label %begin
-begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]
-{newline.join(before)}
-  br label %main
-main:
+  %is_past_caches = and i1 %no_cache, %on_line"""
+        lines = f"""
   %block = sdiv i64 %b, {lanes.width}
-  %values = mul i64 %block, {len(places)}
+  %values = mul i64 %block, {count}
   %there = getelementptr {V}, ptr %out, i64 %values
-  {(newline + "  ").join([*self.within_results, inside])}
-{self._copied(len(places))}
-latch:
-  %next = add i64 %b, {lanes.width}
-  %more = icmp slt i64 %next, %end
-  br i1 %more, label %begin, label %done
-done:
-  fence seq_cst
-  ret void
-}}
-"""
-
-    def _copied(self, count: int) -> str:
-        """Values of a block, from where they waited."""
-        if self._is_direct:
-            return "  br label %latch"
-        lanes, V = self.lanes, self.lanes.vector
-        return f"""  br i1 %is_streamed, label %stream, label %plain
+  br i1 %is_past_caches, label %begin_stream, label %plain
+begin_stream:
+  br label %stream
 stream:
-  %k = phi i64 [0, %computed], [%k1, %stream]
+  %k = phi i64 [0, %begin_stream], [%k1, %stream]
   %from = getelementptr {V}, ptr %results, i64 %k
   %to = getelementptr {V}, ptr %there, i64 %k
   %value = load {V}, ptr %from
   store {V} %value, ptr %to, align {lanes.width * lanes.bytes}, !nontemporal !0
   %k1 = add i64 %k, 1
   %on = icmp slt i64 %k1, {count}
-  br i1 %on, label %stream, label %latch
+  br i1 %on, label %stream, label %{after}
 plain:
   call void @llvm.memcpy.p0.p0.i64(ptr align {lanes.bytes} %there, ptr align 64 %results,
       i64 {count * lanes.width * lanes.bytes}, i1 false)
-  br label %latch"""
+  br label %{after}"""
+        return WayOut(texts, entry, lines, FENCE, ("i1 %is_past_caches",))
 
 
 def _whole(program: Program, at: BlockPlaces) -> dict[Node, list[int]]:

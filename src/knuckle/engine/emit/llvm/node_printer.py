@@ -1,10 +1,4 @@
-"""A program as LLVM text: a loop over the batch, W states at a time, one per lane of a vector.
-
-    void kernel(i64 start, i64 end, ptr in0, i64 stride0, …, ptr out)
-
-Argument k of state b begins at in_k[b · stride_k]; a stride of 0 gives all states the same. The last vector repeats the
-last state in the lanes that are left over, so every lane computes and nothing is masked. Outputs that are the same node
-are stored once. Long rows have a second way out, for batches that no cache holds (`stream`).
+"""The nodes of a program as lines of LLVM text, in order; long programs in segments.
 
 A product that only one sum takes is fused with it, where the processor has such an instruction (`fused_products`). The
 program decides that and not LLVM, so that all code of a program has the same digits. No other liberty is given: with
@@ -13,7 +7,7 @@ full fast-math the range reduction of sine and cosine would be simplified away.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from knuckle.engine.emit.fused_products import fused_products
@@ -22,27 +16,10 @@ from knuckle.scalar.operations import OPERATIONS
 
 from .basic_block import BasicBlock, declarations, sine_and_cosine, tail_of_sum
 from .block_places import BlockPlaces
-from .block_texts import Between, BlockTexts
+from .block_texts import BlockTexts
 from .long_code import CROSSING, Segments
-from .streaming_stores import (
-    aside,
-    entered,
-    flushed,
-    lines_of,
-    padded,
-    phase,
-    runs,
-    stream_to_llvm,
-    streamed,
-    streams,
-    table,
-    tables_at,
-    waits,
-)
-from .vector_lanes import PAGE, Lanes
-from .vector_moves import moves
+from .vector_lanes import Lanes
 
-ZERO = Node("constant", 0.0)
 LYING = 16
 """Inputs that a block takes from where they lie; fewer may be in registers anyway."""
 MANY = 8
@@ -64,7 +41,8 @@ class Printer:
     def __init__(self, program: Program, lanes: Lanes, blocks: BlockTexts | None = None) -> None:
         self.program, self.lanes, self.body = program, lanes, BasicBlock(lanes)
         self.blocks = blocks or BlockTexts(lanes)
-        self.rooms: dict[str, str] = {}
+        self.rooms: dict[str, int] = {}
+        """The vectors of each room"""
         self.callers: dict[str, Node] = {}
         self.names: list[str] = []
         self.turned: dict[str, tuple[str, str]] = {}
@@ -79,12 +57,8 @@ class Printer:
         """These products, which are not computed by themselves"""
         self.in_place: set[int] = set()
         """Results that blocks leave where they are to be"""
-        self.within_results: list[str] = []
-        """Lines that say where these are"""
-        self.between: Between | None = None
-        """What is called between segments"""
-        self.vectors = 0
-        """How many vectors the results are, with what lies between them"""
+        self.within_results: dict[str, int] = {}
+        """The rooms of blocks that are part of the results, and where they begin there"""
 
     def node(self, node: Node) -> str:
         """Prints a node; returns its name."""
@@ -173,7 +147,7 @@ class Printer:
 
     def _where_some(self, flag: int) -> list[str]:
         """Goes past what follows where no lane has this flag; returns the lines that end it. Segments are straight."""
-        if self._is_long:
+        if self.is_long:
             return []
         x = self.names[flag] or self.load(self.program.nodes[flag].a)
         goes_on = self.body.put(f"fcmp ogt {self.lanes.vector} {x}, zeroinitializer")
@@ -185,7 +159,7 @@ class Printer:
 
     def _run(self, name: str, given: str, outputs: int, node: Node, first: list[str], last: Sequence[str] = ()) -> str:
         """Calls a function that fills a room; returns the room."""
-        if given not in self.rooms:
+        if given not in self.rooms and given not in self.within_results:
             self._room(given, outputs)
         self.callers[given] = node
         pointers = ", ".join(f"ptr {pointer}" for pointer in (*first, f"%{given}", *last))
@@ -232,7 +206,7 @@ class Printer:
         return room
 
     def _room(self, name: str, size: int) -> None:
-        self.rooms[name] = f"%{name} = alloca [{max(1, size)} x {self.lanes.vector}], align 64"
+        self.rooms[name] = max(1, size)
 
     def neg(self, x: str) -> str:
         return self.body.put(f"fneg {self.lanes.vector} {x}")
@@ -324,7 +298,7 @@ class Printer:
     def begin_blocks(self) -> set[int]:
         """Makes the rooms in which operands of blocks are stored; gives the results of blocks that are not loaded."""
         for room, size in self.blocks_at.rooms.items():
-            if room not in self.rooms:
+            if room not in self.within_results:
                 self._room(room, size)
         return self.blocks_at.unread(self.in_place)
 
@@ -376,125 +350,40 @@ class Printer:
             self.marks.append(len(self.body.lines))
 
     @property
-    def _is_long(self) -> bool:
+    def is_long(self) -> bool:
+        """Whether the code is worth being cut."""
         return len(self.program.nodes) + self.per_result * len(self.program.outputs) > self.longest
+
+    def segments(self, name: str) -> Segments:
+        """The lines so far in functions of their own."""
+        changing = {*self.rooms, *self.within_results}
+        segments = Segments(self.body.lines, self.marks, self.lanes.vector, f"{name}_segment", changing)
+        self._room(CROSSING, segments.room)
+        self.blocks.add(segments.texts())
+        return segments
 
     def inside(self, name: str) -> str:
         """All lines so far, to the label `computed`; calls of segments, where they are many."""
         lines = self.body.lines
-        if self._is_long:
-            segments = Segments(lines, self.marks, self.lanes.vector, f"{name}_segment", self.rooms.keys() - {"turned"})
-            self._room(CROSSING, segments.room)
-            self.blocks.add(segments.texts())
-            lines = [*self._writing(segments.calls()), *segments.left()]
+        if self.is_long:
+            segments = self.segments(name)
+            lines = [*self.in_turn(segments.calls()), *segments.left()]
         return "\n  ".join([*lines, "br label %computed\ncomputed:"])
 
-    def _writing(self, calls: list[str]) -> Iterator[str]:
-        """Calls of segments, and between them the results of the last states are written."""
-        done = 0
-        for call in calls:
-            yield call
-            if self.between:
-                lines, done = self.between.due(done + self.segment)
-                yield from lines
+    def in_turn(self, calls: list[str]) -> Iterable[str]:
+        """The calls of segments, with what comes between them."""
+        return calls
 
-    def text(self, name: str) -> str:
-        places = self.places(name)
-        self.results = {i: [place] for i, place in places.items() if i not in self.in_place}
-        self.nodes()
-        return self._around(self.inside(name), places, name)
-
-    def places(self, name: str) -> dict[int, int]:
-        """The vector of each result. Those of a block lie as it gives them, and are in place; it writes meanwhile."""
-        places, size = dict[int, int](), 0
-        for node, parts in self.blocks_at.results().items():
-            room = self.blocks_at.given[node]
-            self.rooms[room] = ""
-            self.within_results.append(f"%{room} = getelementptr {self.lanes.vector}, ptr %results, i64 {size}")
-            places |= {i: size + self.program.nodes[i].b for i in parts}
-            size += self.blocks_at.rooms[room]
-        self.in_place = set(places)
-        others = dict.fromkeys(i for i in self.program.outputs if i not in places)
-        self.vectors = size + len(others)
-        if (places or self._is_long) and waits(self.lanes, len(self.program.outputs)):
-            lines = lines_of(self.lanes, len(self.program.outputs))
-            self.between = Between(f"{name}_stream", max(1, self.program.work // lines))
-            self.blocks.between = self.between if places else None
-        return places | {i: size + k for k, i in enumerate(others)}
-
-    def gathered(self, apart: str | None) -> tuple[str, list[str]]:
-        """The arguments of the function, and how those of the states of the lanes are gathered at `begin`."""
-        sizes = [size for _, size in self.program.arguments]
-        arguments = "".join(f"ptr noalias %in{k}, i64 %stride{k}, " for k in range(len(sizes)))
-        lines, first, label = list[str](), 0, "begin"
-        for k, size in enumerate(sizes):
-            if size:
-                lines += moves(
-                    self.lanes, f"in{k}", label, size, f"%in{k}", f"%stride{k}", "gathered", first,
-                    gather=True, table=None, apart=apart,
-                )  # fmt: skip
-                label = f"in{k}_done"
-            first += size
-        return arguments, lines
-
-    def _around(self, inside: str, places: dict[int, int], name: str) -> str:
-        """The loop over the batch, with what is moved in and out."""
-        lanes, V, outputs = self.lanes, self.lanes.vector, self.program.outputs
-        sizes, n_out = [size for _, size in self.program.arguments], len(outputs)
-        is_streamed, is_later = streams(lanes, n_out), self.between is not None
-        apart = "%apart" if is_streamed else None
-        arguments, before = self.gathered(apart)
-        tables, after = list[str](), list[str]()
-        numbers = [places[i] for i in outputs]
-        if is_streamed or numbers != list(range(n_out)):
-            tables.append(table(f"{name}_places", padded(numbers) if is_streamed else numbers))
-        if n_out:
-            after = moves(
-                lanes, "out", "plain" if is_streamed else "computed", n_out, "%out", str(n_out), "results", 0,
-                gather=False, table="%places" if is_streamed else f"@{name}_places" if tables else None, apart=apart,
-                zeros="%zero_runs" if is_streamed else None,
-            )  # fmt: skip
-        begin, way_out = "", ""
-        if is_streamed:
-            zeros = runs([self.program.nodes[i] == ZERO for i in outputs])
-            tables += [table(f"{name}_zeros", padded(zeros)), stream_to_llvm(lanes, name, n_out)]
-            begin = tables_at(f"@{name}_places", f"@{name}_zeros") + entered(lanes, n_out)
-            way_out = streamed(lanes, n_out, name, "results", is_later)
-        each = (phase() if is_streamed else "") + (aside(V, self.vectors) if is_later else "")
-        vectors, newline = max(1, self.vectors * (1 + is_later)), "\n"
-        return f"""{newline.join([self.declarations(), *tables, *self.blocks.texts()])}
-define void @{name}(i64 %start, i64 %end, {arguments}ptr noalias %out) {{
-entry:
-  %gathered = alloca [{max(1, sum(sizes))} x {V}], align {PAGE}
-  %{"both" if is_later else "results"} = alloca [{vectors} x {V}], align 64{self.allocated()}
-  %last = sub i64 %end, 1{begin}
-  br label %begin
-begin:
-  %b = phi i64 [%start, %entry], [%next, %latch]{each}
-{newline.join(before)}
-  br label %main
-main:
-  {(newline + "  ").join([*self.within_results, inside])}{way_out}
-{newline.join(after)}
-  br label %latch
-latch:
-  %next = add i64 %b, {"%step" if is_streamed else lanes.width}
-  %more = icmp slt i64 %next, %end
-  br i1 %more, label %begin, label %done
-done:{flushed(name) if is_later else ""}{newline + "  fence seq_cst" if is_streamed else ""}
-  ret void
-}}
-"""
+    def starts(self) -> list[str]:
+        """Lines that say where rooms begin that are part of the results."""
+        V = self.lanes.vector
+        return [f"%{room} = getelementptr {V}, ptr %results, i64 {at}" for room, at in self.within_results.items()]
 
     def allocated(self) -> str:
         """At the entry: room for what blocks take and give."""
-        return "".join(f"\n  {room}" for room in self.rooms.values() if room)
+        rooms = self.rooms.items()
+        return "".join(f"\n  %{room} = alloca [{size} x {self.lanes.vector}], align 64" for room, size in rooms)
 
     def declarations(self) -> str:
         """What the code calls."""
         return declarations(self.OTHERS, self.lanes)
-
-
-def to_llvm(program: Program, lanes: Lanes, name: str = "kernel") -> str:
-    """The LLVM text of a program."""
-    return Printer(program, lanes).text(name)
