@@ -1,5 +1,6 @@
 """The LLVM printer: widths, remainders, shared arguments, and programs of unusual form."""
 
+import re
 import time
 from typing import Any
 
@@ -10,6 +11,7 @@ import knuckle as kn
 from knuckle.engine.emit import Lanes, to_llvm
 from knuckle.engine.emit.llvm.batches.lane_blocks import to_lane_blocks
 from knuckle.engine.emit.llvm.feedback_loop import Feedback, to_loop
+from knuckle.engine.emit.llvm.node_printer import Printer
 from knuckle.engine.emit.llvm.vector_lanes import PAGE
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
@@ -180,10 +182,24 @@ def test_blocks_of_narrow_vectors(width: int) -> None:
     np.testing.assert_array_equal(found, np.stack([x[:, 0] * x[:, 1], x[:, 1] + 2, x[:, 0]], axis=1))
 
 
-def test_stacks_begin_where_pages_do():
+@pytest.mark.parametrize("longest", [0, 1_000_000])
+def test_what_is_stored_past_the_caches_is_there_at_the_end(longest: int, monkeypatch: pytest.MonkeyPatch):
+    """Other threads see such stores only after a fence."""
+    monkeypatch.setattr(Printer, "longest", longest)
+    program, lanes = record(lambda x: [x[k % 2] * k for k in range(600)], x=(2,)), Lanes("f64", 8)
+    blocks = [to_lane_blocks(program, lanes, is_large=is_large) for is_large in (False, True)]
+    for text in (to_llvm(program, lanes), *blocks):
+        assert "!nontemporal" in text
+        assert re.search(r"fence seq_cst\s+ret void\s+}\s*$", text)
+
+
+def test_stacks_begin_where_pages_do(monkeypatch: pytest.MonkeyPatch):
     """How fast code is must not depend on where the caller's stack ends."""
     program, lanes = record(lambda x: [x[0] + x[1], x[1]], x=(2,)), Lanes("f64", 4)
-    loop = to_loop(program, lanes, Feedback(2, (), frozenset()))
-    for text in (to_llvm(program, lanes), to_lane_blocks(program, lanes), loop):
+    texts = [to_llvm(program, lanes), to_lane_blocks(program, lanes)]
+    texts.append(to_loop(program, lanes, Feedback(2, (), frozenset())))
+    monkeypatch.setattr(Printer, "longest", 0)
+    texts += [to_llvm(program, lanes), to_lane_blocks(program, lanes)]
+    for text in texts:
         first = next(line for line in text.splitlines() if " = alloca " in line)
         assert first.endswith(f"align {PAGE}")

@@ -61,16 +61,18 @@ SIZES = [128, 135, 147, *range(256, 273), 300, 511]
 @pytest.mark.sampled
 @pytest.mark.parametrize(("dtype", "width"), [("f64", 4), ("f64", 8), ("f32", 8), ("f32", 16)])
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("is_long", [False, True])
-def test_rows_of_every_length(is_long: bool, size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("way", ["at once", "later", "in pairs"])
+def test_rows_of_every_length(way: str, size: int, dtype: str, width: int, monkeypatch: pytest.MonkeyPatch):
     """Whole blocks, blocks that are not whole, pieces of a batch, and arrays that begin within a line.
 
-    Results of long code are written between the segments of the next states.
+    Results of long code are written between the segments of the next states, or by two vectors after each other.
     """
-    monkeypatch.setattr(streaming_stores, "LATER", 0)
-    monkeypatch.setattr(Printer, "longest", 0 if is_long else 1_000_000)
+    monkeypatch.setattr(streaming_stores, "LATER", 0 if way == "later" else 1_000)
+    monkeypatch.setattr(Printer, "longest", 1_000_000 if way == "at once" else 0)
     monkeypatch.setattr(Printer, "segment", 5)
-    assert ("%both = alloca" in to_llvm(program(size), Lanes(dtype, width))) == is_long
+    text = to_llvm(program(size), Lanes(dtype, width))
+    assert ("%both = alloca" in text) == (way == "later")
+    assert ("%firsts = alloca" in text) == (way == "in pairs")
     entry = compiled(size, dtype, width, monkeypatch)
     block = 64 // np.gcd(64, size * np.dtype(DTYPES[dtype]).itemsize) * width
     x = np.random.default_rng(size).integers(-99, 99, (2 * block + 3, 7)).astype(DTYPES[dtype])
@@ -104,6 +106,14 @@ def test_short_rows_of_long_code_are_written_at_once(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Printer, "longest", 0)
     for size in (streaming_stores.LATER - 1, streaming_stores.LATER):
         assert ("%both = alloca" in to_llvm(program(size), Lanes("f64", 8))) == (size >= streaming_stores.LATER)
+
+
+def test_phases_go_on_from_pair_to_pair(monkeypatch: pytest.MonkeyPatch):
+    """If each pair began with the first phase, the same rows would be computed again and again."""
+    monkeypatch.setattr(Printer, "longest", 0)
+    text = to_llvm(program(streaming_stores.LATER - 1), Lanes("f64", 8))
+    assert "%phase = phi i64 [%first_phase, %begin], [%phase_next, %fill]" in text
+    assert "%first_phase = phi i64 [0, %entry], [%phase_next, %filled]" in text
 
 
 def test_a_nan_stays_in_its_row(monkeypatch: pytest.MonkeyPatch):
