@@ -1,5 +1,6 @@
 import gc
 import os
+import signal
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import product
@@ -23,6 +24,13 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("KNUCKLE_CACHE_DIR", str(of_the_run / "kernels"))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _interruptible() -> None:
+    """A shell has what runs in the background ignore Ctrl-C, and so would all that the tests start and interrupt."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,6 +15,7 @@ from knuckle.engine.arrays.base import must_end_in
 from knuckle.engine.calls.function import Function
 from knuckle.engine.calls.numpy_arrays import NumPyArrays
 from knuckle.engine.calls.traced_scalars import composed
+from knuckle.engine.calls.words.batch_or_matrix import named_matrix
 from knuckle.engine.kernels.specialization import Specialization
 from knuckle.model import Model
 from knuckle.scalar import is_inside
@@ -115,13 +116,20 @@ class Control:
             kind = type(cast(Any, result)).__name__
             raise TypeError(f"{self.title} returns a {kind}, and must return an array of shape {shape}")
         if is_inside():
-            return composed(f"what {self.title} returns", result, shape)
+            return composed(f"what {self.title} returns", result, shape, self._way_out)
         array = np.asarray(result, q.dtype)
         if q.ndim > 1:
             must_end_in(f"what {self.title} returns", array.shape, shape)
         elif array.shape != shape:
-            raise ValueError(f"{self.title} returns an array of shape {array.shape}, and must return shape {shape}")
+            said = f"{self.title} returns an array of shape {array.shape}, and must return shape {shape}"
+            raise ValueError(said + self._way_out)
         return array
+
+    @property
+    def _way_out(self) -> str:
+        """What may help where the shape of the result is wrong."""
+        vectors = [name for name in self.parameters if name not in self.matrices]
+        return f"; {named_matrix(vectors[0])}" if vectors and isinstance(self.function, Function) else ""
 
     @property
     def title(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 
 from knuckle.engine.emit import Lanes
+from knuckle.engine.emit.llvm import feedback_loop
 from knuckle.engine.emit.llvm.feedback_loop import Feedback, LoopPrinter, to_loop
 from knuckle.engine.native import machine_code
 from knuckle.engine.trace import Program
@@ -112,6 +114,17 @@ def test_every_so_many_and_the_last_are_kept_however_the_steps_are_cut(keep: int
     np.testing.assert_array_equal(x[:count, 1:], expected[:, at, :2])
     np.testing.assert_array_equal(y[:count, 1:], expected[:, at, 2:])
     np.testing.assert_array_equal(state[:count], expected[:, -1])
+
+
+def test_rows_of_long_steps_are_fetched_beforehand(monkeypatch: pytest.MonkeyPatch):
+    """Those of trajectories side by side; what is fetched beyond an array's end does no harm, at whatever place."""
+    called = re.compile(r"call void @llvm\.prefetch\.p0\(ptr %\w+, i32 ([01])")
+    assert not called.findall(to_loop(SWING, Lanes("f64", 8), PARTS))
+    monkeypatch.setattr(feedback_loop, "LONG_STEP", 0)
+    assert set(called.findall(to_loop(SWING, Lanes("f64", 8), PARTS))) == {"0", "1"}, "for reading, and for writing"
+    assert not called.findall(to_loop(SWING, Lanes("f64", 1), PARTS)), "a single one is foreseen"
+    test_states_follow_each_other("f64", 8, 33)
+    test_rows_may_be_read_and_written_backward()
 
 
 def test_one_value_for_all_trajectories():

@@ -21,6 +21,7 @@ from knuckle.spatial import Matrix, Vector
 
 from .choose_container import package_of, unpacked
 from .traced_scalars import composed
+from .words.batch_or_matrix import must_go_together, warn_if_square
 
 ARGUMENTS: Mapping[str, Callable[[Model], Shape]] = {
     "q": lambda model: (model.nq,),
@@ -208,6 +209,7 @@ class Inferred(Arguments):
         super().__init__(name, signature, fixed)
         self.matrices = frozenset((MATRIX, *matrices))
         self._options = {p.name for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+        self._named_kinds = frozenset(kinds_by_name(self))
 
     @property
     def array_names(self) -> Sequence[str]:
@@ -243,7 +245,17 @@ class Inferred(Arguments):
                     f"{self.name}: the option {name} is a {type(value).__name__}, which cannot be a constant of "
                     "the code; arrays of numbers are no keyword-only arguments"
                 ) from None
+        self._look_at_batches({name: x for name, x in arrays.items() if name not in numbers})
         return Sorted(arrays, options, tuple(numbers), frozenset(weak))
+
+    def _look_at_batches(self, arrays: Mapping[str, tuple[Any, Shape]]) -> None:
+        """An error unless batch axes go together, and a word where a matrix may be meant."""
+        if not any(isinstance(value, np.ndarray) and value.ndim > len(shape) for value, shape in arrays.values()):
+            return
+        batches = {name: _numeric_shape(value)[: -len(shape)] for name, (value, shape) in arrays.items()}
+        others = [name for name in arrays if name not in self.matrices and name not in self._named_kinds]
+        must_go_together(batches, others)
+        warn_if_square(self.name, batches, {name: arrays[name][1][-1] for name in others})
 
     def shapes(self, model: Model, shapes: tuple[Any, ...], named: dict[str, Any]) -> Sorted:
         """Arguments called q, v, a, tau, f_ext, or like q_ref or v0, need no shape."""

@@ -16,25 +16,32 @@ from knuckle.engine.kernels.specialization import Specialization
 from knuckle.engine.trace import Expression
 from knuckle.spatial import Matrix, Vector
 
+from .words.batch_or_matrix import named_matrix
+
 
 class Scalars(Container):
     """Vectors and matrices of scalars, without batch axes."""
 
     def compute(self, text: Text, arrays: Arrays) -> Any:
-        scalars = {name: composed(name, value, shape) for name, (value, shape) in arrays.items()}
+        is_users = isinstance(text, Specialization) and text.is_users
+        scalars = {
+            name: composed(name, value, shape, f"; {named_matrix(name)}" if is_users and len(shape) == 1 else "")
+            for name, (value, shape) in arrays.items()
+        }
         symbolic = any(isinstance(x, Expression) for value in scalars.values() for x in _entries(value))
         on = text.on_symbols if symbolic and isinstance(text, Specialization) else text
         flat, layout = on(scalars)
         return layout.together(flat, put_together)
 
 
-def composed(name: str, value: Any, shape: Shape) -> Vector | Matrix:
+def composed(name: str, value: Any, shape: Shape, way_out: str = "") -> Vector | Matrix:
     """A sequence of scalars as a vector, nested sequences as a matrix; or an error that names the argument."""
     if isinstance(value, Matrix):
         value = value.rows
     array = cast("np.ndarray[Any, Any]", value) if isinstance(value, np.ndarray) else _array(value)
     if array.shape != shape and (array.size or 0 not in shape):
-        raise ValueError(f"{name} has shape {array.shape}, and must have shape {shape}: a kernel's text sees one state")
+        said = f"{name} has shape {array.shape}, and must have shape {shape}: a kernel's text sees one state"
+        raise ValueError(said + (way_out if array.ndim != len(shape) else ""))
     entries: list[Any] = array.tolist()  # of a NumPy array of numbers: Python's
     return Vector(entries) if len(shape) == 1 else Matrix(entries, shape[-1])
 

@@ -15,6 +15,7 @@ from knuckle.engine.calls.arguments import with_shape
 from knuckle.engine.calls.choose_container import unpacked
 from knuckle.engine.calls.numpy_arrays import NumPyArrays, numbers
 from knuckle.engine.calls.trajectory_batches import Clock, Input
+from knuckle.engine.calls.words.batch_or_matrix import warn_if_square
 from knuckle.integrators.starting_state import DEFAULT_DURATION, start_of
 from knuckle.model import Model
 from knuckle.simulation.controls import CONTROLS, MUSCLES, STATE, Control, control_of
@@ -88,6 +89,8 @@ def inputs_of(
         weak |= {name} if type(value) in (int, float) else set()
         single += [name] if is_number else []
     batches = {name: x.shape[:-1] for name, x in state.items()} | {name: x.batch for name, x in others.items()}
+    vectors = {name: others[name].shape[0] for name in parameters if name not in (*single, *matrices, *time_varying)}
+    warn_if_square("parameters", batches, vectors)
     dtype = NumPyArrays(frozenset(weak)).precision({**state, **{name: x.array for name, x in others.items()}})
     return Inputs(
         {name[0]: np.ascontiguousarray(x, dtype) for name, x in state.items()},

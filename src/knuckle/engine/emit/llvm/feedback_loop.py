@@ -25,7 +25,14 @@ from .basic_block import declarations
 from .node_printer import Printer
 from .single_state import OneStateBlocks, SideBySide
 from .vector_lanes import PAGE, Lanes
-from .vector_moves import moves
+from .vector_moves import PREFETCH, moves
+
+
+AHEAD = 2
+"""By how many steps memory is fetched before it is read or written, where steps are long and trajectories side by side:
+their rows are more than a processor foresees."""
+LONG_STEP = 1000
+"""Nodes of a program from which on that is worth it."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +104,7 @@ class LoopPrinter(Printer):
         given = "".join(f", ptr noalias %in{x.number}, i64 %stride{x.number}, i64 %pace{x.number}" for x in others)
         given += "".join(f", ptr noalias %kept{p}, i64 %reach{p}, i64 %gap{p}" for p in range(len(feedback.kept)))
         lines = "\n".join
-        return f"""{lines([self.declarations(), *self.blocks.texts()])}
+        return f"""{lines([self.declarations(), PREFETCH, *self.blocks.texts()])}
 define void @{name}(i64 %start, i64 %end, i64 %first, i64 %stop, i64 %row, i64 %due, i64 %keep, i64 %total,
     ptr noalias %state{given}) {{
 entry:
@@ -174,7 +181,8 @@ done:
             lines += [
                 f"  %ahead{k} = mul i64 %s, %pace{k}",
                 f"  %here{k} = getelementptr {self.lanes.scalar}, ptr %in{k}, i64 %ahead{k}",
-                *self._moved(tag, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True),
+                f"  %coming{k} = mul i64 %pace{k}, {AHEAD}",
+                *self._moved(tag, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True, ahead=f"%coming{k}"),
             ]
         return lines
 
@@ -205,14 +213,22 @@ done:
                 lines += [
                     f"  %kept_ahead{p} = mul i64 %r, %gap{p}",
                     f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
-                    *self._moved(f"kept{p}", size, f"%kept_here{p}", f"%reach{p}", first, gather=False),
+                    f"  %kept_coming{p} = mul i64 %gap{p}, {AHEAD}",
+                    *self._moved(
+                        f"kept{p}", size, f"%kept_here{p}", f"%reach{p}", first, gather=False,
+                        ahead=f"%kept_coming{p}",
+                    ),
                 ]
                 label = f"kept{p}_done"
             first += size
         return lines, label
 
-    def _moved(self, tag: str, size: int, array: str, stride: str, first: int, *, gather: bool) -> list[str]:
-        return moves(self.lanes, tag, size, array, stride, "gathered", first, gather=gather, table=None)
+    def _moved(
+        self, tag: str, size: int, array: str, stride: str, first: int, *, gather: bool, ahead: str | None = None
+    ) -> list[str]:
+        is_foreseen = self.lanes.width == 1 or len(self.program.nodes) < LONG_STEP
+        ahead = None if is_foreseen else ahead
+        return moves(self.lanes, tag, size, array, stride, "gathered", first, gather=gather, table=None, ahead=ahead)
 
 
 class SingleLoopPrinter(SideBySide, LoopPrinter):

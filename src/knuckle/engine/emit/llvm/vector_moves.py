@@ -57,6 +57,7 @@ def moves(
     table: str | None,
     apart: str | None = None,
     zeros: str | None = None,
+    ahead: str | None = None,
 ) -> list[str]:
     """Lines that gather W rows of `array` into the vectors of `buffer`, or scatter them back.
 
@@ -72,6 +73,7 @@ def moves(
         table: the vector of each entry, if it is not the next one.
         apart: how many rows apart those of one vector are; None for rows that follow each other.
         zeros: how many entries that are always zero begin at each, if there are any: those are only written.
+        ahead: how many entries further on what comes next is, which is fetched meanwhile.
     """
     T, W = lanes.scalar, lanes.width
     w = min(W, PIECE // lanes.bytes, 1 << (size.bit_length() - 1))
@@ -86,6 +88,8 @@ def moves(
 
     def tile(at: str, far: list[str]) -> None:
         """The entries from `at` on, of rows that are at `far`."""
+        for p in far if ahead else ():
+            lines.add(prefetch(put(f"getelementptr {T}, ptr {p}, i64 {ahead}"), for_writing=not gather))
         near: list[str] = []
         for entry in range(w):
             slot = put(f"add i64 {at}, {entry if table else first + entry}")
@@ -148,6 +152,14 @@ def moves(
     loop(f"{tag}_tile", f"{tag}_apart", [row(lane) for lane in range(W)])
     lines.block(f"{tag}_done")
     return lines.lines
+
+
+PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+
+
+def prefetch(place: str, *, for_writing: bool) -> str:
+    """A line that has the memory at a place fetched into the nearest cache; the place may be anywhere."""
+    return f"call void @llvm.prefetch.p0(ptr {place}, i32 {int(for_writing)}, i32 3, i32 1)"
 
 
 def _side_by_side(pieces: list[str], w: int, T: str, put: Callable[[str], str]) -> str:
