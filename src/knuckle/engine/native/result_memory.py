@@ -11,6 +11,8 @@ from __future__ import annotations
 import contextlib
 import math
 import mmap
+import sys
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -95,8 +97,9 @@ class _Lease:
         self._block, self._blocks = block, blocks
         self.__array_interface__ = {"shape": shape, "typestr": dtype.str, "data": (block.address, False), "version": 3}
 
-    def __del__(self) -> None:
-        self._blocks.give_back(self._block)
+    def __del__(self, is_ending: Callable[[], bool] = sys.is_finalizing) -> None:
+        if not is_ending():  # when what giving back needs may be gone
+            self._blocks.give_back(self._block)
 
 
 def empty(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:

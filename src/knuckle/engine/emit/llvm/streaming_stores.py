@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import gcd
 
 from .vector_lanes import Lanes
-from .vector_moves import Lines, turned_over
+from .vector_moves import Lines, side_by_side, turned_over
 
 LINE = 64
 """Bytes of a line of memory."""
@@ -169,7 +169,7 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     """
     T, V, n = lanes.scalar, lanes.vector, size
     w, E = PIECE // lanes.bytes, LINE // lanes.bytes
-    piece = f"<{w} x {T}>"
+    whole_line = f"<{E} x {T}>"
     lines = Lines("  ", "%x")
     put = lines.put
     for k, field in enumerate(PENDING[:-1]):
@@ -187,8 +187,8 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     lines.block("fresh")
     lines.add(f"br i1 {put(f'icmp eq i64 {head}, 0')}, label %tiles, label %head")
 
-    def line(k: str) -> Iterator[tuple[int, int, str]]:
-        """The entries from k on: the lane, how far from k, and the entries there; all of a lane before the next."""
+    def line(k: str) -> Iterator[tuple[int, str]]:
+        """The entries from k on: the lane, and a line of them there; all lanes, in order."""
         columns: list[str] = []
         for entry in range(E):
             at = put(f"getelementptr i32, ptr %places, i64 {put(f'add i64 {k}, {entry}')}")
@@ -196,33 +196,29 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
             columns.append(put(f"getelementptr {V}, ptr %results, i64 {place}"))
         for first in range(0, lanes.width, w):
             here = [put(f"getelementptr {T}, ptr {p}, i64 {first}") for p in columns]
-            parts = [put(f"load {piece}, ptr {p}, align {PIECE}") for p in here]
-            tiles = [turned_over(parts[entry : entry + w], piece, put) for entry in range(0, E, w)]
-            for j in range(w):
-                for t, tile in enumerate(tiles):
-                    yield first + j, t * w, tile[j]
+            parts = [put(f"load <{w} x {T}>, ptr {p}, align {PIECE}") for p in here]
+            beside = [side_by_side([parts[entry], parts[entry + w]], w, T, put) for entry in range(w)]
+            for j, x in enumerate(turned_over(beside, whole_line, put)):
+                yield first + j, x
 
-    def whole(k: str, values: Iterable[tuple[int, int, str]]) -> None:
+    def whole(k: str, values: Iterable[tuple[int, str]]) -> None:
         """A line of every row."""
-        for lane, t, x in values:
-            at = put(f"getelementptr {T}, ptr {put(f'getelementptr {T}, ptr {rows[lane]}, i64 {k}')}, i64 {t}")
-            lines.add(f"store {piece} {x}, ptr {at}, align {PIECE}, !nontemporal !0")
+        for lane, x in values:
+            at = put(f"getelementptr {T}, ptr {rows[lane]}, i64 {k}")
+            lines.add(f"store {whole_line} {x}, ptr {at}, align {LINE}, !nontemporal !0")
 
-    def carry(lane: int, t: int) -> str:
-        """Where a piece of the carried line of a lane is."""
-        return put(f"getelementptr {T}, ptr %carried, i64 {lane * E + t}")
+    def carry(lane: int) -> str:
+        """Where the carried line of a lane is."""
+        return put(f"getelementptr {T}, ptr %carried, i64 {lane * E}")
 
-    def joined(k: str) -> Iterator[tuple[int, int, str]]:
+    def joined(k: str) -> Iterator[tuple[int, str]]:
         """The first line: what was carried over, and the first entries of this row."""
-        one = put(f"insertelement <{w} x i64> undef, i64 {head}, i32 0")
-        heads = put(f"shufflevector <{w} x i64> {one}, <{w} x i64> undef, <{w} x i32> zeroinitializer")
-        masks = {
-            t: put(f"icmp ult <{w} x i64> <{', '.join(f'i64 {n}' for n in range(t, t + w))}>, {heads}")
-            for t in range(0, E, w)
-        }
-        for lane, t, x in line(k):
-            old = put(f"load {piece}, ptr {carry(lane, t)}, align {PIECE}")
-            yield lane, t, put(f"select <{w} x i1> {masks[t]}, {piece} {old}, {piece} {x}")
+        one = put(f"insertelement <{E} x i64> undef, i64 {head}, i32 0")
+        heads = put(f"shufflevector <{E} x i64> {one}, <{E} x i64> undef, <{E} x i32> zeroinitializer")
+        mask = put(f"icmp ult <{E} x i64> <{', '.join(f'i64 {n}' for n in range(E))}>, {heads}")
+        for lane, x in line(k):
+            old = put(f"load {whole_line}, ptr {carry(lane)}, align {LINE}")
+            yield lane, put(f"select <{E} x i1> {mask}, {whole_line} {old}, {whole_line} {x}")
 
     lines.block("head")
     whole(start, joined(start))
@@ -244,7 +240,7 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     whole("%k", line("%k"))
     lines.add("br label %tiles")
     lines.block("zeros")
-    whole("%k", ((lane, t, "zeroinitializer") for lane in range(lanes.width) for t in range(0, E, w)))
+    whole("%k", ((lane, "zeroinitializer") for lane in range(lanes.width)))
     lines.add("br label %tiles")
     lines.block("pause")
     lines.add("store i64 %k, ptr %entry_at")
@@ -253,8 +249,8 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     lines.add(f"store i64 {NOTHING}, ptr %entry_at")
     lines.add(f"br i1 {put(f'icmp eq i64 %k, {n}')}, label %done, label %tail")
     lines.block("tail")
-    for lane, t, x in line("%k"):
-        lines.add(f"store {piece} {x}, ptr {carry(lane, t)}, align {PIECE}")
+    for lane, x in line("%k"):
+        lines.add(f"store {whole_line} {x}, ptr {carry(lane)}, align {LINE}")
     lines.add("br label %done")
     lines.block("done")
     return f"""

@@ -99,7 +99,7 @@ def moves(
             near.append(put(f"getelementptr {lanes.vector}, ptr %{buffer}, i64 {slot}"))
         if gather:
             pieces = [put(f"load <{w} x {T}>, ptr {p}, align {lanes.bytes}") for p in far]
-            beside = [_side_by_side(pieces[j::w], w, T, put) for j in range(w)]
+            beside = [side_by_side(pieces[j::w], w, T, put) for j in range(w)]
             for p, x in zip(near, turned_over(beside, lanes.vector, put), strict=True):
                 lines.add(f"store {lanes.vector} {x}, ptr {p}")
         else:
@@ -162,7 +162,7 @@ def prefetch(place: str, *, for_writing: bool) -> str:
     return f"call void @llvm.prefetch.p0(ptr {place}, i32 {int(for_writing)}, i32 3, i32 1)"
 
 
-def _side_by_side(pieces: list[str], w: int, T: str, put: Callable[[str], str]) -> str:
+def side_by_side(pieces: list[str], w: int, T: str, put: Callable[[str], str]) -> str:
     """Vectors of w numbers put together to one."""
     while len(pieces) > 1:
         numbers = ", ".join(f"i32 {n}" for n in range(2 * w))
