@@ -103,6 +103,17 @@ def test_what_is_kept_makes_room(blocks: result_memory.Blocks, monkeypatch: pyte
     assert result_memory.empty((4 * LARGE[0],), DOUBLE).size == 4 * LARGE[0]
 
 
+def test_nothing_is_given_back_when_the_interpreter_ends(monkeypatch: pytest.MonkeyPatch):
+    """What giving back needs may be gone by then: an array of a script would leave with an error."""
+    monkeypatch.setattr(result_memory, "MOST", None)
+    lease = result_memory.empty(LARGE, DOUBLE).base
+    assert isinstance(lease, result_memory._Lease)
+    with pytest.raises(TypeError):
+        lease.__del__()
+    lease.__del__(lambda: True)
+    monkeypatch.undo()
+
+
 def test_threads_never_share_a_block():
     wrong: list[int] = []
 

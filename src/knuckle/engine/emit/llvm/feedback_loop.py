@@ -27,7 +27,6 @@ from .single_state import OneStateBlocks, SideBySide
 from .vector_lanes import PAGE, Lanes
 from .vector_moves import PREFETCH, moves
 
-
 AHEAD = 2
 """By how many steps memory is fetched before it is read or written, where steps are long and trajectories side by side:
 their rows are more than a processor foresees."""
@@ -215,7 +214,12 @@ done:
                     f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
                     f"  %kept_coming{p} = mul i64 %gap{p}, {AHEAD}",
                     *self._moved(
-                        f"kept{p}", size, f"%kept_here{p}", f"%reach{p}", first, gather=False,
+                        f"kept{p}",
+                        size,
+                        f"%kept_here{p}",
+                        f"%reach{p}",
+                        first,
+                        gather=False,
                         ahead=f"%kept_coming{p}",
                     ),
                 ]

@@ -23,7 +23,7 @@ from .vector_moves import Lines, side_by_side, turned_over
 LINE = 64
 """Bytes of a line of memory."""
 PIECE = 32
-"""Bytes that are written at a time: two pieces fill a line, and turn over faster than lines."""
+"""Bytes of a vector that are turned over at a time: two pieces are a line, and turn over faster than a whole one."""
 ENTRIES = 128
 """Entries of a row that is worth this; shorter ones are mostly ends."""
 LATER = 512
