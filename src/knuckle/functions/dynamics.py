@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal
@@ -23,6 +24,8 @@ from knuckle.algorithms.loops import constrained_motion
 from knuckle.algorithms.loops.independent_variables import Choice, expressed
 from knuckle.engine.calls.function import Array, function
 from knuckle.engine.differentiate.derivative_rules import Implicit
+from knuckle.engine.differentiate.own_slopes import OwnResponse, OwnSlopes
+from knuckle.engine.trace.regions import MarkedModel
 from knuckle.model import Model
 from knuckle.public_names import public
 from knuckle.spatial import Matrix, Vector, with_rule
@@ -63,9 +66,34 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, f_e
     Returns:
         τ (..., nv), which includes what joint damping, friction, springs, rotors and force elements take.
     """
+    return _with_own_slopes(_inverse_dynamics, model, q, v, a, f_ext=f_ext)
+
+
+def _inverse_dynamics(model: Model, q: Any, v: Any, a: Any, f_ext: Any) -> Any:
     Q, V, A = model.positions(q), model.velocities(q, v), model.accelerations(q, v, a)
     tau = rnea.inverse_dynamics(model, Q, V, A, all_wrenches(model, Q, V, f_ext))
     return model.forces(q, plus(tau, resistance.resistance(model, Q, V, A))) + added_force(model, q, v, a)
+
+
+def _with_own_slopes(text: Callable[..., Any], model: Model, *motion: Any, f_ext: Any) -> Any:
+    """Forces of a motion (q, v) or (q, v, a), with the derivatives that have equations of their own (`SLOPES`)."""
+    if isinstance(model, MarkedModel):  # whose derivatives keep the loops over bodies
+        return text(model, *motion, f_ext)
+    nq, nv, given = model.nq, model.nv, len(motion) - 1
+
+    def slopes(model: Model, x: Vector) -> tuple[Matrix, ...]:
+        q, v, a = x[:nq], x[nq : nq + nv], x[nq + nv : nq + 2 * nv] if given > 1 else Vector.zero(nv)
+        forces = _wrench_rows(model, x[nq + given * nv :]) if f_ext is not None else None
+        derivatives = importlib.import_module(SLOPES).inverse_dynamics.reference(model, q, v, a, forces)
+        return tuple(derivatives[: 1 + given])
+
+    return with_rule(partial(text, model), OwnSlopes(model, slopes, given))(*map(as_vector, motion), f_ext)
+
+
+def _wrench_rows(model: Model, numbers: Vector) -> Matrix:
+    """Wrenches on all bodies from numbers in a row."""
+    size = model.algebra.dimension
+    return Matrix((numbers[k : k + size] for k in range(0, model.nb * size, size)), size)
 
 
 @public
@@ -144,13 +172,12 @@ def _by_constraint_forces(model: Model, stabilization: float | None, has_forces:
     return Implicit(model, residual, solve)
 
 
-def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
+def _by_inverse_dynamics(model: Model, has_forces: bool) -> OwnResponse:
     """Derivatives of the acceleration a from τ = ID(q, v, a): H ȧ = τ̇ − ∂ID, with one factorisation for all."""
-    nq, nv, size = model.nq, model.nv, model.algebra.dimension
+    nq, nv = model.nq, model.nv
 
     def residual(model: Model, x: Vector, y: Vector) -> Vector:
-        rows = x[nq + 2 * nv :]
-        f_ext = Matrix((rows[k : k + size] for k in range(0, len(rows), size)), size) if has_forces else None
+        f_ext = _wrench_rows(model, x[nq + 2 * nv :]) if has_forces else None
         force = inverse_dynamics.reference(model, x[:nq], x[nq : nq + nv], y, f_ext)
         return as_vector(force) - x[nq + nv : nq + 2 * nv]
 
@@ -161,7 +188,12 @@ def _by_inverse_dynamics(model: Model, has_forces: bool) -> Implicit:
         factors = _factors(model, mass_matrix.reference(model, q))
         return [factors(b) for b in sides]
 
-    return Implicit(model, residual, solve)
+    def rates(model: Model, x: Vector, *of_arguments: Any) -> Any:
+        q, v, tau = x[:nq], x[nq : nq + nv], x[nq + nv : nq + 2 * nv]
+        f_ext = _wrench_rows(model, x[nq + 2 * nv :]) if has_forces else None
+        return importlib.import_module(SLOPES).acceleration_rates(model, q, v, tau, f_ext, *of_arguments)
+
+    return OwnResponse(model, residual, solve, rates)
 
 
 def _response(model: Model, q: Any, force: Any) -> Any:
@@ -275,6 +307,10 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike) -> Array:
 def bias_force(model: Model, q: ArrayLike, v: ArrayLike, f_ext: ArrayLike | None = None) -> Array:
     """C (..., nv): the joint forces of no acceleration. Gravity, velocity, friction, force elements and external forces
     (RBDA 3.1)."""
+    return _with_own_slopes(_bias_force, model, q, v, f_ext=f_ext)
+
+
+def _bias_force(model: Model, q: Any, v: Any, f_ext: Any) -> Any:
     Q, V = model.positions(q), model.velocities(q, v)
     C = rnea.inverse_dynamics(model, Q, V, drift(model, q, v), all_wrenches(model, Q, V, f_ext))
     return model.forces(q, plus(C, resistance.resistance(model, Q, V))) + added_force(model, q, v)

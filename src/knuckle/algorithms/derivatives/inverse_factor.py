@@ -29,10 +29,14 @@ class InverseFactor(NamedTuple):
                 y[k] = y[k] + w * x
         return Vector(sum((w * y[k] for k, w in row.items()), ZERO) for row in self.W)
 
+    def solve_rows(self, B: list[SparseRow]) -> list[SparseRow]:
+        """The rows of H⁻¹ B."""
+        return product(self.W, product(transposed(self.scaled, len(B)), B))
+
     def solve_all(self, B: Matrix) -> Matrix:
         """H⁻¹ B."""
-        y = product(transposed(self.scaled, B.nrows), rows_of(B))
-        return Matrix(([row.get(k, ZERO) for k in range(B.ncols)] for row in product(self.W, y)), B.ncols)
+        rows = self.solve_rows(rows_of(B))
+        return Matrix(([row.get(k, ZERO) for k in range(B.ncols)] for row in rows), B.ncols)
 
     def solve_both(self, B: Matrix, C: Matrix) -> tuple[Matrix, Matrix]:
         """H⁻¹ B and H⁻¹ C, by one product."""

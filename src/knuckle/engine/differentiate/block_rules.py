@@ -17,6 +17,7 @@ from knuckle.spatial.linear.sparse_rows import SparseRow, product
 
 from .derivative_rules import chained
 from .influence import influential
+from .own_slopes import add_to, only
 from .sweep import ON_SCALARS, Columns, Sweep
 
 if TYPE_CHECKING:
@@ -102,24 +103,42 @@ class OfCalled(BlockRule):
 
 
 class OfRuled(BlockRule):
-    """A piece that has a rule of its own."""
+    """A piece that has a rule of its own; where that is not for some directions, the operations that it is made of."""
 
     def values(self, sweep: Sweep, block: Ruled, operands: list[Any]) -> list[Any]:
-        loops = None if sweep.stretches is None else sweep.stretches.within(block.stretches)
-        return Sweep(block.body, operands, sweep.pieces, loops).outputs
+        return self._body(sweep, block, operands).outputs
 
     def pushed(self, sweep: Sweep, i: int, block: Ruled, rates: list[Columns]) -> Sequence[Columns]:
-        if not any(rates):
+        directions = set[int]().union(*rates)
+        if not directions:
             return ()
         if sweep.stretches is not None:
             sweep.stretches.after(i)
-        return self._rule(sweep, block).pushed(_operands(sweep, i), sweep.values[i], rates)
+        rule, operands = self._rule(sweep, block), _operands(sweep, i)
+        known = rule.directions(operands, rates)
+        if known == directions:
+            return rule.pushed(operands, sweep.values[i], rates)
+        others = self._body(sweep, block, operands).pushed(dict(enumerate(only(rates, directions - known))))
+        if not known:
+            return others
+        found = [dict(row) for row in rule.pushed(operands, sweep.values[i], only(rates, known))]
+        add_to(found, others)
+        return found
 
     def pulled(self, sweep: Sweep, i: int, block: Ruled, weights: Mapping[int, Any], gathered: Gathered) -> None:
         all_weights = [weights.get(k, ZERO) for k in range(block.outputs)]
-        found = self._rule(sweep, block).pulled(_operands(sweep, i), sweep.values[i], all_weights)
+        rule, operands = self._rule(sweep, block), _operands(sweep, i)
+        found = rule.pulled(operands, sweep.values[i], all_weights)
+        if found is None:
+            found = self._body(sweep, block, operands).pulled(all_weights)
         for k, weight in found.items():
             gathered.add(sweep.program.nodes[i].b[k], weight)
+
+    @staticmethod
+    def _body(sweep: Sweep, block: Ruled, operands: list[Any]) -> Sweep:
+        """The operations that the piece is made of."""
+        loops = None if sweep.stretches is None else sweep.stretches.within(block.stretches)
+        return Sweep(block.body, operands, sweep.pieces, loops)
 
     @staticmethod
     def _rule(sweep: Sweep, block: Ruled) -> DerivativeRule:

@@ -31,9 +31,14 @@ class DerivativeRule(ABC):
     def pushed(self, inputs: list[Any], results: Sequence[Any], rates: list[Columns]) -> Sequence[Columns]:
         """The derivatives of the results, by those of the inputs."""
 
-    @abstractmethod
-    def pulled(self, inputs: list[Any], results: Sequence[Any], weights: list[Any]) -> Mapping[int, Any]:
-        """The derivatives of the sum of the results, each times a weight, by the inputs."""
+    def pulled(self, inputs: list[Any], results: Sequence[Any], weights: list[Any]) -> Mapping[int, Any] | None:
+        """The derivatives of the sum of the results, each times a weight, by the inputs; None if they are those of the
+        operations that the piece is made of."""
+        return None
+
+    def directions(self, inputs: list[Any], rates: list[Columns]) -> set[int]:
+        """Those that it is for; along the others go the operations that the piece is made of."""
+        return set[int]().union(*rates)
 
     def with_symbols(self) -> DerivativeRule:
         """The rule for inputs that end with the symbols it knows of."""
@@ -45,24 +50,18 @@ class DerivativeRule(ABC):
 
 
 @dataclass(frozen=True)
-class Implicit(DerivativeRule):
-    """Results y that solve r(x, y) = 0 for the arguments x: ∂r/∂y ẏ = −∂r/∂x ẋ, with a symmetric ∂r/∂y.
+class OfModel(DerivativeRule):
+    """A rule about a mechanism, whose parameters may be symbols: inputs are its arguments, and then those.
 
     Attributes:
-        model: the mechanism, whose parameters may be symbols.
-        residual: r of the model, the arguments and the results in a row.
-        solve: the solutions of ∂r/∂y z = b for the model, the arguments and some b.
+        model: the mechanism.
         symbols: the parameters of the model by which there are derivatives too.
     """
 
-    is_solving = True
-
     model: Model
-    residual: Callable[[Model, Vector, Vector], Vector]
-    solve: Callable[[Model, Vector, list[Vector]], list[Vector]]
-    symbols: tuple[Any, ...] = ()
+    symbols: tuple[Any, ...] = dataclasses.field(default=(), kw_only=True)
 
-    def with_symbols(self) -> Implicit:
+    def with_symbols(self) -> OfModel:
         met: dict[tuple[int, int], Expression] = {}
 
         def note(x: Any) -> Any:
@@ -73,10 +72,7 @@ class Implicit(DerivativeRule):
         self.model.with_scalars(note)
         return dataclasses.replace(self, symbols=tuple(met.values()))
 
-    def keeping_loops(self, graph: MarkedGraph) -> Implicit:
-        return dataclasses.replace(self, model=marked(self.model, graph))
-
-    def _apart(self, model: Model, inputs: Sequence[Any]) -> tuple[Model, Vector]:
+    def apart(self, model: Model, inputs: Sequence[Any]) -> tuple[Model, Vector]:
         """The model with its parameters, and the arguments, from all inputs."""
         if not self.symbols:
             return model, Vector(inputs)
@@ -88,12 +84,30 @@ class Implicit(DerivativeRule):
 
         return model.with_scalars(value_of), Vector(inputs[:count])
 
+
+@dataclass(frozen=True)
+class Implicit(OfModel):
+    """Results y that solve r(x, y) = 0 for the arguments x: ∂r/∂y ẏ = −∂r/∂x ẋ, with a symmetric ∂r/∂y.
+
+    Attributes:
+        residual: r of the model, the arguments and the results in a row.
+        solve: the solutions of ∂r/∂y z = b for the model, the arguments and some b.
+    """
+
+    is_solving = True
+
+    residual: Callable[[Model, Vector, Vector], Vector]
+    solve: Callable[[Model, Vector, list[Vector]], list[Vector]]
+
+    def keeping_loops(self, graph: MarkedGraph) -> Implicit:
+        return dataclasses.replace(self, model=marked(self.model, graph))
+
     def _sweep(self, inputs: list[Any], results: Sequence[Any]) -> Sweep:
         """The residual at the results."""
         sizes = {"x": (len(inputs),), "y": (len(results),)}
 
         def text(model: Model = self.model, *, x: Vector, y: Vector) -> Vector:
-            return self.residual(*self._apart(model, list(x)), y)
+            return self.residual(*self.apart(model, list(x)), y)
 
         def unpack(r: Vector) -> tuple[list[Any], tuple[int, ...]]:
             return list(r), (len(r),)
@@ -107,12 +121,12 @@ class Implicit(DerivativeRule):
         rows = self._sweep(inputs, results).pushed(dict(enumerate(rates)))
         directions = sorted(set[int]().union(*rows))
         columns = self.solve(
-            *self._apart(self.model, inputs), [Vector(-row.get(c, 0) for row in rows) for c in directions]
+            *self.apart(self.model, inputs), [Vector(-row.get(c, 0) for row in rows) for c in directions]
         )
         return [dict(zip(directions, entries, strict=True)) for entries in zip(*columns, strict=True)]
 
     def pulled(self, inputs: list[Any], results: Sequence[Any], weights: list[Any]) -> Mapping[int, Any]:
-        (adjoint,) = self.solve(*self._apart(self.model, inputs), [Vector(weights)])
+        (adjoint,) = self.solve(*self.apart(self.model, inputs), [Vector(weights)])
         found = self._sweep(inputs, results).pulled([-a for a in adjoint])
         return {k: weight for k, weight in found.items() if k < len(inputs)}
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, TypeAlias
 
 from numpy.typing import ArrayLike
 
 from knuckle.algorithms.derivatives import coupling_slopes, passive_slopes
 from knuckle.algorithms.derivatives.coupling_slopes import ReducedSlopes
-from knuckle.algorithms.derivatives.inverse_factor import inverse_factor
+from knuckle.algorithms.derivatives.inverse_factor import InverseFactor, inverse_factor
 from knuckle.algorithms.derivatives.inverse_slopes import (
     BodySlopes,
     body_slopes,
@@ -20,6 +20,9 @@ from knuckle.algorithms.derivatives.inverse_slopes import (
 from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
 from knuckle.engine.calls.function import Array, named_function
+from knuckle.engine.differentiate.derivative_rules import chained
+from knuckle.engine.differentiate.own_slopes import add_to
+from knuckle.engine.differentiate.sweep import Columns
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.functions.line_inertia import added_force, added_inertia
 from knuckle.functions.loops.closed_response import tree_parents
@@ -29,8 +32,12 @@ from knuckle.model import Model
 from knuckle.public_names import public_in
 from knuckle.scalar import ZERO
 from knuckle.spatial import Matrix, Vector
+from knuckle.spatial.linear.sparse_rows import rows_of
 
 from .dual_jacobians import slopes_of
+
+Rates: TypeAlias = Sequence[Columns]
+"""Derivatives of scalars in some directions."""
 
 
 class InverseDynamicsDerivatives(NamedTuple):
@@ -87,14 +94,55 @@ def forward_dynamics(
     Returns:
         `q`, `v` and `tau`: ∂a/∂q, ∂a/∂v and ∂a/∂τ (..., nv, nv).
     """
-    factor = inverse_factor(mass_matrix.reference(model, q), tree_parents(model))
-    a = factor.solve(as_vector(tau) - _bias_force(model, q, v, f_ext))
-    tree, free = _Tree.of(model, q, v, a), _free_joints(model)
-    bodies = body_slopes(model, tree.q, tree.v, tree.a, wrenches(model, f_ext))
-    by_q, by_v, _ = _slopes(model, q, v, a, tree, bodies.without_accelerations(free, model.algebra.Motion))
-    own_q, own_v = (model.square(q, {(i, i): part[i].matrix for i in free}) for part in (bodies.R, bodies.W))
+    factor, by_q, by_v, own_q, own_v = _Response.of(model, q, v, tau, f_ext)
     found_q, found_v = factor.opposite.solve_both(by_q, by_v)
     return ForwardDynamicsDerivatives(found_q - own_q, found_v - own_v, factor.inverse())
+
+
+def acceleration_rates(
+    model: Model, q: Any, v: Any, tau: Any, f_ext: Any, of_q: Rates, of_v: Rates, of_tau: Rates
+) -> list[dict[int, Any]]:
+    """The derivatives of the acceleration in some directions, by those of q along the velocity variables, v and τ.
+
+    They are solved for together, so that forces which change in all directions take no more than others.
+    """
+    response = _Response.of(model, q, v, tau, f_ext)
+    sides: list[dict[int, Any]] = [{c: -x for c, x in row.items()} for row in of_tau]
+    own: list[dict[int, Any]] = [{} for _ in sides]
+    for by, itself, rates in ((response.by_q, response.own_q, of_q), (response.by_v, response.own_v, of_v)):
+        add_to(sides, chained(rows_of(by), rates))
+        add_to(own, chained(rows_of(-itself), rates))
+    found = [dict(row) for row in response.factor.opposite.solve_rows(sides)]
+    add_to(found, own)
+    return found
+
+
+class _Response(NamedTuple):
+    """What accelerations take: those of free joints by themselves, and all others −H⁻¹ times the change of forces.
+
+    Attributes:
+        factor: H⁻¹.
+        by_q: the change of forces with q, but for what accelerations of free joints take.
+        by_v: that with v.
+        own_q: the change of these accelerations with q.
+        own_v: that with v.
+    """
+
+    factor: InverseFactor
+    by_q: Matrix
+    by_v: Matrix
+    own_q: Matrix
+    own_v: Matrix
+
+    @classmethod
+    def of(cls, model: Model, q: Any, v: Any, tau: Any, f_ext: Any) -> _Response:
+        factor = inverse_factor(mass_matrix.reference(model, q), tree_parents(model))
+        a = factor.solve(as_vector(tau) - _bias_force(model, q, v, f_ext))
+        tree, free = _Tree.of(model, q, v, a), _free_joints(model)
+        bodies = body_slopes(model, tree.q, tree.v, tree.a, wrenches(model, f_ext))
+        by_q, by_v, _ = _slopes(model, q, v, a, tree, bodies.without_accelerations(free, model.algebra.Motion))
+        own = (model.square(q, {(i, i): part[i].matrix for i in free}) for part in (bodies.R, bodies.W))
+        return cls(factor, by_q, by_v, *own)
 
 
 class _Tree(NamedTuple):

@@ -1,0 +1,106 @@
+"""Dynamics inside kernels: differentiated by their own equations, in whatever directions their arguments change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import knuckle as kn
+from knuckle.engine.calls.function import Function
+from knuckle.engine.differentiate import own_slopes
+from knuckle.model.edit import attach
+from knuckle.spatial import Inertia
+
+from .cases import MECHANISMS
+
+POINT = ((0.0, 0.0, 0.0),) * 3
+NONE = 10**9
+"""Directions that no call has."""
+
+
+def _driven(model: kn.Model, v: Any, q: Any, gain: Any) -> Any:
+    return gain * np.sin(v) - 0.3 * v + 0.1 * (q @ q)
+
+
+@kn.kernel
+def servo(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
+    """Accelerations that change with everything; the result once more with others."""
+    tau = kn.inverse_dynamics(model, q, v, a + _driven(model, v, q, gain))
+    return tau, gain * kn.bias_force(model, q, 2.0 * v)
+
+
+@kn.kernel
+def driven(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
+    return kn.forward_dynamics(model, q, v, _driven(model, v, q, gain) - a) * gain
+
+
+@kn.kernel
+def moved(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
+    """At positions that are no argument."""
+    q = kn.integrate(model, q, 0.1 * v)
+    return kn.forward_dynamics(model, q, v, gain * a), kn.inverse_dynamics(model, q, a, v)
+
+
+@kn.kernel
+def heavier(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
+    """By a parameter of the model too."""
+    load = attach(model, model.frame_names[-1], Inertia.of(gain, (0.0, 0.02, 0.1), POINT))
+    return kn.forward_dynamics(load, q, v, a), kn.inverse_dynamics(load, q, v, a)
+
+
+@kn.kernel
+def pushed(model: kn.Model, q: Any, v: Any, a: Any, gain: Any, f_ext: Any) -> Any:
+    """Under forces that change as well."""
+    return kn.forward_dynamics(model, q, v, a, gain * f_ext), kn.inverse_dynamics(model, q, v, a, f_ext)
+
+
+KERNELS = {f.__name__: f for f in (servo, driven, moved, heavier, pushed)}
+
+
+def _arguments(model: kn.Model, q: Any, f: Function[..., Any]) -> dict[str, Any]:
+    rng = np.random.default_rng(5)
+    v, a = rng.normal(size=(2, model.nv))
+    forces = {"f_ext": rng.normal(size=(model.nb, 6))} if f is pushed else {}
+    return {"q": q, "v": v, "a": a, "gain": 0.7, **forces}
+
+
+def _jacobian(f: Function[..., Any], model: kn.Model, values: dict[str, Any], wrt: tuple[str, ...]) -> Any:
+    """All entries, by the operations that remain."""
+    program = f.derivatives.by("jacobian", wrt).program(model, **{name: np.shape(x) for name, x in values.items()})
+    numbers = [float(x) for value in values.values() for x in np.ravel(value)]
+    return np.array(program.evaluate(numbers)), program.size()
+
+
+@pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.parametrize("mechanism", ["tree", "floating", "ball", "couplings", "springs", "friction"])
+def test_their_own_equations_say_what_their_operations_say(
+    name: str, mechanism: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, case = KERNELS[name], MECHANISMS[mechanism]()
+    values = _arguments(case.model, case.q, f)
+    wrt = ("q", "v", "a", "gain", *(("f_ext",) if f is pushed else ()))
+    own, _ = _jacobian(f, case.model, values, wrt)
+    monkeypatch.setattr(own_slopes, "WORTH", NONE)
+    plain, _ = _jacobian(f, case.model, values, wrt)
+    np.testing.assert_allclose(own, plain, rtol=0, atol=1e-10 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("robot", ["arm", "quadruped"])
+@pytest.mark.parametrize("function", [kn.inverse_dynamics, kn.forward_dynamics], ids=["inverse", "forward"])
+def test_they_take_no_more_than_by_themselves(
+    robot: str, function: Function[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Operations of the derivatives of a kernel that calls the function, and of the function's own."""
+    model, text = kn.robots.load(robot), function
+    last = "a" if function is kn.inverse_dynamics else "tau"
+    wrapped = kn.kernel(lambda model, q, v, x: text(model, q, v, x))
+
+    def operations(f: Function[..., Any], x: str) -> int:
+        return f.derivatives.by("jacobian", ("q", "v")).program(model, **{} if x == last else {x: (model.nv,)}).size()
+
+    alone, inside = operations(function, last), operations(wrapped, "x")
+    assert inside < 1.02 * alone
+    monkeypatch.setattr(own_slopes, "WORTH", NONE)
+    assert operations(wrapped, "x") > 1.1 * alone, "what it is worth"
