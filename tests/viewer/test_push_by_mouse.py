@@ -2,6 +2,7 @@
 
 import asyncio
 import runpy
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +55,8 @@ def send(viewer: Viewer, phase: Any, start: np.ndarray, end: np.ndarray) -> None
     message = _messages.SceneNodeDragMessage(
         phase, mesh.name, None, tuple(start), (0.5, 0.5), tuple(end), (0.5, 0.5), "left", None
     )
-    asyncio.run(viewer.server.scene._handle_node_drag(0, message))
+    with ThreadPoolExecutor(1) as apart:  # a browser of other tests has its loop in this thread
+        apart.submit(asyncio.run, viewer.server.scene._handle_node_drag(0, message)).result()
 
 
 def dragged(viewer: Viewer, way: tuple[float, float, float], seconds: float) -> float:
