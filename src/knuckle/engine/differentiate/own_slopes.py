@@ -116,8 +116,8 @@ def only(rates: Sequence[Columns], directions: set[int]) -> list[Columns]:
 
 
 def add_to(found: Sequence[dict[int, Any]], more: Sequence[Columns]) -> None:
-    """Adds derivatives to others."""
-    for row, columns in zip(found, more, strict=True):
+    """Adds derivatives to others; none at all are those of nothing that changes."""
+    for row, columns in zip(found, more or [{}] * len(found), strict=True):
         for c, x in columns.items():
             row[c] = row[c] + x if c in row else x
 
