@@ -12,15 +12,16 @@ from knuckle.spatial import Inertia
 
 DT, STEPS, RUNS = 4e-3, 250, 4
 NOISE = 1e-3  # rad, of every measured angle
-BELIEF = (0.8, 0.0, 0.0, 0.1)  # kg, m, m, m
+BELIEF = (0.8, 0.0, 0.0, 0.08)  # kg, kg m, kg m, kg m
 POINT = ((0.0, 0.0, 0.0),) * 3
 arm = kn.robots.load("arm").without_friction()
 rng = np.random.default_rng(3)
 
 
 def carrying(model, payload):
-    """The arm with a point mass at its flange: payload is (kg, m, m, m)."""
-    return attach(model, "flange", Inertia.of(payload[0], (payload[1], payload[2], payload[3]), POINT))
+    """The arm with a point mass at its flange: its mass and moments (kg, kg m, kg m, kg m), as forces are linear in."""
+    mass, *moments = payload
+    return attach(model, "flange", Inertia.of(mass, tuple(x / mass for x in moments), POINT))
 
 
 @kn.kernel
@@ -44,30 +45,42 @@ posture = np.array([0.2, 0.6, 0.1, 1.2, 0.0, 0.7, 0.0])
 waves = {"q_ref": posture + 0.3 * np.sin(rates * t + phases), "v_ref": 0.3 * rates * np.cos(rates * t + phases)}
 q0, v0 = waves["q_ref"][:, 0], waves["v_ref"][:, 0]
 setting = {"dt": DT, "steps": STEPS, "integrator": "euler", "model_fn": carrying, "controller": follow}
-truth = np.array([1.7, 0.02, -0.03, 0.08])
+mass, place = 1.7, np.array([0.02, -0.03, 0.08])
+truth = np.array([mass, *(mass * place)])
 real = kn.rollout(arm, q0, v0, **setting, parameters={"payload": truth, **waves}, time_varying=list(waves))
 measured = real.q[:, :-1] + NOISE * rng.standard_normal((RUNS, STEPS, 7))
 history = []
 
 
-def objective(payload):
-    """The sum over all experiments, and its exact gradient by four numbers."""
-    varying = {"measured": measured, **waves}
-    found = kn.rollout_gradient(
+varying = {"measured": measured, **waves}
+
+
+def gradient(payload, **options):
+    """The loss of each experiment, and its exact gradient by four numbers."""
+    return kn.rollout_gradient(
         arm, mismatch, q0, v0, **setting, parameters={"payload": payload, **varying}, time_varying=list(varying),
-        wrt="payload",
+        wrt="payload", **options,
     )  # fmt: skip
+
+
+def objective(payload):
+    """The sum over all experiments, and how it changes."""
+    found = gradient(payload)
     history.append((payload.copy(), found.loss.sum()))
     return found.loss.sum(), found["payload"].sum(0)
 
 
+def curvature(payload):
+    """The second derivatives, exact too: along four directions at once."""
+    return gradient(payload, direction={"payload": np.eye(4)[:, None]}).hessian_product["payload"].sum(1)
+
+
 guess = np.array(BELIEF)
-best = minimize(objective, guess, jac=True, method="L-BFGS-B", bounds=[(0.05, 5.0)] + [(-0.3, 0.3)] * 3)
-print(
-    f"from {guess[0]:.2f} kg to {best.x[0]:.4f} kg in {best.nfev} rollouts of {RUNS * STEPS} steps; it is {truth[0]} kg"
-)
-print("at", np.round(1e3 * best.x[1:], 1), "mm from the flange; it is at", 1e3 * truth[1:], "mm")
+best = minimize(objective, guess, jac=True, hess=curvature, method="trust-exact", options={"initial_trust_radius": 0.3})
+found_mass, found_place = best.x[0], best.x[1:] / best.x[0]
+print(f"from {guess[0]:.2f} kg to {found_mass:.4f} kg in {best.nfev} rollouts of {RUNS * STEPS} steps; it is {mass} kg")
+print("at", np.round(1e3 * found_place, 1), "mm from the flange; it is at", 1e3 * place, "mm")
 print(f"what is left is noise: {best.fun / (0.5 * measured.size):.3f} of what it must be on average")
-assert abs(best.x[0] - truth[0]) < 0.01
-assert np.abs(best.x[1:] - truth[1:]).max() < 2e-3
+assert abs(found_mass - mass) < 0.01
+assert np.abs(found_place - place).max() < 2e-3
 assert abs(best.fun / (0.5 * measured.size) - 1) < 0.05
