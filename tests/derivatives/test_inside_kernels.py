@@ -10,8 +10,9 @@ import pytest
 import knuckle as kn
 from knuckle.engine.calls.function import Function
 from knuckle.engine.differentiate import own_slopes
+from knuckle.engine.differentiate.derivative_texts import Jacobian, OfUser
 from knuckle.model.edit import attach
-from knuckle.spatial import Inertia
+from knuckle.spatial import Inertia, Vector
 
 from .cases import MECHANISMS
 
@@ -104,3 +105,29 @@ def test_they_take_no_more_than_by_themselves(
     assert inside < 1.02 * alone
     monkeypatch.setattr(own_slopes, "WORTH", NONE)
     assert operations(wrapped, "x") > 1.1 * alone, "what it is worth"
+
+
+@pytest.mark.parametrize("mechanism", ["floating", "ball"])
+def test_by_the_entries_of_quaternions(mechanism: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As torch, JAX and CasADi have them. What makes a quaternion longer changes nothing."""
+    case = MECHANISMS[mechanism]()
+    rng = np.random.default_rng(3)
+    values = {"q": case.q, "v": rng.normal(size=case.model.nv), "a": rng.normal(size=case.model.nv)}
+
+    def text(model: kn.Model, q: Any, v: Any, a: Any) -> Any:
+        return kn.inverse_dynamics(model, q, v, a) - 2.0 * kn.forward_dynamics(model, 1.0 * q, v, a)
+
+    jacobian = Jacobian(OfUser(("q", "v", "a"), (), text), ("q", "v", "a"))
+    arguments = {name: Vector(x.tolist()) for name, x in values.items()}
+    own = jacobian(case.model, **arguments)
+    monkeypatch.setattr(own_slopes, "WORTH", NONE)
+    plain = jacobian(case.model, **arguments)
+    for name in values:
+        found, wanted = _array(own[name]), _array(plain[name])
+        np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-11 * np.abs(wanted).max())
+    away = np.array([*case.q[:4], *np.zeros(len(case.q) - 4)])
+    assert np.abs(_array(own["q"]) @ away).max() < 1e-11 * np.abs(_array(own["q"])).max()
+
+
+def _array(matrix: Any) -> Any:
+    return np.array([[float(x) for x in row] for row in matrix.rows])

@@ -31,6 +31,27 @@ def step_of(joint: Joint, size: float, seed: int = 0) -> Vector:
     return Vector(map(float, direction * (size / np.linalg.norm(direction) if joint.nv else 1.0)))
 
 
+def test_the_velocity_of_a_rate(joint: Joint, seed: int):
+    """The rate the other way round, where it is known; what makes a quaternion longer adds nothing."""
+    q, v = state(joint, seed)
+    found = joint.velocity(q, joint.rate(q, v))
+    if found is not None:
+        close(found, v, 1e-15)
+    if isinstance(joint, (Free, Spherical)):
+        longer = Vector(1.5 * x if k < 4 else x for k, x in enumerate(q))
+        rate = Vector(
+            x + 0.3 * y if k < 4 else x for k, (x, y) in enumerate(zip(joint.rate(longer, v), q, strict=True))
+        )
+        close(joint.velocity(longer, rate), v, 1e-15)
+
+
+def test_velocities_are_known_of_quaternions_and_plain_coordinates():
+    q, plain = Spherical().neutral(), Vector([0.2])
+    assert Spherical().velocity(q, q) is not None
+    assert Revolute("z").velocity(plain, plain) is plain
+    assert Planar().velocity(Vector([0.1, 0.2, 0.3]), Vector([1.0, 2.0, 3.0])) is None
+
+
 def test_difference_undoes_integrate(joint: Joint, seed: int):
     """To rounding of q and of the step; next to a half turn the logarithm of a quaternion loses another 1/gap."""
     for size in [0.0, 1e-9, 0.4, NEAR_PI]:

@@ -79,15 +79,14 @@ def _with_own_slopes(text: Callable[..., Any], model: Model, *motion: Any, f_ext
     """Forces of a motion (q, v) or (q, v, a), with the derivatives that have equations of their own (`SLOPES`)."""
     if isinstance(model, MarkedModel):  # whose derivatives keep the loops over bodies
         return text(model, *motion, f_ext)
-    nq, nv, given = model.nq, model.nv, len(motion) - 1
+    nq, nv, count = model.nq, model.nv, len(motion) - 1
 
     def slopes(model: Model, x: Vector) -> tuple[Matrix, ...]:
-        q, v, a = x[:nq], x[nq : nq + nv], x[nq + nv : nq + 2 * nv] if given > 1 else Vector.zero(nv)
-        forces = _wrench_rows(model, x[nq + given * nv :]) if f_ext is not None else None
-        derivatives = importlib.import_module(SLOPES).inverse_dynamics.reference(model, q, v, a, forces)
-        return tuple(derivatives[: 1 + given])
+        q, v, a = x[:nq], x[nq : nq + nv], x[nq + nv : nq + 2 * nv] if count > 1 else Vector.zero(nv)
+        forces = _wrench_rows(model, x[nq + count * nv :]) if f_ext is not None else None
+        return tuple(importlib.import_module(SLOPES).inverse_dynamics.reference(model, q, v, a, forces)[: 1 + count])
 
-    return with_rule(partial(text, model), OwnSlopes(model, slopes, given))(*map(as_vector, motion), f_ext)
+    return with_rule(partial(text, model), OwnSlopes(model, slopes, count))(*map(as_vector, motion), f_ext)
 
 
 def _wrench_rows(model: Model, numbers: Vector) -> Matrix:

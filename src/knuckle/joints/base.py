@@ -114,6 +114,13 @@ class Joint(ABC):
         """q̇ for the velocity variables v (RBDA 3.6)."""
         return v
 
+    def velocity(self, q: Vector, rate: Vector) -> Vector | None:
+        """v of a change q̇ of the coordinates: `rate` the other way round. None where that is not known.
+
+        What changes nothing but the length of a quaternion moves nothing.
+        """
+        return rate if type(self).rate is Joint.rate else None
+
     def neutral(self) -> Vector:
         """The position in which the joint is at rest by convention: zero, or no rotation."""
         return Vector([0.0] * self.nq)

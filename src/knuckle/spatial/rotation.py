@@ -111,6 +111,13 @@ def quaternion_rate(p: Quaternion, omega: Vec3) -> Quaternion:
     return w / 2, x / 2, y / 2, z / 2
 
 
+def quaternion_velocity(p: Quaternion, rate: Quaternion) -> Vec3:
+    """The angular velocity ω in the turned frame with ṗ = ½ p∘(0, ω), but for what makes p longer (RBDA 4.13)."""
+    w, x, y, z = p
+    two = 2 / (w * w + x * x + y * y + z * z)
+    return scale(two, multiply(conjugate(p), rate)[1:])
+
+
 def quaternion_exp(phi: Vec3) -> Quaternion:
     """Unit Euler parameters of the rotation vector phi."""
     s, c = half_angle_sine(dot(phi, phi))

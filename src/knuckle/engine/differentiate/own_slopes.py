@@ -8,6 +8,7 @@ from typing import Any
 
 from knuckle.engine.trace import Expression
 from knuckle.engine.trace.regions import MarkedModel
+from knuckle.joints import Joint
 from knuckle.model import Model
 from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
@@ -70,8 +71,8 @@ class OwnResponse(Implicit):
 
 
 def of_motion(model: Model, count: int, inputs: Sequence[Any], rates: list[Columns]) -> set[int]:
-    """The directions in which q and velocity-like arguments change, q along the velocity variables, and nothing else
-    does; none where they are few."""
+    """The directions in which q and velocity-like arguments change, and nothing else does; none where they are few, or
+    where it is not known which velocity a change of q is."""
     first = model.nq + count * model.nv
     known = set[int]().union(*rates[:first]) - set[int]().union(*rates[first:])
     is_own = len(known) >= WORTH and along_velocities(model, inputs, only(rates, known)) is not None
@@ -86,28 +87,35 @@ def of_arguments(model: Model, count: int, inputs: Sequence[Any], rates: list[Co
     return [along, *(rates[nq + k * nv : nq + (k + 1) * nv] for k in range(count))]
 
 
-def along_velocities(model: Model, q: Sequence[Any], rates: Sequence[Columns]) -> list[Columns] | None:
-    """The derivatives along the velocity variables that make those of q; None if they are not seen to be such.
-
-    Of joints with q̇ = v they are the same. Of others a direction must be one of the joint's own.
-    """
-    found: list[dict[int, Any]] = [{} for _ in range(model.nv)]
+def along_velocities(model: Model, inputs: Sequence[Any], rates: Sequence[Columns]) -> list[Columns] | None:
+    """The derivatives of q along the velocity variables, from those of its entries; None where that is not known."""
+    found: list[Columns] = [{} for _ in range(model.nv)]
     for joint, qs, vs in zip(model.joints, model.q_slices, model.v_slices, strict=True):
-        n, own = vs.stop - vs.start, rates[qs]
-        if not any(own):
-            continue
-        units = [Vector(ONE if i == k else ZERO for i in range(n)) for k in range(n)]
-        columns = [tuple(joint.type.rate(Vector(q[qs]), unit)) for unit in units]
-        if all(all(map(_is_same, column, unit)) for column, unit in zip(columns, units, strict=True)):
-            found[vs] = map(dict, own)
-            continue
-        for c in set[int]().union(*own):
-            changes = [rate.get(c, ZERO) for rate in own]
-            k = next((k for k, column in enumerate(columns) if all(map(_is_same, column, changes))), None)
-            if k is None:
+        if any(rates[qs]):
+            own = _along(joint.type, Vector(inputs[qs]), rates[qs])
+            if own is None:
                 return None
-            found[vs.start + k][c] = ONE
-    return list(found)
+            found[vs] = own
+    return found
+
+
+def _along(joint: Joint, q: Vector, rates: Sequence[Columns]) -> Sequence[Columns] | None:
+    """Those of a joint. Directions that are the joint's own are seen as such."""
+    units = [Vector(ONE if i == k else ZERO for i in range(joint.nv)) for k in range(joint.nv)]
+    columns = [joint.rate(q, unit) for unit in units]
+    if all(all(map(_is_same, column, unit)) for column, unit in zip(columns, units, strict=True)):
+        return rates
+    found: list[dict[int, Any]] = [{} for _ in units]
+    for c in sorted(set[int]().union(*rates)):
+        change = Vector(rate.get(c, ZERO) for rate in rates)
+        own = (unit for unit, column in zip(units, columns, strict=True) if all(map(_is_same, column, change)))
+        velocity = next(own, None)
+        if velocity is None and (velocity := joint.velocity(q, change)) is None:
+            return None
+        for row, x in zip(found, velocity, strict=True):
+            if x is not ZERO:
+                row[c] = x
+    return found
 
 
 def only(rates: Sequence[Columns], directions: set[int]) -> list[Columns]:

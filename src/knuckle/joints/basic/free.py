@@ -36,6 +36,10 @@ class Free(ConstantSubspace):
         E = rotation.from_quaternion(q.items[:4])
         return Vector([*rotation.quaternion_rate(q.items[:4], v.items[:3]), *tmatvec(E, v.items[3:])])
 
+    def velocity(self, q: Vector, rate: Vector) -> Vector:
+        E = rotation.from_quaternion(q.items[:4])
+        return Vector([*rotation.quaternion_velocity(q.items[:4], rate.items[:4]), *matvec(E, rate.items[4:])])
+
     def neutral(self) -> Vector:
         return Vector([1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0])
 

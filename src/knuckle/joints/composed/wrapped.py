@@ -31,6 +31,9 @@ class Wrapped(Joint):
     def rate(self, q: Vector, v: Vector) -> Vector:
         return self.joint.rate(q, v)
 
+    def velocity(self, q: Vector, rate: Vector) -> Vector | None:
+        return self.joint.velocity(q, rate)
+
     def neutral(self) -> Vector:
         return self.joint.neutral()
 

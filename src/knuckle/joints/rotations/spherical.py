@@ -46,6 +46,9 @@ class Spherical(Ball, ConstantSubspace):
     def rate(self, q: Vector, v: Vector) -> Vector:
         return Vector(rotation.quaternion_rate(q.items, v.items))
 
+    def velocity(self, q: Vector, rate: Vector) -> Vector:
+        return Vector(rotation.quaternion_velocity(q.items, rate.items))
+
     def neutral(self) -> Vector:
         return Vector([1.0, 0.0, 0.0, 0.0])
 
