@@ -38,7 +38,7 @@ from .line_inertia import added_coriolis, added_force, added_inertia
 from .loops import loop_terms
 from .loops.closed_response import closed_by_bodies, has_many_constraints, response, tree_parents
 from .loops.loop_terms import is_redundant, loop_constraints, stabilized_bias
-from .per_joint import all_wrenches, as_vector, drift, minus, plus, wrenches
+from .per_joint import all_wrenches, as_rows, as_vector, drift, minus, plus, wrenches
 
 DENSE = 0.9
 """The part of a mass matrix that is not zero from which on it counts as full."""
@@ -86,7 +86,7 @@ def _with_own_slopes(text: Callable[..., Any], model: Model, *motion: Any, f_ext
         forces = _wrench_rows(model, x[nq + count * nv :]) if f_ext is not None else None
         return tuple(importlib.import_module(SLOPES).inverse_dynamics.reference(model, q, v, a, forces)[: 1 + count])
 
-    return with_rule(partial(text, model), OwnSlopes(model, slopes, count))(*map(as_vector, motion), f_ext)
+    return with_rule(partial(text, model), OwnSlopes(model, slopes, count))(*map(as_vector, motion), as_rows(f_ext))
 
 
 def _wrench_rows(model: Model, numbers: Vector) -> Matrix:
@@ -133,7 +133,7 @@ def forward_dynamics(
     if method == "divide":
         return _tree_dynamics(model, "divide", q, v, tau, f_ext)
     return with_rule(partial(_tree_dynamics, model, method), _by_inverse_dynamics(model, f_ext is not None))(
-        as_vector(q), as_vector(v), as_vector(tau), f_ext
+        as_vector(q), as_vector(v), as_vector(tau), as_rows(f_ext)
     )
 
 
@@ -234,7 +234,7 @@ def closed_loop_dynamics(
             partial(_closed, model, stabilization),
             _by_constraint_forces(model, stabilization, f_ext is not None),
         )
-        return with_rule(text, rule)(as_vector(q), as_vector(v), as_vector(tau), f_ext)
+        return with_rule(text, rule)(as_vector(q), as_vector(v), as_vector(tau), as_rows(f_ext))
     return _closed(model, stabilization, q, v, tau, f_ext, method, choice)
 
 

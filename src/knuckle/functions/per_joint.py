@@ -32,6 +32,14 @@ def as_vector(x: Any) -> Vector:
     return x if isinstance(x, Vector) else Vector(x)
 
 
+def as_rows(f_ext: Any) -> Matrix | None:
+    """Wrenches on bodies as a matrix, if there are any."""
+    if f_ext is None or isinstance(f_ext, Matrix):
+        return f_ext
+    rows = [tuple(row) for row in f_ext]
+    return Matrix(rows, len(rows[0]) if rows else 0)
+
+
 def wrenches(model: Model, f_ext: Any) -> dict[int, Any]:
     """The external force on each body; none where none is given."""
     if f_ext is None:

@@ -87,6 +87,8 @@ def test_reference_is_the_text_over_scalars():
     plain = kn.inverse_dynamics.reference(ARM, s.q.tolist(), s.v.tolist(), s.a.tolist(), s.f_ext.tolist())
     assert isinstance(plain, Vector)
     np.testing.assert_array_equal([float(x) for x in plain], kn.inverse_dynamics(ARM, s.q, s.v, s.a, s.f_ext))
+    pushed = kn.forward_dynamics.reference(ARM, s.q.tolist(), s.v.tolist(), s.a.tolist(), s.f_ext)
+    np.testing.assert_array_equal([float(x) for x in pushed], kn.forward_dynamics(ARM, s.q, s.v, s.a, s.f_ext))
     by_name = kn.forward_dynamics.reference(ARM, q=s.q, v=s.v, tau=s.a, method="crba")
     np.testing.assert_allclose([float(x) for x in by_name], kn.forward_dynamics(ARM, s.q, s.v, s.a), rtol=1e-12)
 
