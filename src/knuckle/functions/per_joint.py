@@ -34,10 +34,7 @@ def as_vector(x: Any) -> Vector:
 
 def as_rows(f_ext: Any) -> Matrix | None:
     """Wrenches on bodies as a matrix, if there are any."""
-    if f_ext is None or isinstance(f_ext, Matrix):
-        return f_ext
-    rows = [tuple(row) for row in f_ext]
-    return Matrix(rows, len(rows[0]) if rows else 0)
+    return f_ext if f_ext is None or isinstance(f_ext, Matrix) else Matrix(f_ext)
 
 
 def wrenches(model: Model, f_ext: Any) -> dict[int, Any]:
