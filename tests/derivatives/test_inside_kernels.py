@@ -46,15 +46,15 @@ def moved(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
 
 @kn.kernel
 def heavier(model: kn.Model, q: Any, v: Any, a: Any, gain: Any) -> Any:
-    """By a parameter of the model too."""
+    """By a parameter of the model too, with which forces change as well."""
     load = attach(model, model.frame_names[-1], Inertia.of(gain, (0.0, 0.02, 0.1), POINT))
-    return kn.forward_dynamics(load, q, v, a), kn.inverse_dynamics(load, q, v, a)
+    return kn.forward_dynamics(load, q, v, gain * a), kn.inverse_dynamics(load, q, gain * v, a)
 
 
 @kn.kernel
 def pushed(model: kn.Model, q: Any, v: Any, a: Any, gain: Any, f_ext: Any) -> Any:
-    """Under forces that change as well."""
-    return kn.forward_dynamics(model, q, v, a, gain * f_ext), kn.inverse_dynamics(model, q, v, a, f_ext)
+    """Under forces from outside that change as well, by themselves and with others."""
+    return kn.forward_dynamics(model, q, v, gain * a, gain * f_ext), kn.inverse_dynamics(model, q, v, a, f_ext)
 
 
 KERNELS = {f.__name__: f for f in (servo, driven, moved, heavier, pushed)}
