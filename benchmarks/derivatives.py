@@ -10,8 +10,9 @@ must agree. Times are processor time, the best of all rounds of all processes, i
 compiles, with nothing on the disk. Operations are those of the compiled code, all three matrices counted.
 
 A second table has products, in evaluations of the function itself: those with a weight (`vjp`) by q and v, and the
-second derivatives of λᵀτ by q and v (`hessian`), all four blocks. With --out also writes derivatives.json, and into
-benchmarks/results also the tables of docs/speed.md.
+second derivatives of λᵀτ by q and v (`hessian`), all four blocks. A third has A and B of a step of semi-implicit Euler
+(`kn.linearize`), beside A of MuJoCo's `mjd_transitionFD`, which takes differences. With --out also writes
+derivatives.json, and into benchmarks/results also the tables of docs/speed.md.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def measured(subjects: list[str], chains: list[int], rounds: int, processes: int
     for name, title, kind, function in cases:
         row = {"name": title, "product": f"{kind} of {function.replace('_', ' ')}"}
         yield "products", row | asked(processes, "product", name, kind, function, rounds)
+    for name in subjects:
+        yield "steps", {"name": NAMES[name]} | asked(processes, "step", name, "euler", rounds)
 
 
 def tables(results: dict[str, Any]) -> str:
@@ -98,6 +101,9 @@ def tables(results: dict[str, Any]) -> str:
         grid(["derivatives of", "dense", *versus, "blocks", *versus, "one state", *versus[:1]], ratios),
         "Products with a weight, and how many evaluations of the function itself they cost.",
         grid(["", "operations", "µs", "evaluations", "first call [s]"], [_product_cells(r) for r in products]),
+        "A and B of a step of a millisecond (`kn.linearize`, semi-implicit Euler), exact and for all states at once, "
+        "beside A of MuJoCo's, which takes differences, state by state (`mjd_transitionFD`).",
+        grid(["", "µs", "MuJoCo [µs]", "ratio", "first call [s]"], [_step_cells(r) for r in results["steps"]]),
     ]
     return "\n\n".join(parts)
 
@@ -112,6 +118,11 @@ def _product_cells(row: dict[str, Any]) -> list[str]:
         f"{row['name']}, {row['product']}", str(row["operations"]), digits(row["product time"], 1e-6),
         evaluations, digits(row["first call"]),
     ]  # fmt: skip
+
+
+def _step_cells(row: dict[str, Any]) -> list[str]:
+    ratio = f"{row['MuJoCo'] / row['step']:.0f}×"
+    return [row["name"], digits(row["step"], 1e-6), digits(row["MuJoCo"], 1e-6), ratio, digits(row["first call"])]
 
 
 def _cost(rows: list[dict[str, Any]]) -> str:
@@ -142,7 +153,7 @@ def main() -> int:
             print(f"Pinocchio's loop in C++ is left out: {reason}", file=sys.stderr)
     results: dict[str, Any] = {
         "machine": machine.description(), "rounds": chosen.rounds, "processes": chosen.processes,
-        "matrices": [], "products": [],
+        "matrices": [], "products": [], "steps": [],
     }  # fmt: skip
     for kind, row in measured(chosen.subjects, chosen.chains, chosen.rounds, chosen.processes):
         results[kind].append(row)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pinocchio_in_cpp
 from subjects import SUBJECTS, Subject, states
+from with_mujoco import MuJoCo
 
 import knuckle as kn
 from knuckle.testing import auto_tree
@@ -23,6 +24,10 @@ LOOP = 256
 """States of Pinocchio's loops."""
 CALLS = 200
 """Calls of a single state in a row."""
+DT, EPSILON, BASE = 1e-3, 1e-6, 6
+"""A step, in seconds; how far MuJoCo goes for a difference; the freedoms of a floating base."""
+ROUGH = 1e-4
+"""Largest relative difference from MuJoCo's differences."""
 LIMIT = 1e-9
 """Largest relative difference from Pinocchio that counts as the same result."""
 
@@ -111,6 +116,36 @@ def matrices(name: str, function: str, rounds: int) -> dict[str, Any]:
     return {"operations": count, "first call": first, **best_of(ways | theirs, rounds)}
 
 
+def step(name: str, _: str, rounds: int) -> dict[str, Any]:
+    """A and B of a semi-implicit Euler step, all states at once; A of MuJoCo's by differences, state by state."""
+    subject = SUBJECTS[name]()
+    model, some = subject.model, states(subject.model, subject.batch)
+    call = partial(kn.linearize, model, some.q, some.v, some.tau, dt=DT, integrator="euler")
+    first, theirs = taken(call), MuJoCo(subject, some, 1)
+    mj, data, n = theirs.mj, theirs.data, model.nv
+    theirs.model.opt.timestep = DT
+    A = np.empty((2 * n, 2 * n))
+
+    def differences() -> None:
+        for q, v, _, tau in theirs.states:
+            data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
+            mj.mjd_transitionFD(theirs.model, data, EPSILON, False, A, None, None, None)
+
+    differences()
+    last = len(theirs.states) - 1
+    units = np.array([theirs.there.v_to(some.q[last], e) for e in np.eye(n)])
+    base = 0 if model.nq == n else BASE  # which has other variables there
+    own = np.arange(base, n)
+    places = np.abs(units[own]).argmax(1)
+    ours, found = (x[np.ix_(k, k)] for x, k in ((call().A[last], [*own, *(n + own)]), (A, [*places, *(n + places)])))
+    error = relative(found - ours, ours)
+    assert error < ROUGH, f"MuJoCo: derivatives of a step are {error:.1e} from knuckle's"
+    ways: dict[str, tuple[Callable[[], Any], int]] = {
+        "step": (call, subject.batch), "MuJoCo": (differences, len(theirs.states))
+    }  # fmt: skip
+    return {"first call": first, **best_of(ways, rounds)}
+
+
 def product(name: str, kind: str, function: str, rounds: int) -> dict[str, Any]:
     """A product with a weight by q and v, of a robot or of a chain of so many bodies, beside the function itself."""
     if name in SUBJECTS:
@@ -134,4 +169,4 @@ def product(name: str, kind: str, function: str, rounds: int) -> dict[str, Any]:
 if __name__ == "__main__":
     kn.compilation.set_threads(1)
     what, *words, rounds = sys.argv[1:]
-    print(json.dumps({"matrices": matrices, "product": product}[what](*words, int(rounds))))
+    print(json.dumps({"matrices": matrices, "product": product, "step": step}[what](*words, int(rounds))))

@@ -76,6 +76,8 @@ def test_derivatives_are_measured_beside_pinocchio(tmp_path: Path):
     assert all(row[way] > 0 for row in results["matrices"] for way in ways)
     assert [row["product"].split()[0] for row in results["products"]] == ["vjp", "vjp", "hessian"]
     assert "xArm7, inverse dynamics" in done.stdout
+    (step,) = results["steps"]
+    assert step["MuJoCo"] > step["step"] > 0
 
 
 @pytest.mark.slow
