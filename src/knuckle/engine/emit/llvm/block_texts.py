@@ -13,6 +13,10 @@ Places = tuple[tuple[int, int] | None, ...]
 """Of each input of a block, where it lies already: the number of a buffer, and its place there; None elsewhere."""
 
 
+AT_ONCE = 2
+"""How much is done in one call at least: calls cost as well, and too much at once is waited for."""
+
+
 class Between(NamedTuple):
     """A function of what is pending, and of how much of it to do, that long code calls now and then: after so many
     operations once."""
@@ -22,7 +26,7 @@ class Between(NamedTuple):
 
     def due(self, done: int) -> tuple[list[str], int]:
         """The call after operations that were done, if there are enough of them; and what is left of these."""
-        if done < self.work:
+        if done < AT_ONCE * self.work:
             return [], done
         return [f"call void @{self.function}(ptr %pending, i64 {done // self.work})"], done % self.work
 

@@ -33,7 +33,7 @@ PAD = 16
 BYTES = 1 << 22
 """Bytes of a result that no core's own cache holds: in one that cores share, others need the room."""
 
-PENDING = "results", "row", "far", "carried", "places", "zero_runs", "entry", "side"
+PENDING = "results", "row", "carried", "places", "zero_runs", "entry", "side"
 """What is known of rows that are to be written."""
 START, NOTHING = -1 << 20, 1 << 40
 """The entry of rows that are not begun, and where there are none; no row is as long."""
@@ -52,6 +52,11 @@ def waits(lanes: Lanes, size: int) -> bool:
 def lines_of(lanes: Lanes, size: int) -> int:
     """How many lines such rows have, of which all rows of a vector are written together."""
     return -(-size * lanes.bytes // LINE)
+
+
+def _apart(lanes: Lanes, size: int) -> int:
+    """How many rows of a large result are from one that begins where a line begins to the next one that does."""
+    return LINE // gcd(LINE, size * lanes.bytes)
 
 
 def runs(zeros: Sequence[bool]) -> list[int]:
@@ -81,7 +86,7 @@ def tables_at(places: str, zeros: str) -> str:
 
 def entered(lanes: Lanes, size: int) -> str:
     """At the entry: whether the result is large, and how many states apart those of one vector are then."""
-    apart = LINE // gcd(LINE, size * lanes.bytes)
+    apart = _apart(lanes, size)
     noted = "".join(_noted(field, f"%{field}") for field in ("carried", "places", "zero_runs"))
     noted += _noted("entry", NOTHING, "_none") + _noted("side", 0)
     return f"""
@@ -129,7 +134,7 @@ def _noted(field: str, x: str | int, tag: str = "") -> str:
     """Lines that note something of what is pending."""
     return f"""
   %noted_{field}{tag} = getelementptr i64, ptr %pending, i64 {PENDING.index(field)}
-  store {"ptr" if isinstance(x, str) and field != "far" else "i64"} {x}, ptr %noted_{field}{tag}"""
+  store {"ptr" if isinstance(x, str) else "i64"} {x}, ptr %noted_{field}{tag}"""
 
 
 def flushed(name: str) -> str:
@@ -142,7 +147,7 @@ def streamed(lanes: Lanes, size: int, name: str, buffer: str, after: str, is_lat
 
     Later is while the next states are computed, if what they leave lies elsewhere. The block `after` comes next.
     """
-    noted = _noted("results", f"%{buffer}") + _noted("row", "%out_row") + _noted("far", "%far") + _noted("entry", START)
+    noted = _noted("results", f"%{buffer}") + _noted("row", "%out_row") + _noted("entry", START)
     return f"""{flushed(name) if is_later else ""}
   %block_at = sub i64 %b, %phase
   %block_end = add i64 %block_at, %block
@@ -151,8 +156,7 @@ def streamed(lanes: Lanes, size: int, name: str, buffer: str, after: str, is_lat
   br i1 %is_streamed, label %stream, label %plain
 stream:
   %out_row_at = mul i64 %b, {size}
-  %out_row = getelementptr {lanes.scalar}, ptr %out, i64 %out_row_at
-  %far = mul i64 %apart, {size}{noted}{"" if is_later else flushed(name)}
+  %out_row = getelementptr {lanes.scalar}, ptr %out, i64 %out_row_at{noted}{"" if is_later else flushed(name)}
   br label %{after}
 plain:"""
 
@@ -162,8 +166,9 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
 
         void name_stream(ptr pending, i64 most)
 
-    What is `PENDING` are words: `row` is the first row, and the others follow, each `far` entries on. `places` holds
-    the vector of `results` for each entry of a row, and `zero_runs` how many zeros begin there; both are padded.
+    What is `PENDING` are words: `row` is the first row, and the others follow, as far apart as those of a vector are.
+    `places` holds the vector of `results` for each entry of a row, and `zero_runs` how many zeros begin there; both are
+    padded.
     `carried` has a line for every row: what the row before left of its last line, and then what this one leaves.
     `entry` is the next to be written.
     """
@@ -174,12 +179,13 @@ def stream_to_llvm(lanes: Lanes, name: str, size: int) -> str:
     put = lines.put
     for k, field in enumerate(PENDING[:-1]):
         lines.add(f"%{field}_at = getelementptr i64, ptr %pending, i64 {k}")
-        lines.add(f"%{field} = load {'i64' if field in ('far', 'entry') else 'ptr'}, ptr %{field}_at")
+        lines.add(f"%{field} = load {'i64' if field == 'entry' else 'ptr'}, ptr %{field}_at")
     lines.add(f"br i1 {put(f'icmp sgt i64 %entry, {n}')}, label %none, label %some")
     lines.block("none")
     lines.add("ret void")
     lines.block("some")
-    rows = [put(f"getelementptr {T}, ptr %row, i64 {put(f'mul i64 %far, {lane}')}") for lane in range(lanes.width)]
+    far = _apart(lanes, n) * n
+    rows = [put(f"getelementptr {T}, ptr %row, i64 {lane * far}") for lane in range(lanes.width)]
     over = put(f"and i64 {put('ptrtoint ptr %row to i64')}, {LINE - 1}")
     head = put(f"lshr i64 {over}, {lanes.bytes.bit_length() - 1}")
     start = put(f"sub i64 0, {head}")
