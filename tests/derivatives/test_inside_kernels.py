@@ -14,6 +14,7 @@ from knuckle.engine.differentiate.derivative_texts import Jacobian, OfUser
 from knuckle.model.edit import attach
 from knuckle.spatial import Inertia, Vector
 
+from ..seeds import seeds
 from .cases import MECHANISMS
 
 POINT = ((0.0, 0.0, 0.0),) * 3
@@ -71,7 +72,7 @@ def _jacobian(f: Function[..., Any], model: kn.Model, values: dict[str, Any], wr
     """All entries, by the operations that remain."""
     program = f.derivatives.by("jacobian", wrt).program(model, **{name: np.shape(x) for name, x in values.items()})
     numbers = [float(x) for value in values.values() for x in np.ravel(value)]
-    return np.array(program.evaluate(numbers)), program.size()
+    return np.array(program.evaluate(numbers))
 
 
 @pytest.mark.parametrize("name", KERNELS)
@@ -82,10 +83,26 @@ def test_their_own_equations_say_what_their_operations_say(
     f, case = KERNELS[name], MECHANISMS[mechanism]()
     values = _arguments(case.model, case.q, f)
     wrt = ("q", "v", "a", "gain", *(("f_ext",) if f is pushed else ()))
-    own, _ = _jacobian(f, case.model, values, wrt)
+    own = _jacobian(f, case.model, values, wrt)
     monkeypatch.setattr(own_slopes, "WORTH", NONE)
-    plain, _ = _jacobian(f, case.model, values, wrt)
+    plain = _jacobian(f, case.model, values, wrt)
     np.testing.assert_allclose(own, plain, rtol=0, atol=1e-10 * np.abs(plain).max())
+
+
+@pytest.mark.parametrize("seed", seeds(60, quick=6))
+def test_of_random_mechanisms(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Trees of joints of every kind."""
+    model = kn.testing.random_tree(seed, nb=4)
+    q = np.array(kn.testing.random_state(model, seed).q, float)
+    values = _arguments(model, q, driven)
+    rounding = 1e-13 * np.linalg.cond(kn.mass_matrix(model, q))
+    for f, error in ((servo, 1e-10), (driven, max(1e-10, rounding))):
+        with monkeypatch.context() as patch:
+            patch.setattr(own_slopes, "WORTH", 1)
+            own = _jacobian(f, model, values, ("q", "v", "a"))
+            patch.setattr(own_slopes, "WORTH", NONE)
+            plain = _jacobian(f, model, values, ("q", "v", "a"))
+        np.testing.assert_allclose(own, plain, rtol=0, atol=error * np.abs(plain).max())
 
 
 @pytest.mark.parametrize("robot", ["arm", "quadruped"])
@@ -99,7 +116,8 @@ def test_they_take_no_more_than_by_themselves(
     wrapped = kn.kernel(lambda model, q, v, x: text(model, q, v, x))
 
     def operations(f: Function[..., Any], x: str) -> int:
-        return f.derivatives.by("jacobian", ("q", "v")).program(model, **{} if x == last else {x: (model.nv,)}).size()
+        shapes = {} if x == last else {x: (model.nv,)}
+        return f.derivatives.by("jacobian", ("q", "v")).program(model, **shapes).count().total
 
     alone, inside = operations(function, last), operations(wrapped, "x")
     assert inside < 1.02 * alone

@@ -109,6 +109,11 @@ def must_end_in(name: str, actual: Shape, shape: Shape) -> None:
 def common_batch(values: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> Shape:
     """The batch axes of all arguments together."""
     batches = {name: array.shape[: array.ndim - len(arrays[name][1])] for name, array in values.items()}
+    return broadcast(batches)
+
+
+def broadcast(batches: Mapping[str, Shape], way_out: str = "") -> Shape:
+    """Batch axes together, or an error that lists them and may name a way out."""
     different = set(batches.values())
     if len(different) == 1:
         return different.pop()
@@ -116,4 +121,4 @@ def common_batch(values: Mapping[str, np.ndarray[Any, Any]], arrays: Arrays) -> 
         return np.broadcast_shapes(*batches.values())
     except ValueError:
         listed = ", ".join(f"{name} {batch}" for name, batch in batches.items())
-        raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}") from None
+        raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}{way_out}") from None

@@ -15,9 +15,8 @@ from knuckle.spatial import Matrix, Vector, called, repeated
 from knuckle.spatial.linear.elimination import Eliminated, eliminated, looping
 from knuckle.spatial.linear.sparse_rows import SparseRow, product
 
-from .derivative_rules import chained
+from .derivative_rules import add_to, chained, only
 from .influence import influential
-from .own_slopes import add_to, only
 from .sweep import ON_SCALARS, Columns, Sweep
 
 if TYPE_CHECKING:

@@ -203,6 +203,18 @@ def _in_place(rows: Sequence[Columns], rates: Sequence[Columns], known: list[dic
     return found
 
 
+def only(rates: Sequence[Columns], directions: set[int]) -> list[Columns]:
+    """The derivatives along some directions."""
+    return [{c: x for c, x in rate.items() if c in directions} for rate in rates]
+
+
+def add_to(found: Sequence[dict[int, Any]], more: Sequence[Columns]) -> None:
+    """Adds derivatives to others; none at all are those of nothing that changes."""
+    for row, columns in zip(found, more or [{}] * len(found), strict=True):
+        for c, x in columns.items():
+            row[c] = row[c] + x if c in row else x
+
+
 def _name(x: Expression) -> tuple[int, int]:
     """What tells a symbol from others."""
     return id(x.graph), x.index

@@ -14,7 +14,7 @@ from knuckle.scalar import ONE, ZERO
 from knuckle.spatial import Matrix, Vector
 from knuckle.spatial.linear.sparse_rows import rows_of
 
-from .derivative_rules import Implicit, OfModel, chained
+from .derivative_rules import Implicit, OfModel, add_to, chained, only
 from .direction_count import WORTH
 from .sweep import Columns
 
@@ -116,18 +116,6 @@ def _along(joint: Joint, q: Vector, rates: Sequence[Columns]) -> Sequence[Column
             if x is not ZERO:
                 row[c] = x
     return found
-
-
-def only(rates: Sequence[Columns], directions: set[int]) -> list[Columns]:
-    """The derivatives along some directions."""
-    return [{c: x for c, x in rate.items() if c in directions} for rate in rates]
-
-
-def add_to(found: Sequence[dict[int, Any]], more: Sequence[Columns]) -> None:
-    """Adds derivatives to others; none at all are those of nothing that changes."""
-    for row, columns in zip(found, more or [{}] * len(found), strict=True):
-        for c, x in columns.items():
-            row[c] = row[c] + x if c in row else x
 
 
 def _is_same(a: Any, b: Any) -> bool:

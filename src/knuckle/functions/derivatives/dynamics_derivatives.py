@@ -20,8 +20,7 @@ from knuckle.algorithms.derivatives.inverse_slopes import (
 from knuckle.algorithms.dynamics import joint_passive_force
 from knuckle.algorithms.elements import element_forces
 from knuckle.engine.calls.function import Array, named_function
-from knuckle.engine.differentiate.derivative_rules import chained
-from knuckle.engine.differentiate.own_slopes import add_to
+from knuckle.engine.differentiate.derivative_rules import add_to, chained
 from knuckle.engine.differentiate.sweep import Columns
 from knuckle.functions.dynamics import mass_matrix
 from knuckle.functions.line_inertia import added_force, added_inertia

@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-import numpy as np
-
-from knuckle.engine.arrays.base import Shape
+from knuckle.engine.arrays.base import Shape, broadcast
 from knuckle.warning import warn
 
 
-def named_matrix(name: str = "K") -> str:
+def named_matrix(name: str) -> str:
     """How a matrix is named."""
     return f'a matrix for all states is named where the kernel is made: @kn.kernel(matrices=("{name}",))'
 
 
 def must_go_together(batches: Mapping[str, Shape], others: Collection[str]) -> None:
     """An error unless the batch axes of all arguments broadcast; `others` may have been meant as matrices."""
-    if len({batch for batch in batches.values() if batch}) < 2:
-        return
-    try:
-        np.broadcast_shapes(*batches.values())
-    except ValueError:
-        listed = ", ".join(f"{name} {batch}" for name, batch in batches.items())
-        meant = [name for name in others if len(batches[name]) == 1]
-        way_out = f"; {named_matrix(meant[0])}" if meant else ""
-        raise ValueError(f"the batch axes of the arguments do not broadcast: {listed}{way_out}") from None
+    meant = [name for name in others if len(batches[name]) == 1]
+    broadcast(batches, f"; {named_matrix(meant[0])}" if meant else "")
 
 
 def warn_if_square(title: str, batches: Mapping[str, Shape], sizes: Mapping[str, int]) -> None:

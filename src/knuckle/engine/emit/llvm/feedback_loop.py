@@ -180,7 +180,7 @@ done:
             lines += [
                 f"  %ahead{k} = mul i64 %s, %pace{k}",
                 f"  %here{k} = getelementptr {self.lanes.scalar}, ptr %in{k}, i64 %ahead{k}",
-                f"  %coming{k} = mul i64 %pace{k}, {AHEAD}",
+                *self._ahead(f"%coming{k}", f"%pace{k}"),
                 *self._moved(tag, x.size, f"%here{k}", f"%stride{k}", x.first, gather=True, ahead=f"%coming{k}"),
             ]
         return lines
@@ -212,7 +212,7 @@ done:
                 lines += [
                     f"  %kept_ahead{p} = mul i64 %r, %gap{p}",
                     f"  %kept_here{p} = getelementptr {self.lanes.scalar}, ptr %kept{p}, i64 %kept_ahead{p}",
-                    f"  %kept_coming{p} = mul i64 %gap{p}, {AHEAD}",
+                    *self._ahead(f"%kept_coming{p}", f"%gap{p}"),
                     *self._moved(
                         f"kept{p}",
                         size,
@@ -227,11 +227,19 @@ done:
             first += size
         return lines, label
 
+    @property
+    def _looks_ahead(self) -> bool:
+        """Whether memory is fetched before it is used."""
+        return self.lanes.width > 1 and len(self.program.nodes) >= LONG_STEP
+
+    def _ahead(self, name: str, pace: str) -> list[str]:
+        """The line that says how far ahead, of steps that are so far apart."""
+        return [f"  {name} = mul i64 {pace}, {AHEAD}"] if self._looks_ahead else []
+
     def _moved(
         self, tag: str, size: int, array: str, stride: str, first: int, *, gather: bool, ahead: str | None = None
     ) -> list[str]:
-        is_foreseen = self.lanes.width == 1 or len(self.program.nodes) < LONG_STEP
-        ahead = None if is_foreseen else ahead
+        ahead = ahead if self._looks_ahead else None
         return moves(self.lanes, tag, size, array, stride, "gathered", first, gather=gather, table=None, ahead=ahead)
 
 

@@ -16,6 +16,8 @@ from .vector_lanes import Lanes
 
 PIECE = 32
 """Bytes of a row in a tile. Wider tiles take more turns for as many numbers, and overlap more."""
+PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
+"""What code declares that has memory fetched beforehand."""
 
 
 class Lines:
@@ -152,9 +154,6 @@ def moves(
     loop(f"{tag}_tile", f"{tag}_apart", [row(lane) for lane in range(W)])
     lines.block(f"{tag}_done")
     return lines.lines
-
-
-PREFETCH = "declare void @llvm.prefetch.p0(ptr, i32, i32, i32)"
 
 
 def prefetch(place: str, *, for_writing: bool) -> str:
